@@ -1,0 +1,81 @@
+/**
+ * Failing for the engine (failing for the model is an outcome, see outcomes.ts). One closed table: the code of an error
+ * says whether Temporal retries it.
+ */
+export const errorTable = {
+  // configuration and tools
+  CONFIG_INVALID: { retryable: false },
+  CONFIG_NOT_FOUND: { retryable: false },
+  TOOL_NAME_INVALID: { retryable: false },
+  TOOL_DUPLICATE: { retryable: false },
+  TOOL_UNKNOWN: { retryable: false },
+  TOOL_NOT_ALLOWED: { retryable: false },
+  TOOL_INPUT_INVALID: { retryable: false },
+  TOOL_OUTPUT_INVALID: { retryable: false },
+  TOOL_RESULT_TOO_LARGE: { retryable: false },
+  TOOL_FAILED: { retryable: true },
+  TOOL_TIMED_OUT: { retryable: true },
+  // model
+  MODEL_AUTH: { retryable: false },
+  MODEL_BAD_REQUEST: { retryable: false },
+  MODEL_NOT_FOUND: { retryable: false },
+  MODEL_RATE_LIMIT: { retryable: true },
+  MODEL_OVERLOADED: { retryable: true },
+  MODEL_SERVER: { retryable: true },
+  MODEL_TIMEOUT: { retryable: true },
+  MODEL_CONNECTION: { retryable: true },
+  MODEL_STREAM: { retryable: true },
+  // sandbox
+  SANDBOX_UNAVAILABLE: { retryable: true },
+  SANDBOX_IMAGE_MISSING: { retryable: false },
+  SANDBOX_LOST: { retryable: false },
+  SANDBOX_PROTOCOL: { retryable: false },
+  SANDBOX_FENCED: { retryable: false },
+  // engine
+  TEMPORAL_UNREACHABLE: { retryable: false },
+  TEMPORAL_NOT_FOUND: { retryable: false },
+  LIMIT_EXCEEDED: { retryable: false },
+  INTERNAL: { retryable: false },
+} as const satisfies Record<string, { readonly retryable: boolean }>
+
+export type ErrorCode = keyof typeof errorTable
+
+export interface PtcErrorOptions {
+  /** What the reader can do about it, as a full sentence. */
+  readonly hint?: string
+  readonly cause?: unknown
+  /** Ask for the next attempt no sooner than this (a provider's Retry-After). */
+  readonly retryAfterMs?: number
+}
+
+const marker: unique symbol = Symbol.for('durable-ptc.error')
+
+/** The base of every error the engine throws on purpose. `code` is stable and may be matched on. */
+export class PtcError extends Error {
+  override readonly name = 'PtcError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly retryAfterMs: number | undefined
+  readonly [marker] = true
+
+  constructor(code: ErrorCode, message: string, options: PtcErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.hint = options.hint
+    this.retryAfterMs = options.retryAfterMs
+  }
+
+  get retryable(): boolean {
+    return errorTable[this.code].retryable
+  }
+
+  /** True for a PtcError of any copy of this package. */
+  static isInstance(value: unknown): value is PtcError {
+    return typeof value === 'object' && value !== null && marker in value
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

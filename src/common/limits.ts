@@ -1,0 +1,57 @@
+/** Every limit of a run. Defaults in {@link defaultLimits}; the configuration may change each. */
+export interface Limits {
+  /** Model turns of a run; then it ends with what it has, as `turn_limit`. */
+  readonly turns: number
+  /** Tool calls of one cell; one more is refused, and ends the cell. */
+  readonly callsPerCell: number
+  /** Tool calls of a whole run, direct ones included. */
+  readonly callsPerRun: number
+  /** Tool activities of a run under way at once; more wait their turn. */
+  readonly callsInFlight: number
+  /** Seconds a cell's code may run, waiting for tools not counted. */
+  readonly cellSeconds: number
+  /** Characters of printed output that reach the model; the middle is cut. */
+  readonly outputCharacters: number
+  /** Bytes of one tool call's arguments, as JSON. */
+  readonly argumentBytes: number
+  /** Bytes of one tool result, as JSON. Temporal refuses payloads over 2 MiB. */
+  readonly resultBytes: number
+  /** Bytes of one cell's source. */
+  readonly sourceBytes: number
+  /** Bytes of one protocol frame between host and sandbox. */
+  readonly frameBytes: number
+  /** Memory of a sandbox in bytes. */
+  readonly memoryBytes: number
+  /** CPUs of a sandbox. */
+  readonly cpus: number
+  /** Processes and threads of a sandbox. */
+  readonly processes: number
+  /** Bytes of the sandbox's only writable folder, /tmp. */
+  readonly tmpBytes: number
+  /** Files in /tmp. */
+  readonly tmpInodes: number
+  /** Bytes of one file. */
+  readonly fileBytes: number
+  /** Open files of one process. */
+  readonly openFiles: number
+}
+
+export const defaultLimits: Limits = {
+  turns: 25,
+  callsPerCell: 1_000,
+  callsPerRun: 5_000,
+  callsInFlight: 200,
+  cellSeconds: 90,
+  outputCharacters: 20_000,
+  argumentBytes: 256 * 1024,
+  resultBytes: 1024 * 1024,
+  sourceBytes: 256 * 1024,
+  frameBytes: 16 * 1024 * 1024,
+  memoryBytes: 256 * 1024 * 1024,
+  cpus: 1,
+  processes: 64,
+  tmpBytes: 64 * 1024 * 1024,
+  tmpInodes: 4_096,
+  fileBytes: 64 * 1024 * 1024,
+  openFiles: 1_024,
+}

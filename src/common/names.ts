@@ -1,0 +1,35 @@
+import type { CallPosition } from './calls.js'
+
+/** Workflow types. */
+export const workflowNames = { agent: 'agent', program: 'program' } as const
+
+/** The task queue that workflows, models and tools are served from unless configured otherwise. */
+export const defaultTaskQueue = 'durable-ptc'
+
+/**
+ * The engine's own activity types. Each has a dot, which no tool name can have, so a tool's activity is simply
+ * called by the tool's name.
+ */
+export const activityNames = {
+  planRun: 'run.plan',
+  modelTurn: 'model.turn',
+  openSession: 'session.open',
+  advanceSession: 'session.advance',
+  closeSession: 'session.close',
+} as const
+
+/** The name of the model's code tool. */
+export const executeCodeTool = 'execute_code'
+
+/** Tool names: a Python and JavaScript identifier that the Messages API takes too. */
+export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+
+/** The queue that only workers with this host identity serve. */
+export function hostQueue(taskQueue: string, hostId: string): string {
+  return `${taskQueue}.host.${hostId}`
+}
+
+/** The activity id of a call: readable in the Temporal UI, unique in a run. */
+export function callActivityId({ turn, cell, index }: CallPosition): string {
+  return cell === 0 ? `turn-${turn}.direct-${index}` : `turn-${turn}.cell-${cell}.call-${index}`
+}

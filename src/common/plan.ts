@@ -1,0 +1,43 @@
+import type { Caller, Effect } from './calls.js'
+import type { Limits } from './limits.js'
+
+/** What the workflow must know of a tool to decide; the rest stays with the worker. */
+export interface ToolPlan {
+  readonly name: string
+  readonly allowedCallers: readonly Caller[]
+  readonly effect: Effect
+  /** Milliseconds one attempt may take. */
+  readonly timeoutMs: number
+  /** Attempts when the tool throws; 1 for `effect: 'once'`. */
+  readonly attempts: number
+}
+
+export type BackendName = 'docker' | 'wasm'
+
+/** How long the engine waits for its parts; milliseconds. */
+export interface Timings {
+  /** A worker that is silent for so long in the middle of an activity is dead. */
+  readonly heartbeatMs: number
+  /** A host that does not take a session's step for so long is gone: the session is rebuilt elsewhere. */
+  readonly hostMs: number
+  /** One model call, from request to its last byte. */
+  readonly modelMs: number
+  /** Opening a sandbox. */
+  readonly openMs: number
+}
+
+/** Everything about a run that comes from configuration, read once at its start and recorded. */
+export interface RunPlan {
+  readonly tools: readonly ToolPlan[]
+  readonly model: ModelPlan
+  readonly backend: BackendName
+  readonly limits: Limits
+  readonly timings: Timings
+}
+
+export interface ModelPlan {
+  readonly provider: string
+  readonly name: string
+  /** Output tokens one reply may have. */
+  readonly maxTokens: number
+}

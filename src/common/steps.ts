@@ -1,0 +1,83 @@
+import type { JsonObject } from './json.js'
+import type { BackendName } from './plan.js'
+import type { CallOutcome } from './outcomes.js'
+
+/** A session as the workflow refers to it. A rebuilt session keeps its id and gets the next epoch. */
+export interface SessionRef {
+  /** Unique in the namespace. */
+  readonly id: string
+  readonly epoch: number
+  readonly backend: BackendName
+}
+
+/** What `session.open` answers. */
+export interface OpenedSession {
+  readonly session: SessionRef
+  /** The queue of the one host that holds this session. */
+  readonly hostQueue: string
+  /** For people: container name, image, interpreter. */
+  readonly description: string
+}
+
+/** A call as the program in the sandbox made it. */
+export interface RequestedCall {
+  /** Within the cell, from 1, in the order the program made them. */
+  readonly index: number
+  readonly tool: string
+  readonly arguments: JsonObject
+}
+
+/** A requested call after the host looked at it. */
+export interface DescribedCall extends RequestedCall {
+  /** One line for people (and for the Temporal UI), at most 200 characters. */
+  readonly summary: string
+  /** Digest of tool name and arguments: what a rebuild must repeat. */
+  readonly digest: string
+  /** Why the call must not run (unknown tool, broken schema …); null when it may. */
+  readonly refused: CallOutcome | null
+}
+
+/** A result given back to the program. */
+export interface DeliveredResult {
+  readonly index: number
+  readonly outcome: CallOutcome
+}
+
+/** One advance of the program: start a cell, or go on with what has arrived. */
+export type StepInput =
+  | { readonly type: 'cell'; readonly cell: number; readonly source: string }
+  /** `results` may be empty: then only time has passed. */
+  | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
+
+export interface Step {
+  /** Per session, from 1, without gaps. */
+  readonly number: number
+  /** Milliseconds since the session began, by the workflow's clock: a rebuilt program sees the same. */
+  readonly now: number
+  readonly input: StepInput
+}
+
+/** Digests of the calls a recorded step made; a rebuild compares. Null: the step's answer was final. */
+export interface RecordedStep extends Step {
+  readonly calls: readonly { readonly index: number; readonly digest: string }[]
+}
+
+/** How a step ended. */
+export type StepAnswer<Call extends RequestedCall = RequestedCall> =
+  /** The program can't go on: `calls` are new; earlier ones may still be open. `wakeInMs`: a timer of its own is due then. */
+  | { readonly type: 'suspended'; readonly calls: readonly Call[]; readonly wakeInMs: number | null; readonly output: string }
+  | { readonly type: 'completed'; readonly output: string }
+  /** The code raised. `kind` 'timed_out': the runner stopped it at its time limit; the session lives on. */
+  | { readonly type: 'failed'; readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded'; readonly error: string; readonly output: string }
+  /** The sandbox is gone: rebuild. `reason` for people; `cause` decides whether a rebuild makes sense. */
+  | { readonly type: 'lost'; readonly cause: LostCause; readonly reason: string }
+
+export type LostCause =
+  /** The sandbox died or vanished for no fault of the program. */
+  | 'gone'
+  /** The program used more memory than it may. */
+  | 'out_of_memory'
+  /** The program did not stop at its time limit and was killed. */
+  | 'killed_at_limit'
+  /** The sandbox broke the protocol. */
+  | 'protocol'

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { JsonValue } from '../../common/json.js'
+
+/**
+ * The step protocol between host and runner: length-prefixed JSON frames (see frames.ts) over the sandbox's own stdio.
+ * Everything the runner says is hostile until these schemas say otherwise.
+ */
+export const protocolVersion = 1
+
+/**
+ * Order of authority: epoch of the session, then step, then attempt of the activity. The runner refuses whatever is lower
+ * than the highest it has seen, so a stale worker never drives a program.
+ */
+export type Fence = readonly [epoch: number, step: number, attempt: number]
+
+/** What the runner knows of a tool. */
+export interface ToolSignature {
+  readonly name: string
+  /** Parameter names in the order of the definition. */
+  readonly parameters: readonly string[]
+  readonly required: readonly string[]
+  readonly documentation: string
+}
+
+export type HostMessage =
+  | {
+      readonly type: 'hello'
+      readonly protocol: number
+      readonly fence: Fence
+      readonly session: string
+      readonly seed: number
+      readonly tools: readonly ToolSignature[]
+      readonly limits: {
+        readonly cell_seconds: number
+        readonly calls_per_cell: number
+        readonly output_characters: number
+        readonly frame_bytes: number
+        readonly argument_bytes: number
+      }
+    }
+  | { readonly type: 'cell'; readonly fence: Fence; readonly step: number; readonly now: number; readonly cell: number; readonly source: string }
+  | {
+      readonly type: 'advance'
+      readonly fence: Fence
+      readonly step: number
+      readonly now: number
+      readonly results: readonly { readonly call: number; readonly outcome: { readonly status: string; readonly value?: JsonValue; readonly message?: string } }[]
+    }
+  | { readonly type: 'close'; readonly fence: Fence }
+
+const step = z.int().min(0)
+
+const call = z.strictObject({
+  call: z.int().min(1),
+  tool: z.string().min(1).max(64),
+  arguments: z.record(z.string(), z.json()),
+})
+
+/** What the runner may say. */
+export const runnerMessage = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('ready'),
+    protocol: z.int(),
+    session: z.string().max(200),
+    /** The last step the runner has answered; 0 when none. */
+    step,
+    language: z.string().max(100),
+  }),
+  /** Printed text, as it appears; the authoritative copy is in the answer. */
+  z.strictObject({ type: z.literal('output'), step, text: z.string() }),
+  z.strictObject({
+    type: z.literal('suspended'),
+    step,
+    calls: z.array(call).max(10_000),
+    /** Seconds until a timer of the program is due. */
+    wake_in: z.number().min(0).max(1e9).nullable(),
+    output: z.string(),
+  }),
+  z.strictObject({ type: z.literal('completed'), step, output: z.string() }),
+  z.strictObject({
+    type: z.literal('failed'),
+    step,
+    kind: z.enum(['code_error', 'timed_out', 'limit_exceeded']),
+    error: z.string(),
+    output: z.string(),
+  }),
+  /** The frame was stale or out of order and changed nothing. */
+  z.strictObject({ type: z.literal('refused'), step, reason: z.string().max(1_000) }),
+])
+
+export type RunnerMessage = z.infer<typeof runnerMessage>

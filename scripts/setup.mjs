@@ -1,0 +1,75 @@
+// What every entry script does first. Plain Node without dependencies: it runs before `npm ci` did.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Ends the process with one line for a person, never a stack trace. */
+export function stop(message) {
+  console.error(`durable-ptc: ${message}`)
+  process.exit(1)
+}
+
+/** One line about a step that takes a while; stderr, so that stdout stays for results. */
+export function progress(line) {
+  console.error(`› ${line}`)
+}
+
+/** Checks Node and installs dependencies when node_modules is not what package-lock.json says. */
+export function setup() {
+  checkNode()
+  if (!dependenciesInstalled()) installDependencies()
+}
+
+function checkNode() {
+  const wanted = readJson('package.json').engines.node.replace('>=', '')
+  if (!isAtLeast(process.versions.node, wanted)) {
+    stop(`Node ${wanted} or newer is needed, this is ${process.version}. Get it from https://nodejs.org/.`)
+  }
+}
+
+export function isAtLeast(version, wanted) {
+  const [have, want] = [version, wanted].map((text) => text.split('.').map(Number))
+  for (const [place, number] of want.entries()) {
+    const mine = have[place] ?? 0
+    if (mine !== number) return mine > number
+  }
+  return true
+}
+
+/**
+ * Compares contents, not times: a fresh checkout or `npm i` of another package touches files without changing them.
+ * npm writes the hidden lock file last, so a broken-off installation counts as none.
+ */
+function dependenciesInstalled() {
+  const wanted = readJson('package-lock.json').packages
+  let installed
+  try {
+    installed = readJson('node_modules/.package-lock.json').packages
+  } catch {
+    return false
+  }
+  const missing = Object.entries(wanted).some(
+    ([path, entry]) => path !== '' && !entry.optional && installed[path]?.version !== entry.version,
+  )
+  return !missing && Object.entries(installed).every(([path, entry]) => wanted[path]?.version === entry.version)
+}
+
+function installDependencies() {
+  progress('installing dependencies (npm ci)')
+  const { status } = npm(['ci', '--include=dev', '--no-progress'])
+  if (status !== 0) stop('npm ci failed; its own message above says why.')
+}
+
+function npm(args) {
+  const options = { cwd: root, stdio: ['ignore', 2, 2] }
+  const npmScript = process.env['npm_execpath']
+  if (npmScript?.endsWith('.js')) return spawnSync(process.execPath, [npmScript, ...args], options)
+  return spawnSync('npm', args, { ...options, shell: process.platform === 'win32' })
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'))
+}

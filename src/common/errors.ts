@@ -18,6 +18,7 @@ export const errorTable = {
   // model
   MODEL_AUTH: { retryable: false },
   MODEL_BAD_REQUEST: { retryable: false },
+  MODEL_CONTEXT_TOO_LONG: { retryable: false },
   MODEL_NOT_FOUND: { retryable: false },
   MODEL_RATE_LIMIT: { retryable: true },
   MODEL_OVERLOADED: { retryable: true },

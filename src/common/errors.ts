@@ -13,6 +13,8 @@ export const errorTable = {
   TOOL_INPUT_INVALID: { retryable: false },
   TOOL_OUTPUT_INVALID: { retryable: false },
   TOOL_RESULT_TOO_LARGE: { retryable: false },
+  /** The tool said no on purpose, by a ToolError. */
+  TOOL_REFUSED: { retryable: false },
   TOOL_FAILED: { retryable: true },
   TOOL_TIMED_OUT: { retryable: true },
   // model

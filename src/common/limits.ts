@@ -18,7 +18,7 @@ export interface Limits {
   readonly resultBytes: number
   /** Bytes of one cell's source. */
   readonly sourceBytes: number
-  /** Bytes of one protocol frame between host and sandbox. */
+  /** Bytes of one protocol frame between host and sandbox; under 16 MiB. */
   readonly frameBytes: number
   /** Memory of a sandbox in bytes. */
   readonly memoryBytes: number
@@ -46,7 +46,7 @@ export const defaultLimits: Limits = {
   argumentBytes: 256 * 1024,
   resultBytes: 1024 * 1024,
   sourceBytes: 256 * 1024,
-  frameBytes: 16 * 1024 * 1024,
+  frameBytes: 8 * 1024 * 1024,
   memoryBytes: 256 * 1024 * 1024,
   cpus: 1,
   processes: 64,

@@ -57,9 +57,11 @@ export interface Step {
   readonly input: StepInput
 }
 
-/** Digests of the calls a recorded step made; a rebuild compares. Null: the step's answer was final. */
-export interface RecordedStep extends Step {
-  readonly calls: readonly { readonly index: number; readonly digest: string }[]
+/** A step whose answer is known. A rebuilt program must give the same: that is checked, not hoped. */
+export interface RecordedStep extends Omit<Step, 'number'> {
+  readonly answer:
+    | { readonly type: 'suspended'; readonly calls: readonly { readonly index: number; readonly digest: string }[] }
+    | { readonly type: 'ended' }
 }
 
 /** How a step ended. */
@@ -81,3 +83,19 @@ export type LostCause =
   | 'killed_at_limit'
   /** The sandbox broke the protocol. */
   | 'protocol'
+
+/** What `session.advance` is given: recorded steps to repeat (only when rebuilding), then at most one new one. */
+export interface AdvanceInput {
+  readonly session: SessionRef
+  readonly recorded: readonly RecordedStep[]
+  /** Number of the first recorded step. */
+  readonly firstRecorded: number
+  readonly step: Step | null
+}
+
+/** What `session.advance` answers; `repeated` when there was no new step. */
+export type AdvanceAnswer =
+  | StepAnswer<DescribedCall>
+  | { readonly type: 'repeated' }
+  /** The program did not do again what is recorded. */
+  | { readonly type: 'diverged'; readonly reason: string }

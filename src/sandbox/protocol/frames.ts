@@ -1,7 +1,14 @@
 import { PtcError } from '../../common/errors.js'
 
-/** A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. */
+/**
+ * A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. Frames are shorter than 16 MiB and JSON text has
+ * no zero byte, so a zero byte is where a frame begins: that is how a reader finds the next one on a connection that was
+ * made in the middle of a frame.
+ */
 const headerBytes = 4
+
+/** The largest `frameBytes` the format allows. */
+export const maximumFrameBytes = 2 ** 24 - 1
 
 /** One frame, ready for the wire. */
 export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
@@ -28,15 +35,21 @@ export class FrameDecoder {
   #pieces: Uint8Array[] = []
   #buffered = 0
   #bodyBytes: number | undefined
+  #synchronised: boolean
 
-  constructor(frameBytes: number) {
+  /** `resume`: the connection may begin in the middle of a frame; what is left of that one is skipped. */
+  constructor(frameBytes: number, options: { readonly resume: boolean } = { resume: false }) {
     this.#frameBytes = frameBytes
+    this.#synchronised = !options.resume
   }
 
   /** Every frame that is complete once `chunk` has arrived. */
   push(chunk: Uint8Array): unknown[] {
-    this.#pieces.push(chunk)
-    this.#buffered += chunk.length
+    const useful = this.#synchronised ? chunk : chunk.subarray(frameStart(chunk))
+    if (useful.length === 0) return []
+    this.#synchronised = true
+    this.#pieces.push(useful)
+    this.#buffered += useful.length
     const frames: unknown[] = []
     for (;;) {
       if (this.#bodyBytes === undefined) {
@@ -65,6 +78,11 @@ export class FrameDecoder {
     this.#buffered = rest.length
     return Buffer.from(whole.buffer, whole.byteOffset, count)
   }
+}
+
+function frameStart(chunk: Uint8Array): number {
+  const start = chunk.indexOf(0)
+  return start < 0 ? chunk.length : start
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,0 +1,1 @@
+"""The Python runner of durable-ptc; runner.py tells how it hangs together."""

@@ -1,0 +1,41 @@
+"""What code can catch, and what it can't."""
+
+
+class ToolError(Exception):
+    """A tool call failed. `status` says how: tool_error, invalid_arguments, cancelled, or that of a subclass."""
+
+    def __init__(self, message, tool="", status="tool_error"):
+        super().__init__(message)
+        self.tool = tool
+        self.status = status
+
+
+class ToolDenied(ToolError):
+    """There is no such tool, or code may not call it. Nothing ran."""
+
+
+class ToolTimedOut(ToolError):
+    """The tool did not answer within its time."""
+
+
+class ToolOutcomeUnknown(ToolError):
+    """The call was interrupted: its effect may or may not have happened. It will not be repeated by itself."""
+
+
+BY_STATUS = {"denied": ToolDenied, "timed_out": ToolTimedOut, "outcome_unknown": ToolOutcomeUnknown}
+
+
+class CellStop(KeyboardInterrupt):
+    """Ends a cell from outside. A KeyboardInterrupt, because asyncio lets only that and SystemExit through."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+class Closed(BaseException):
+    """The host is done with this runner."""
+
+
+for _kind in (ToolError, ToolDenied, ToolTimedOut, ToolOutcomeUnknown, CellStop):
+    _kind.__module__ = "builtins"  # so that tracebacks show the plain name

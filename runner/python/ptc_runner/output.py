@@ -1,0 +1,125 @@
+"""Captures what user code and its children print, bounded: head and tail are kept, the middle is counted."""
+
+import codecs
+import fcntl
+import io
+import os
+import sys
+import time
+
+from .channel import EMBEDDED
+
+CHUNK = 1 << 20
+PIECE_SECONDS = 0.25  # a long-running cell shows what it prints so often
+PIECE_CHARACTERS = 4_000
+
+
+class Output:
+    def __init__(self, channel):
+        self.channel = channel
+        self.step = 0
+        self.limit = 20_000
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.last_piece = 0.0
+        self.unread = 0
+        self._clear()
+        if EMBEDDED:
+            sys.stdout = sys.stderr = TextSink(self)
+        else:
+            self._redirect()
+
+    def _redirect(self):
+        # One anonymous file behind descriptors 1 and 2 keeps the order of prints, C extensions and child processes; a
+        # pipe would need a thread to drain it. RLIMIT_FSIZE bounds it, and so does draining from time to time.
+        self.file = os.memfd_create("output")
+        fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(self.file, 1)
+        os.dup2(self.file, 2)
+        sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
+        sys.stdout, sys.stderr = (
+            io.TextIOWrapper(CountingFile(fd, self), encoding="utf-8", errors="backslashreplace", write_through=True)
+            for fd in (1, 2)
+        )
+
+    def begin(self):
+        """A cell begins: a quick one sends no piece before its answer."""
+        self.last_piece = time.monotonic()
+
+    def _clear(self):
+        self.head, self.tail, self.dropped = "", "", 0
+
+    def printed(self, count):
+        """User code wrote `count` bytes: keep the file small, and show a piece now and then."""
+        self.unread += count
+        now = time.monotonic()
+        if self.unread < CHUNK and now - self.last_piece < PIECE_SECONDS:
+            return
+        text = self._drain()
+        if text and now - self.last_piece >= PIECE_SECONDS:
+            self.last_piece = now
+            self.channel.send({"type": "output", "step": self.step, "text": text[-PIECE_CHARACTERS:]})
+
+    def _drain(self):
+        """Moves what was printed from the file to the bounded text; gives its tail."""
+        self.unread = 0
+        if EMBEDDED:
+            return ""
+        text, size = "", os.fstat(self.file).st_size
+        for offset in range(0, size, CHUNK):
+            text = self.decoder.decode(os.pread(self.file, min(CHUNK, size - offset), offset))
+            self.add(text)
+        os.ftruncate(self.file, 0)
+        return text
+
+    def add(self, text):
+        room = self.limit // 2
+        if not self.tail and len(self.head) < room:
+            taken = room - len(self.head)
+            self.head, text = self.head + text[:taken], text[taken:]
+        self.tail += text
+        excess = len(self.tail) - (self.limit - room)
+        if excess > 0:
+            self.dropped += excess
+            self.tail = self.tail[excess:]
+
+    def take(self, note=""):
+        """The text since the last take, and a note of the runner's own."""
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # user code may have closed or replaced it
+                pass
+        self._drain()
+        cut = f"\n[... {self.dropped} characters cut ...]\n" if self.dropped else ""
+        text = self.head + cut + self.tail
+        self._clear()
+        separator = "\n" if note and text and not text.endswith("\n") else ""
+        return text + separator + note
+
+
+class CountingFile(io.FileIO):
+    def __init__(self, descriptor, output):
+        super().__init__(descriptor, "wb", closefd=False)
+        self.output = output
+
+    def write(self, data):
+        count = super().write(data)
+        self.output.printed(count)
+        return count
+
+
+class TextSink(io.TextIOBase):
+    """stdout where there are no descriptors to redirect."""
+
+    def __init__(self, output):
+        self.output = output
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        self.output.add(text)
+        return len(text)

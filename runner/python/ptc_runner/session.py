@@ -1,0 +1,210 @@
+"""The step protocol. One answer a step, repeated when the step is; stale and skipped steps change nothing."""
+
+import asyncio
+import gc
+import platform
+import random
+
+from . import tools
+from .cell import AwaitHints, Namespace, compile_cell, explain, is_async
+from .channel import Channel
+from .clock import CellTimer, ProgramClock
+from .errors import CellStop, Closed
+from .loop import Loop
+from .output import Output
+
+PROTOCOL = 1
+CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
+POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
+
+
+class Session:
+    def __init__(self):
+        self.channel = Channel()
+        self.output = Output(self.channel)
+        self.namespace = Namespace()
+        self.hints = AwaitHints(self.namespace.variables)
+        self.clock = ProgramClock()
+        self.timer = CellTimer(self.channel)
+        self.limits = {}
+        self.session = None  # its name, from the first hello
+        self.fence = []  # the highest seen: [epoch, step, attempt]
+        self.step = 0
+        self.answer = None  # to the last step
+        self.calls = {}  # open calls: index -> (tool, future)
+        self.fresh = []  # those not yet handed over
+        self.call_index = 0  # of the last call made in this session
+        self.calls_in_cell = 0
+        self.executor_jobs = 0
+        self.wakes = 0  # suspensions in a row that ended with nothing but time
+        self.loop = Loop(self)
+        asyncio.set_event_loop(self.loop)
+        # A cell without top-level await runs outside the loop, so that asyncio.run() works as in any script.
+        asyncio.run = lambda main, **_: self.loop.run_until_complete(main)
+
+    # -- the host's side
+
+    def serve(self):
+        """Answers the host until it says close or goes away for good."""
+        try:
+            while True:
+                self._cell(self._next_step("cell"))
+        except Closed:
+            pass
+
+    def _next_step(self, wanted):
+        """Blocks for the frame that may come next; every other frame is answered here."""
+        while True:
+            frame = self.channel.receive()
+            kind, fence = frame["type"], frame["fence"]
+            if fence < self.fence:
+                self._refuse(f"fenced: {fence} is older than {self.fence}")
+                continue
+            self.fence = fence
+            if kind == "hello":
+                self._hello(frame)
+            elif kind == "close":
+                raise Closed()
+            elif frame["step"] == self.step and self.answer is not None:
+                self.channel.send(self.answer)
+            elif frame["step"] != self.step + 1 or kind != wanted:
+                self._refuse(f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
+            else:
+                self.step = self.output.step = frame["step"]
+                self.clock.at_least(frame["now"] / 1000)
+                return frame
+
+    def _hello(self, frame):
+        if frame["protocol"] != PROTOCOL or self.session not in (None, frame["session"]):
+            self._refuse("this runner belongs to another session or speaks another protocol")
+            return
+        if self.session is None:
+            random.seed(frame["seed"])
+        self.session = frame["session"]
+        self.limits = frame["limits"]
+        self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
+        self.output.limit = self.limits["output_characters"]
+        tools.install(self, frame["tools"])
+        language = f"Python {platform.python_version()}"
+        self.channel.send(
+            {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
+        )
+
+    def _refuse(self, reason):
+        self.channel.send({"type": "refused", "step": self.step, "reason": reason[:1_000]})
+
+    def _reply(self, message, note=""):
+        message = {**message, "step": self.step, "output": self.output.take(note)}
+        try:
+            self.channel.send(message)
+        except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
+            message = {"type": "failed", "step": self.step, "kind": "limit_exceeded", "error": str(problem), "output": ""}
+            self.channel.send(message)
+        self.answer = message
+
+    # -- the program's side
+
+    def _cell(self, frame):
+        self.calls_in_cell = self.wakes = 0
+        self.output.begin()
+        self.timer.reset(self.limits["cell_seconds"])
+        with self.hints:
+            answer = self._run(frame["source"], frame["cell"])
+        self._reply(answer, self.hints.text() + self._open_calls_hint())
+
+    def _run(self, source, number):
+        """Runs a cell to its end. Whatever user code raises ends the cell, never the session."""
+        try:
+            self.timer.resume()
+            code = compile_cell(source, number)
+            if is_async(code):
+                self.loop.run_until_complete(eval(code, self.namespace.variables))
+            else:
+                exec(code, self.namespace.variables)
+            return {"type": "completed"}
+        except Closed:
+            raise
+        except CellStop as stop:
+            self.timer.pause()
+            error = explain(stop)
+            self._abandon()
+            return {"type": "failed", "kind": stop.kind, "error": error}
+        except SystemExit as leave:
+            if leave.code in (None, 0):
+                return {"type": "completed"}
+            return {"type": "failed", "kind": "code_error", "error": f"SystemExit: {leave.code}"}
+        except BaseException as error:
+            self.timer.pause()
+            return {"type": "failed", "kind": "code_error", "error": explain(error)}
+        finally:
+            self.timer.pause()
+
+    def _abandon(self):
+        """After a stop nothing of the program goes on: its tasks are cancelled, its open calls forgotten."""
+        self.calls.clear()
+        self.fresh.clear()
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        self.loop.set_exception_handler(lambda *_: None)
+        self.timer.reset(CLEANUP_SECONDS)
+        self.timer.resume()
+        try:
+            for _ in range(3):  # one turn to raise CancelledError, more for what it wakes; also forgets a pending stop
+                self.loop.stop()
+                self.loop.run_forever()
+        except Closed:
+            raise
+        except BaseException:  # the program's own cleanup failed or took too long
+            pass
+        finally:
+            self.timer.pause()
+            gc.collect()
+            self.loop.set_exception_handler(None)
+
+    def _open_calls_hint(self):
+        if not self.calls:
+            return ""
+        return f"[hint] {len(self.calls)} tool calls were still open when the cell ended: await them in the next cell.\n"
+
+    async def call(self, tool, arguments):
+        """One tool call: registered now, handed over when the program can't go on, awaited by the code."""
+        self.calls_in_cell += 1
+        if self.calls_in_cell > self.limits["calls_per_cell"]:
+            raise CellStop("limit_exceeded", f"more than {self.limits['calls_per_cell']} tool calls in one cell")
+        self.call_index += 1
+        future = self.loop.create_future()
+        self.calls[self.call_index] = (tool, future)
+        self.fresh.append({"call": self.call_index, "tool": tool, "arguments": arguments})
+        self.wakes = 0
+        return await future
+
+    def suspend(self, timeout):
+        """Hands over the new calls and blocks until the host goes on."""
+        self.timer.pause()
+        due = None if timeout is None else self.clock.read() + timeout
+        calls, self.fresh = self.fresh, []
+        self._reply({"type": "suspended", "calls": calls, "wake_in": self._wake_in(timeout)})
+        frame = self._next_step("advance")
+        for result in frame["results"]:
+            self._deliver(result["call"], result["outcome"])
+        if not frame["results"] and due is not None:  # only time has passed: the timer is due, by definition
+            self.clock.at_least(due)
+        self.timer.resume()
+
+    def _wake_in(self, timeout):
+        """A wake is a durable step, so a program that polls while calls are open is woken ever more seldom."""
+        if timeout is None:
+            return None
+        floor = min(POLL_FLOOR * 2**self.wakes, POLL_CEILING) if self.calls else 0
+        self.wakes += 1
+        return max(timeout, floor)
+
+    def _deliver(self, index, outcome):
+        tool, future = self.calls.pop(index, (None, None))
+        if future is None or future.done():  # the code stopped waiting: a timeout, a cancelled task
+            return
+        self.wakes = 0
+        if outcome["status"] == "ok":
+            future.set_result(outcome["value"])
+        else:
+            future.set_exception(tools.failure(tool, outcome))

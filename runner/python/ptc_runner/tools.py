@@ -1,0 +1,74 @@
+"""The tools, as code sees them: async functions that take keywords or one dict and give parsed JSON."""
+
+import builtins
+import inspect
+import json
+
+from . import errors
+
+
+def bind(signature, positional, named):
+    """The arguments of one call as a JSON object; raises TypeError the way Python does."""
+    name, parameters = signature["name"], signature["parameters"]
+    if len(positional) == 1 and not named and isinstance(positional[0], dict):
+        arguments = dict(positional[0])
+    else:
+        if len(positional) > len(parameters):
+            raise TypeError(f"{name}() takes {len(parameters)} arguments but {len(positional)} were given")
+        arguments = dict(zip(parameters, positional))
+        for key, value in named.items():
+            if key in arguments:
+                raise TypeError(f"{name}() got multiple values for argument {key!r}")
+            arguments[key] = value
+    missing = [parameter for parameter in signature["required"] if parameter not in arguments]
+    if missing:
+        raise TypeError(f"{name}() is missing {', '.join(map(repr, missing))}; it takes ({', '.join(parameters)})")
+    return arguments
+
+
+def to_json(name, arguments, limit):
+    """Arguments as they go over the wire; what JSON can't carry is refused at the call, where the code can see it."""
+    try:
+        text = json.dumps(arguments, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise TypeError(f"{name}() takes JSON values only: {problem}") from None
+    if len(text) > limit:
+        raise ValueError(f"the arguments of {name}() are {len(text)} bytes, the limit is {limit}")
+    return json.loads(text)  # a copy: later changes by the code are not part of the call
+
+
+def make_tool(session, signature):
+    name = signature["name"]
+
+    async def tool(*positional, **named):
+        arguments = to_json(name, bind(signature, positional, named), session.limits["argument_bytes"])
+        return await session.call(name, arguments)
+
+    tool.__name__ = tool.__qualname__ = name
+    tool.__doc__ = signature["documentation"]
+    required = set(signature["required"])
+    tool.__signature__ = inspect.Signature(
+        [
+            inspect.Parameter(
+                parameter, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if parameter in required else None
+            )
+            for parameter in signature["parameters"]
+            if parameter.isidentifier()
+        ]
+    )
+    tool.is_ptc_tool = True
+    return tool
+
+
+def install(session, signatures):
+    """Puts tools and error classes among the builtins: a cell may shadow a name without losing it for ever."""
+    for signature in signatures:
+        setattr(builtins, signature["name"], make_tool(session, signature))
+    for error in (errors.ToolError, errors.ToolDenied, errors.ToolTimedOut, errors.ToolOutcomeUnknown):
+        setattr(builtins, error.__name__, error)
+
+
+def failure(tool, outcome):
+    """The exception a failed call raises in the code."""
+    kind = errors.BY_STATUS.get(outcome["status"], errors.ToolError)
+    return kind(outcome.get("message", outcome["status"]), tool, outcome["status"])

@@ -1,0 +1,25 @@
+"""The Python runner: runs inside a sandbox, executes cells, and stops at every tool call.
+
+Standard library only; the same files run on CPython in a container and on Pyodide. The runner holds no secret and no
+authority: whatever it says is checked again by the host, because the code it runs can do anything this process can.
+
+  channel.py   frames over descriptors that were stdin and stdout, taken away from user code
+  output.py    what user code prints, captured and bounded
+  loop.py      an asyncio loop that suspends when nothing but tool calls and long sleeps are left
+  tools.py     the tools as async functions
+  cell.py      compile and run one cell, readable tracebacks, hints
+  session.py   the step protocol: idempotent by step number, fenced
+"""
+
+import os
+import sys
+
+# Python is started isolated (-I), so this folder is not on the path; user code must not find it there either.
+folder = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, folder)
+from ptc_runner.session import Session  # noqa: E402
+
+sys.path.remove(folder)
+
+if __name__ == "__main__":
+    Session().serve()

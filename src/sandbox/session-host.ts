@@ -1,0 +1,118 @@
+import { PtcError } from '../common/errors.js'
+import type { Limits } from '../common/limits.js'
+import type { BackendName } from '../common/plan.js'
+import type { SessionRef, Step, StepAnswer } from '../common/steps.js'
+import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
+import type { ToolSignature } from './protocol/messages.js'
+import { type AdvanceOptions, SessionDriver } from './session-driver.js'
+
+export interface SessionHostOptions {
+  readonly namespace: string
+  readonly backends: readonly SandboxBackend[]
+  readonly tools: readonly ToolSignature[]
+}
+
+/** Who a session belongs to, and what it may use. */
+export interface SessionOwner {
+  readonly workflowId: string
+  readonly runId: string
+  readonly limits: Limits
+}
+
+/** The sessions of one host: opens them, finds them again after a restart, and drives them. */
+export class SessionHost {
+  readonly #options: SessionHostOptions
+  readonly #backends: ReadonlyMap<BackendName, SandboxBackend>
+  readonly #drivers = new Map<string, Promise<SessionDriver | undefined>>()
+
+  constructor(options: SessionHostOptions) {
+    this.#options = options
+    this.#backends = new Map(options.backends.map((backend) => [backend.name, backend]))
+  }
+
+  /** Makes the session's sandbox, or finds it; gives a description for people. */
+  async open(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<string> {
+    const backend = this.#backend(session.backend)
+    const id = this.#sandboxId(session)
+    const connection = await backend.open({ ...id, ...owner }, signal)
+    const driver = this.#drive(connection, session, owner.limits, true)
+    const before = await this.#drivers.get(keyOf(session))
+    await before?.detach()
+    this.#drivers.set(keyOf(session), Promise.resolve(driver))
+    return driver.description
+  }
+
+  /** Runs one step; `lost` when the sandbox is gone. Attaches again first when this process does not know the session. */
+  async advance(
+    session: SessionRef,
+    step: Step,
+    owner: SessionOwner,
+    options: AdvanceOptions & { readonly signal: AbortSignal },
+  ): Promise<StepAnswer> {
+    for (let connections = 1; ; connections += 1) {
+      const driver = await this.#find(session, owner, options.signal)
+      if (!driver) return { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
+      const answer = await driver.advance(step, options)
+      if (answer.type !== 'lost') return answer
+      this.#drivers.delete(keyOf(session))
+      await driver.detach()
+      // A broken connection is not a dead sandbox: ask the backend once more before giving it up.
+      if (answer.cause !== 'gone' || connections > 1) return answer
+    }
+  }
+
+  /** Ends the session and removes its sandbox; fine when there is none. */
+  async close(session: SessionRef): Promise<void> {
+    const driver = await this.#drivers.get(keyOf(session))
+    this.#drivers.delete(keyOf(session))
+    await driver?.detach()
+    await this.#backend(session.backend).remove(this.#sandboxId(session))
+  }
+
+  /** Lets go of every session without ending those that can outlive this process. */
+  async shutdown(): Promise<void> {
+    const drivers = await Promise.all(this.#drivers.values())
+    this.#drivers.clear()
+    await Promise.all(drivers.map((driver) => driver?.detach()))
+    await Promise.all(this.#options.backends.map((backend) => backend.close()))
+  }
+
+  #find(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<SessionDriver | undefined> {
+    const key = keyOf(session)
+    const known = this.#drivers.get(key)
+    if (known) return known
+    const attached = this.#attach(session, owner, signal)
+    this.#drivers.set(key, attached)
+    const forget = (): void => {
+      if (this.#drivers.get(key) === attached) this.#drivers.delete(key)
+    }
+    attached.then((driver) => driver ?? forget(), forget)
+    return attached
+  }
+
+  async #attach(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<SessionDriver | undefined> {
+    const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
+    return connection && this.#drive(connection, session, owner.limits, true)
+  }
+
+  #drive(connection: SandboxConnection, session: SessionRef, limits: Limits, resume: boolean): SessionDriver {
+    const { id, epoch } = session
+    return new SessionDriver(connection, { session: id, epoch, seed: 0, tools: this.#options.tools, limits, resume })
+  }
+
+  #sandboxId(session: SessionRef): SandboxId {
+    return { namespace: this.#options.namespace, session: session.id, epoch: session.epoch }
+  }
+
+  #backend(name: BackendName): SandboxBackend {
+    const backend = this.#backends.get(name)
+    if (backend) return backend
+    throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no ${name} sandbox`, {
+      hint: 'Start a worker where it is usable; `ptc doctor` says what is missing.',
+    })
+  }
+}
+
+function keyOf(session: SessionRef): string {
+  return `${session.backend}/${session.id}/${session.epoch}`
+}

@@ -1,0 +1,71 @@
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const beatMs = 1_000
+/** Five missed beats: the holder was killed. By time, not by process id: ids are reused, and differ between containers. */
+const staleMs = 5_000
+const pollMs = 100
+
+/**
+ * Runs `work` while no other process runs under the same lock file. A holder that dies frees the lock after 5 s.
+ *
+ * @throws the signal's reason when it fires while waiting, and what `work` throws
+ */
+export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  await mkdir(dirname(path), { recursive: true })
+  while (!(await take(path))) {
+    await removeIfStale(path)
+    await delay(pollMs, undefined, { signal })
+  }
+  const beat = setInterval(() => {
+    const now = new Date()
+    // Fails only when somebody removed our lock; the work goes on all the same.
+    utimes(path, now, now).catch(() => {})
+  }, beatMs)
+  try {
+    return await work()
+  } finally {
+    clearInterval(beat)
+    await rm(path, { force: true })
+  }
+}
+
+async function take(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+/** Moves a stale lock aside before it is deleted, so that of two who find it only one removes it. */
+async function removeIfStale(path: string): Promise<void> {
+  const age = await ageMs(path)
+  if (age === undefined || age < staleMs) return
+  const aside = `${path}.${randomUUID()}`
+  try {
+    await rename(path, aside)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return
+    throw error
+  }
+  await rm(aside, { force: true })
+}
+
+async function ageMs(path: string): Promise<number | undefined> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/** Is this a system error with this code (`ENOENT`, `EEXIST` …)? */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,43 @@
+import { connect } from 'node:net'
+import { Connection } from '@temporalio/client'
+import type { ClientConnectConfig } from '@temporalio/envconfig'
+
+/** What `Connection.connect` and `NativeConnection.connect` both take. */
+export type TemporalConnectionOptions = ClientConnectConfig['connectionOptions']
+
+/**
+ * Resolves when the server answers a question about the namespace.
+ *
+ * @throws the SDK's error when it does not within `timeoutMs`, or has no such namespace
+ */
+export async function probe(
+  connectionOptions: TemporalConnectionOptions,
+  namespace: string,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  const { address, tls, apiKey, metadata } = connectionOptions
+  const connection = await Connection.connect({
+    ...(address === undefined ? {} : { address }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(metadata === undefined ? {} : { metadata }),
+    connectTimeout: timeoutMs,
+  })
+  try {
+    await connection.withDeadline(deadline, () => connection.workflowService.describeNamespace({ namespace }))
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Resolves when somebody listens on this port; rejects when not. */
+export function connectable(host: string, port: number): Promise<void> {
+  return new Promise((settle, reject) => {
+    const socket = connect({ host, port }, () => {
+      socket.destroy()
+      settle()
+    })
+    socket.once('error', reject)
+  })
+}

@@ -34,6 +34,7 @@ export const errorTable = {
   SANDBOX_LOST: { retryable: false },
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },
+  SANDBOX_NAME_TAKEN: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },

@@ -24,6 +24,16 @@ export const executeCodeTool = 'execute_code'
 /** Tool names: a Python and JavaScript identifier that the Messages API takes too. */
 export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
+/** What a worker can be for. A worker with every role is a fleet of one. */
+export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
+
+export type Role = (typeof roles)[number]
+
+/** The queue a role is served from: workflows on the queue itself, the rest beside it. */
+export function roleQueue(taskQueue: string, role: Role): string {
+  return role === 'workflow' ? taskQueue : `${taskQueue}.${role}`
+}
+
 /** The queue that only workers with this host identity serve. */
 export function hostQueue(taskQueue: string, hostId: string): string {
   return `${taskQueue}.host.${hostId}`

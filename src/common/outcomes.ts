@@ -27,7 +27,12 @@ export type CellOutcome =
   /** The cell used up its time; `sessionKept` says whether variables are still there. */
   | { readonly status: 'timed_out'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
   /** A limit other than time (memory, calls, frame size …). */
-  | { readonly status: 'limit_exceeded'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
+  | {
+      readonly status: 'limit_exceeded'
+      readonly output: string
+      readonly error: string
+      readonly sessionKept: boolean
+    }
   /** A rebuilt session did not repeat its recorded calls. */
   | { readonly status: 'diverged'; readonly output: string; readonly error: string }
   /** The sandbox died and could not be rebuilt; variables are gone. */

@@ -67,10 +67,20 @@ export interface RecordedStep extends Omit<Step, 'number'> {
 /** How a step ended. */
 export type StepAnswer<Call extends RequestedCall = RequestedCall> =
   /** The program can't go on: `calls` are new; earlier ones may still be open. `wakeInMs`: a timer of its own is due then. */
-  | { readonly type: 'suspended'; readonly calls: readonly Call[]; readonly wakeInMs: number | null; readonly output: string }
+  | {
+      readonly type: 'suspended'
+      readonly calls: readonly Call[]
+      readonly wakeInMs: number | null
+      readonly output: string
+    }
   | { readonly type: 'completed'; readonly output: string }
   /** The code raised. `kind` 'timed_out': the runner stopped it at its time limit; the session lives on. */
-  | { readonly type: 'failed'; readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded'; readonly error: string; readonly output: string }
+  | {
+      readonly type: 'failed'
+      readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded'
+      readonly error: string
+      readonly output: string
+    }
   /** The sandbox is gone: rebuild. `reason` for people; `cause` decides whether a rebuild makes sense. */
   | { readonly type: 'lost'; readonly cause: LostCause; readonly reason: string }
 

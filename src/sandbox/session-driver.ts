@@ -5,7 +5,14 @@ import type { SandboxConnection, SandboxEnd } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
 import { toStepAnswer } from './protocol/answers.js'
-import { type Fence, type HostMessage, protocolVersion, type RunnerMessage, runnerMessage, type ToolSignature } from './protocol/messages.js'
+import {
+  type Fence,
+  type HostMessage,
+  protocolVersion,
+  type RunnerMessage,
+  runnerMessage,
+  type ToolSignature,
+} from './protocol/messages.js'
 
 export interface DriverOptions {
   readonly session: string
@@ -37,7 +44,9 @@ export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
   #greeted = false
-  #waiting: { readonly step: number; readonly answer: Deferred<StepAnswer>; onOutput: (text: string) => void } | undefined
+  #waiting:
+    | { readonly step: number; readonly answer: Deferred<StepAnswer>; onOutput: (text: string) => void }
+    | undefined
   #lost: Extract<StepAnswer, { type: 'lost' }> | undefined
 
   constructor(connection: SandboxConnection, options: DriverOptions) {

@@ -1,3 +1,4 @@
+import { digestOf } from '../common/call-key.js'
 import { PtcError } from '../common/errors.js'
 import type { Limits } from '../common/limits.js'
 import type { BackendName } from '../common/plan.js'
@@ -97,7 +98,14 @@ export class SessionHost {
 
   #drive(connection: SandboxConnection, session: SessionRef, limits: Limits, resume: boolean): SessionDriver {
     const { id, epoch } = session
-    return new SessionDriver(connection, { session: id, epoch, seed: 0, tools: this.#options.tools, limits, resume })
+    return new SessionDriver(connection, {
+      session: id,
+      epoch,
+      seed: seedOf(id),
+      tools: this.#options.tools,
+      limits,
+      resume,
+    })
   }
 
   #sandboxId(session: SessionRef): SandboxId {
@@ -115,4 +123,9 @@ export class SessionHost {
 
 function keyOf(session: SessionRef): string {
   return `${session.backend}/${session.id}/${session.epoch}`
+}
+
+/** The same for every rebuild of a session, so that its random numbers are. */
+function seedOf(session: string): number {
+  return Number.parseInt(digestOf(session).slice(0, 8), 16)
 }

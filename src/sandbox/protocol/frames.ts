@@ -56,7 +56,10 @@ export class FrameDecoder {
         if (this.#buffered < headerBytes) return frames
         this.#bodyBytes = this.#take(headerBytes).readUInt32BE(0)
         if (this.#bodyBytes > this.#frameBytes) {
-          throw new PtcError('SANDBOX_PROTOCOL', `the sandbox announced a frame of ${this.#bodyBytes} bytes (limit ${this.#frameBytes})`)
+          throw new PtcError(
+            'SANDBOX_PROTOCOL',
+            `the sandbox announced a frame of ${this.#bodyBytes} bytes (limit ${this.#frameBytes})`,
+          )
         }
       }
       if (this.#buffered < this.#bodyBytes) return frames

@@ -38,13 +38,23 @@ export type HostMessage =
         readonly argument_bytes: number
       }
     }
-  | { readonly type: 'cell'; readonly fence: Fence; readonly step: number; readonly now: number; readonly cell: number; readonly source: string }
+  | {
+      readonly type: 'cell'
+      readonly fence: Fence
+      readonly step: number
+      readonly now: number
+      readonly cell: number
+      readonly source: string
+    }
   | {
       readonly type: 'advance'
       readonly fence: Fence
       readonly step: number
       readonly now: number
-      readonly results: readonly { readonly call: number; readonly outcome: { readonly status: string; readonly value?: JsonValue; readonly message?: string } }[]
+      readonly results: readonly {
+        readonly call: number
+        readonly outcome: { readonly status: string; readonly value?: JsonValue; readonly message?: string }
+      }[]
     }
   | { readonly type: 'close'; readonly fence: Fence }
 

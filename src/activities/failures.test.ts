@@ -1,0 +1,45 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
+import { describe, expect, it } from 'vitest'
+import { type ErrorCode, errorTable, PtcError } from '../common/errors.js'
+import { toFailure } from './failures.js'
+
+const retried: readonly ErrorCode[] = [
+  'TOOL_FAILED',
+  'TOOL_TIMED_OUT',
+  'MODEL_RATE_LIMIT',
+  'MODEL_OVERLOADED',
+  'MODEL_SERVER',
+  'MODEL_TIMEOUT',
+  'MODEL_CONNECTION',
+  'MODEL_STREAM',
+  'SANDBOX_UNAVAILABLE',
+]
+
+describe('toFailure', () => {
+  it.each(Object.keys(errorTable) as ErrorCode[])(
+    '%s becomes a failure of that type, retried or not as the table says',
+    (code) => {
+      const failure = toFailure(new PtcError(code, 'no'))
+      expect(failure).toBeInstanceOf(ApplicationFailure)
+      expect(failure).toMatchObject({ type: code, message: 'no', nonRetryable: !retried.includes(code) })
+    },
+  )
+
+  it('passes on when to try again, and what to do', () => {
+    const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'slow down', { hint: 'Wait.', retryAfterMs: 7_000 }))
+    expect(failure).toMatchObject({ message: 'slow down. Wait.', nextRetryDelay: 7_000, nonRetryable: false })
+  })
+
+  it('does not retry the last attempt', () => {
+    expect(toFailure(new PtcError('TOOL_FAILED', 'no'), true)).toMatchObject({ nonRetryable: true })
+  })
+
+  it('lets cancellation pass', () => {
+    const cancelled = new CancelledFailure('CANCELLED')
+    expect(toFailure(cancelled)).toBe(cancelled)
+  })
+
+  it.each([new TypeError('oops'), 'oops'])('does not retry what nobody expected: %s', (thrown) => {
+    expect(toFailure(thrown)).toMatchObject({ type: 'INTERNAL', nonRetryable: true, message: 'oops' })
+  })
+})

@@ -1,0 +1,32 @@
+import type { RunPlan } from '../common/plan.js'
+import { activityNames } from '../common/names.js'
+import type { ModelProvider } from '../models/provider.js'
+import type { SessionHost } from '../sandbox/session-host.js'
+import type { ToolRegistry } from '../tools/registry.js'
+import { modelTurn } from './model-turn.js'
+import { planRun } from './plan-run.js'
+import { toolActivities } from './run-tool-call.js'
+import { advanceSession, closeSession, openSession } from './sessions.js'
+
+/** The activities of role `workflow`. */
+export function workflowActivities(plan: RunPlan) {
+  return { [activityNames.planRun]: planRun(plan) }
+}
+
+/** The activities of role `model`. */
+export function modelActivities(provider: ModelProvider, registry: ToolRegistry) {
+  return { [activityNames.modelTurn]: modelTurn(provider, registry) }
+}
+
+/** The activities of role `sandbox`: what any host does, and what only the session's own can. */
+export function sandboxActivities(host: SessionHost, registry: ToolRegistry, hostQueue: string) {
+  return {
+    anyHost: { [activityNames.openSession]: openSession(host, hostQueue) },
+    ownHost: {
+      [activityNames.advanceSession]: advanceSession(host, registry),
+      [activityNames.closeSession]: closeSession(host),
+    },
+  }
+}
+
+export { toolActivities }

@@ -1,0 +1,70 @@
+import type { Limits } from '../common/limits.js'
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  DescribedCall,
+  OpenedSession,
+  SessionRef,
+  StepAnswer,
+} from '../common/steps.js'
+import type { SessionHost } from '../sandbox/session-host.js'
+import { describeCall } from '../tools/describe-call.js'
+import type { ToolRegistry } from '../tools/registry.js'
+import { type ActivityScope, inActivity } from './in-activity.js'
+import { difference } from './repeated-step.js'
+
+/** Printed text shown beside a running step. */
+const shownCharacters = 500
+
+/** Activity `session.open`: any sandbox host takes it, and answers its own queue. */
+export function openSession(host: SessionHost, hostQueue: string) {
+  return ({ session, limits }: { readonly session: SessionRef; readonly limits: Limits }): Promise<OpenedSession> =>
+    inActivity(async ({ workflowId, runId, signal }) => {
+      const description = await host.open(session, { workflowId, runId, limits }, signal)
+      return { session, hostQueue, description }
+    })
+}
+
+/** Activity `session.advance`: repeats recorded steps (a rebuild), then takes the new one. */
+export function advanceSession(host: SessionHost, registry: ToolRegistry) {
+  return (input: AdvanceInput & { readonly limits: Limits }): Promise<AdvanceAnswer> =>
+    inActivity((scope) => advance(host, registry, input, scope))
+}
+
+/** Activity `session.close`. */
+export function closeSession(host: SessionHost) {
+  return (session: SessionRef): Promise<void> => inActivity(() => host.close(session))
+}
+
+async function advance(
+  host: SessionHost,
+  registry: ToolRegistry,
+  { session, recorded, firstRecorded, step, limits }: AdvanceInput & { readonly limits: Limits },
+  { workflowId, runId, attempt, signal, report }: ActivityScope,
+): Promise<AdvanceAnswer> {
+  const owner = { workflowId, runId, limits }
+  let printed = ''
+  const onOutput = (text: string): void => {
+    printed = (printed + text).slice(-shownCharacters)
+    report({ printed })
+  }
+  for (const [offset, past] of recorded.entries()) {
+    const again = { number: firstRecorded + offset, now: past.now, input: past.input }
+    const answer = describeAnswer(
+      await host.advance(session, again, owner, { attempt, signal, onOutput }),
+      registry,
+      limits,
+    )
+    if (answer.type === 'lost') return answer
+    const reason = difference(past.answer, answer)
+    if (reason !== undefined) return { type: 'diverged', reason }
+  }
+  if (!step) return { type: 'repeated' }
+  return describeAnswer(await host.advance(session, step, owner, { attempt, signal, onOutput }), registry, limits)
+}
+
+function describeAnswer(answer: StepAnswer, registry: ToolRegistry, limits: Limits): StepAnswer<DescribedCall> {
+  if (answer.type !== 'suspended') return answer
+  const calls = answer.calls.map((call) => ({ ...call, ...describeCall(registry, limits, call, 'code_execution') }))
+  return { ...answer, calls }
+}

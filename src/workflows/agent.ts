@@ -1,0 +1,84 @@
+import { CancellationScope } from '@temporalio/workflow'
+import type { Message, ModelReply, UserBlock } from '../common/messages.js'
+import { type AgentInput, type AgentResult, type AgentStatus, contextTokens, textOf } from '../common/runs.js'
+import { shortNumber } from '../common/text.js'
+import { decide } from './decide.js'
+import { modelTurn } from './engine.js'
+import { neverHang } from './never-hang.js'
+import { type Notebook, openNotebook } from './run-cell.js'
+import { countReply, type Run, showProgress, startRun } from './run.js'
+import { serveReply } from './serve-reply.js'
+
+/** Workflow `agent`: question -> model -> code and tools -> ... -> answer. */
+export async function agent(input: AgentInput): Promise<AgentResult> {
+  return neverHang(async () => {
+    const run = await startRun(input)
+    const notebook = openNotebook(run)
+    const calls = new CancellationScope()
+    try {
+      const { status, answer } = await calls.run(() => converse(run, notebook, input.question))
+      return { status, answer, ...run.counts }
+    } finally {
+      calls.cancel() // calls that code started and never waited for
+      await notebook.session.close()
+    }
+  })
+}
+
+interface Ending {
+  readonly status: AgentStatus
+  readonly answer: string
+}
+
+async function converse(run: Run, notebook: Notebook, question: string): Promise<Ending> {
+  const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: question }] }]
+  const { limits, model } = run.plan
+  let maxTokens = model.maxTokens
+  let nudges = 0
+  let lastText = ''
+  let last: ModelReply | undefined
+  while (run.counts.turns < limits.turns) {
+    run.counts.turns += 1
+    const { turns: turn } = run.counts
+    showProgress(run, `the model answers (turn ${turn})`)
+    const request = { turn, model: { ...model, maxTokens }, limits, messages }
+    const { reply, calls } = await modelTurn(request, run.plan.timings, turnSummary(turn, last))
+    last = reply
+    countReply(run, reply)
+    lastText = textOf(reply.content) || lastText
+    const decision = decide(reply)
+    switch (decision.type) {
+      case 'end':
+        return { status: decision.status, answer: decision.answer }
+      case 'more_room':
+        if (maxTokens > model.maxTokens) return { status: 'truncated', answer: textOf(reply.content) }
+        maxTokens = model.maxTokens * 2
+        break
+      case 'nudge':
+        nudges += 1
+        if (nudges > 1) return { status: 'no_answer', answer: lastText }
+        addUser(messages, [{ type: 'text', text: 'Your last reply was empty. Go on, or give your answer.' }])
+        break
+      case 'continue':
+        messages.push({ role: 'assistant', content: reply.content })
+        break
+      case 'serve':
+        messages.push({ role: 'assistant', content: reply.content })
+        addUser(messages, await serveReply(run, notebook, decision.uses, calls))
+        maxTokens = model.maxTokens
+    }
+  }
+  return { status: 'turn_limit', answer: lastText }
+}
+
+/** Two user messages in a row are one for the API; results must come before text in it, which appending keeps. */
+function addUser(messages: Message[], content: readonly UserBlock[]): void {
+  const last = messages.at(-1)
+  if (last?.role === 'user') messages[messages.length - 1] = { role: 'user', content: [...last.content, ...content] }
+  else messages.push({ role: 'user', content })
+}
+
+function turnSummary(turn: number, last: ModelReply | undefined): string {
+  if (!last) return `model turn ${turn}`
+  return `model turn ${turn} · ${shortNumber(contextTokens(last.usage) + last.usage.outputTokens)} in`
+}

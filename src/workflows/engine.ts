@@ -1,0 +1,92 @@
+import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import { activityNames, type Role, roleQueue } from '../common/names.js'
+import type { ModelTurnInput, ModelTurnResult, RunOptions } from '../common/runs.js'
+import type { RunPlan, Timings } from '../common/plan.js'
+import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
+import type { Limits } from '../common/limits.js'
+
+/** How long a step may take beyond its code's own limit: connecting, sending, the last frame. */
+const stepMarginMs = 30_000
+
+/** Attempts of the engine's own activities. What is wrong for good is not retried at all; see the error table. */
+const engineRetry = {
+  initialInterval: '500ms',
+  backoffCoefficient: 2,
+  maximumInterval: '30s',
+  maximumAttempts: 10,
+} as const
+
+/** Reads the configuration of the run; the only activity before there is a plan. */
+export function planRun(options: RunOptions): Promise<RunPlan> {
+  return run(activityNames.planRun, options, {
+    ...on('workflow'),
+    startToCloseTimeout: '30s',
+    retry: engineRetry,
+    summary: 'read the configuration',
+  })
+}
+
+/** One model call. */
+export function modelTurn(input: ModelTurnInput, timings: Timings, summary: string): Promise<ModelTurnResult> {
+  return run(activityNames.modelTurn, input, {
+    ...on('model'),
+    startToCloseTimeout: timings.modelMs,
+    heartbeatTimeout: timings.heartbeatMs,
+    retry: { ...engineRetry, initialInterval: '1s', maximumInterval: '60s' },
+    summary,
+  })
+}
+
+export interface OpenInput {
+  readonly session: SessionRef
+  readonly limits: Limits
+}
+
+/** Makes a sandbox on any host that can. */
+export function openSession(input: OpenInput, timings: Timings): Promise<OpenedSession> {
+  const { session } = input
+  return run(activityNames.openSession, input, {
+    ...on('sandbox'),
+    startToCloseTimeout: timings.openMs,
+    heartbeatTimeout: timings.heartbeatMs,
+    retry: { ...engineRetry, maximumAttempts: 5 },
+    summary: session.epoch === 1 ? `open a ${session.backend} session` : `rebuild the session (${session.epoch})`,
+  })
+}
+
+/** Runs one step on the session's own host. The one place that says how a step is carried out. */
+export function advanceSession(
+  input: AdvanceInput & { readonly limits: Limits },
+  hostQueue: string,
+  timings: Timings,
+  summary: string,
+): Promise<AdvanceAnswer> {
+  return run(activityNames.advanceSession, input, {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: timings.hostMs,
+    startToCloseTimeout: input.limits.cellSeconds * 1_000 + stepMarginMs,
+    heartbeatTimeout: timings.heartbeatMs,
+    retry: engineRetry,
+    summary,
+  })
+}
+
+/** Removes a session's sandbox; when its host is gone, that host's reaper does it. */
+export function closeSession(session: SessionRef, hostQueue: string, timings: Timings): Promise<void> {
+  return run(activityNames.closeSession, session, {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: timings.hostMs,
+    startToCloseTimeout: '30s',
+    retry: { ...engineRetry, maximumAttempts: 3 },
+    summary: 'close the session',
+  })
+}
+
+/** This workflow's queue for a role. */
+export function on(role: Role): { readonly taskQueue: string } {
+  return { taskQueue: roleQueue(workflowInfo().taskQueue, role) }
+}
+
+function run<Result>(activity: string, input: unknown, options: ActivityOptions): Promise<Result> {
+  return scheduleActivity<Result>(activity, [input], options)
+}

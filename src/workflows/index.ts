@@ -1,0 +1,2 @@
+export { agent } from './agent.js'
+export { program } from './program.js'

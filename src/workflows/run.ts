@@ -1,0 +1,43 @@
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
+import type { RunIdentity } from '../common/call-key.js'
+import type { RunCounts, RunOptions } from '../common/runs.js'
+import { addUsage, noUsage } from '../common/runs.js'
+import type { ModelReply } from '../common/messages.js'
+import type { RunPlan, ToolPlan } from '../common/plan.js'
+import { planRun } from './engine.js'
+
+/** One run: what it was planned with and what it has used so far. */
+export interface Run {
+  readonly plan: RunPlan
+  readonly identity: RunIdentity
+  readonly tools: ReadonlyMap<string, ToolPlan>
+  readonly counts: { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
+  /** Tool activities under way. */
+  callsInFlight: number
+}
+
+export async function startRun(options: RunOptions): Promise<Run> {
+  const plan = await planRun(options)
+  const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
+  return {
+    plan,
+    identity: { namespace, workflowId, firstExecutionRunId },
+    tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
+    counts: { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 },
+    callsInFlight: 0,
+  }
+}
+
+export function countReply(run: Run, { usage, costUsd }: ModelReply): void {
+  const { counts } = run
+  counts.usage = addUsage(counts.usage, usage)
+  counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd
+}
+
+/** Says where the run is, in the Temporal UI. Answered by a query: nothing of it enters the history. */
+export function showProgress(run: Run, doing: string): void {
+  const { turns, cells, toolCalls } = run.counts
+  setCurrentDetails(
+    `**${doing}**\n\nturn ${turns} of at most ${run.plan.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.callsInFlight} under way)`,
+  )
+}

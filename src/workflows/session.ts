@@ -1,0 +1,119 @@
+import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow'
+import { digestOf } from '../common/call-key.js'
+import type { RunPlan } from '../common/plan.js'
+import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
+import { plural } from '../common/text.js'
+import { advanceSession, closeSession, openSession } from './engine.js'
+import { Journal } from './journal.js'
+import type { Run } from './run.js'
+
+/** Sandboxes lost in a row at one step before the program itself is taken for the cause. */
+const rebuildsPerStep = 2
+
+/** The workflow's side of one sandbox session: steps go in, answers come out, whatever happens to the sandbox. */
+export class Session {
+  readonly #plan: RunPlan
+  readonly #startedAt = Date.now()
+  readonly #journal = new Journal()
+  #ref: SessionRef
+  /** Undefined while there is no sandbox. */
+  #hostQueue: string | undefined
+
+  constructor(run: Run) {
+    this.#plan = run.plan
+    const { workflowId, firstExecutionRunId } = run.identity
+    this.#ref = { id: digestOf([workflowId, firstExecutionRunId]).slice(0, 20), epoch: 0, backend: run.plan.backend }
+  }
+
+  /**
+   * Runs the program on to its next suspension or its end. A lost sandbox is rebuilt from the journal and the step taken
+   * again. `lost` is answered only when that does not help, and then the session goes on without the current cell;
+   * `diverged` when the journal can't be repeated, and then it goes on empty.
+   */
+  async advance(input: StepInput): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
+    const step = this.#journal.next(input, Date.now() - this.#startedAt)
+    for (let rebuilds = 0; ; rebuilds += 1) {
+      const answer = await this.#attempt(step)
+      if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
+      if (answer.type !== 'lost' && answer.type !== 'diverged') {
+        this.#journal.record(step, answer)
+        return answer
+      }
+      await this.#discard()
+      const hopeless = answer.type === 'diverged' || answer.cause !== 'gone' || rebuilds >= rebuildsPerStep
+      if (hopeless) {
+        if (answer.type === 'diverged') this.#journal.clear()
+        else this.#journal.dropCell()
+        return answer
+      }
+    }
+  }
+
+  /** Forgets the current cell and its sandbox; the next cell starts from the state before it. */
+  async dropCell(): Promise<void> {
+    this.#journal.dropCell()
+    await this.#discard()
+  }
+
+  /** Ends the session. Never cancelled, and a host that is gone does not fail the run. */
+  async close(): Promise<void> {
+    await CancellationScope.nonCancellable(() => this.#discard())
+  }
+
+  async #attempt(step: Step): Promise<AdvanceAnswer> {
+    if (this.#hostQueue === undefined) {
+      const rebuilt = await this.#open()
+      if (rebuilt.type !== 'repeated') return rebuilt
+    }
+    return this.#send({ recorded: [], firstRecorded: step.number, step }, summaryOf(step))
+  }
+
+  /** A fresh sandbox, brought to where the journal ends. */
+  async #open(): Promise<AdvanceAnswer> {
+    this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
+    const { limits, timings } = this.#plan
+    const opened = await openSession({ session: this.#ref, limits }, timings)
+    this.#hostQueue = opened.hostQueue
+    for (const { first, steps } of this.#journal.batches()) {
+      const summary = `repeat ${plural(steps.length, 'recorded step')}`
+      const answer = await this.#send({ recorded: steps, firstRecorded: first, step: null }, summary)
+      if (answer.type !== 'repeated') return answer
+    }
+    return { type: 'repeated' }
+  }
+
+  async #send(input: Omit<AdvanceInput, 'session'>, summary: string): Promise<AdvanceAnswer> {
+    const { limits, timings } = this.#plan
+    const hostQueue = this.#hostQueue ?? ''
+    try {
+      return await advanceSession({ session: this.#ref, limits, ...input }, hostQueue, timings, summary)
+    } catch (thrown) {
+      const reason = hostIsGone(thrown)
+      if (reason === undefined) throw thrown
+      return { type: 'lost', cause: 'gone', reason }
+    }
+  }
+
+  async #discard(): Promise<void> {
+    const hostQueue = this.#hostQueue
+    this.#hostQueue = undefined
+    if (hostQueue === undefined) return
+    try {
+      await closeSession(this.#ref, hostQueue, this.#plan.timings)
+    } catch (thrown) {
+      if (!(thrown instanceof ActivityFailure)) throw thrown
+      // The host does not answer; its reaper removes what expired.
+    }
+  }
+}
+
+/** Why the host must be taken for dead; undefined when the failure says nothing of the kind. */
+function hostIsGone(thrown: unknown): string | undefined {
+  if (!(thrown instanceof ActivityFailure) || !(thrown.cause instanceof TimeoutFailure)) return undefined
+  return `the sandbox host does not answer (${thrown.cause.timeoutType ?? 'timeout'})`
+}
+
+function summaryOf({ input }: Step): string {
+  if (input.type === 'cell') return `run cell ${input.cell}`
+  return input.results.length === 0 ? 'go on: a timer is due' : `go on with ${plural(input.results.length, 'result')}`
+}

@@ -1,0 +1,84 @@
+import type { APIError } from '@anthropic-ai/sdk'
+import type { ErrorCode } from '../../common/errors.js'
+import type { ErrorContext, Fault } from './fault.js'
+
+const longestMessage = 400
+
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'MODEL_AUTH',
+  402: 'MODEL_AUTH',
+  403: 'MODEL_AUTH',
+  404: 'MODEL_NOT_FOUND',
+  408: 'MODEL_TIMEOUT',
+  // Another request holds a lock: the SDK's own rule is to try again.
+  409: 'MODEL_SERVER',
+  429: 'MODEL_RATE_LIMIT',
+  504: 'MODEL_TIMEOUT',
+  529: 'MODEL_OVERLOADED',
+}
+
+/** The API's own error types: all there is when an error arrives inside a stream, after a status of 200. */
+const codesByType: Readonly<Record<string, ErrorCode>> = {
+  invalid_request_error: 'MODEL_BAD_REQUEST',
+  request_too_large: 'MODEL_BAD_REQUEST',
+  authentication_error: 'MODEL_AUTH',
+  permission_error: 'MODEL_AUTH',
+  billing_error: 'MODEL_AUTH',
+  not_found_error: 'MODEL_NOT_FOUND',
+  conflict_error: 'MODEL_SERVER',
+  rate_limit_error: 'MODEL_RATE_LIMIT',
+  timeout_error: 'MODEL_TIMEOUT',
+  api_error: 'MODEL_SERVER',
+  overloaded_error: 'MODEL_OVERLOADED',
+}
+
+const contextTooLong = /prompt is too long|exceeds? (?:the )?(?:context|maximum context)|context window/i
+const outOfMoney = /credit balance|spend(?:ing)? limit|usage limits?/i
+
+/** What the API itself said: an HTTP status with a body, or an `error` event inside a stream. */
+export function apiFaultOf(error: APIError, context: ErrorContext): Fault {
+  const said = saidBy(error)
+  const code = codeOf(error, said)
+  const where = error.status === undefined ? 'in the middle of its reply' : String(error.status)
+  const request = error.requestID == null ? '' : ` (request ${error.requestID})`
+  return { code, message: `The model API answered ${where}: ${said}${request}`, hint: hintOf(code, said, context) }
+}
+
+function codeOf({ status, type, errorCode }: APIError, said: string): ErrorCode {
+  // No retry brings money back, whatever status a spend limit has.
+  if (errorCode?.endsWith('spend_limit_reached') === true) return 'MODEL_AUTH'
+  if (status === undefined) return streamedCodeOf(type, said)
+  if (status === 400 && contextTooLong.test(said)) return 'MODEL_CONTEXT_TOO_LONG'
+  const byStatus = codesByStatus[status]
+  if (byStatus !== undefined) return byStatus
+  if (status >= 500) return type === 'overloaded_error' ? 'MODEL_OVERLOADED' : 'MODEL_SERVER'
+  return 'MODEL_BAD_REQUEST'
+}
+
+function streamedCodeOf(type: string | null, said: string): ErrorCode {
+  if (type === 'invalid_request_error' && contextTooLong.test(said)) return 'MODEL_CONTEXT_TOO_LONG'
+  return codesByType[type ?? ''] ?? 'MODEL_STREAM'
+}
+
+/** The API's own words on one line; a proxy may have answered with a whole page instead. */
+function saidBy(error: APIError): string {
+  const words = error.apiMessage ?? error.message.replace(/^\d{3} /, '')
+  const line = words.replaceAll(/\s+/g, ' ').trim()
+  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line
+}
+
+type Hint = string | ((context: ErrorContext) => string)
+
+const hints: { readonly [code in ErrorCode]?: Hint } = {
+  MODEL_AUTH: 'Check that ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) is right and may use this model.',
+  MODEL_NOT_FOUND: ({ model, baseURL }) => `Check the model name ("${model}") and the base URL (${baseURL}).`,
+  MODEL_CONTEXT_TOO_LONG: 'The conversation no longer fits the model: print less, or begin a new run.',
+  MODEL_BAD_REQUEST: 'The request is wrong, so trying again would not help.',
+  MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",
+}
+
+function hintOf(code: ErrorCode, said: string, context: ErrorContext): string {
+  if (outOfMoney.test(said)) return 'The account may not spend more: add credit or raise its limit in the console.'
+  const hint = hints[code] ?? 'Usually passes by itself; the call is tried again.'
+  return typeof hint === 'string' ? hint : hint(context)
+}

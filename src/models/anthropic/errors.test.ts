@@ -1,0 +1,140 @@
+import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from '@anthropic-ai/sdk'
+import { describe, expect, it } from 'vitest'
+import { PtcError, type ErrorCode } from '../../common/errors.js'
+import { modelErrorOf } from './errors.js'
+
+const secret = 'very-secret-key'
+const context = { baseURL: 'https://api.example', model: 'claude-x', secrets: [secret] }
+
+function classify(thrown: unknown): PtcError {
+  const error = modelErrorOf(thrown, context)
+  if (!PtcError.isInstance(error)) throw new Error('not a PtcError', { cause: error })
+  return error
+}
+
+function apiError(status: number, type: string, message: string, headers: Record<string, string> = {}, details = {}) {
+  const body = { type: 'error', error: { type, message, details } }
+  return APIError.generate(status, body, undefined, new Headers({ 'request-id': 'req_9', ...headers }))
+}
+
+function systemError(code: string, message = code): Error {
+  const cause = Object.assign(new Error(message), { code })
+  return new APIConnectionError({ cause: new TypeError('fetch failed', { cause }) })
+}
+
+describe('an HTTP status', () => {
+  it.each<[number, string, ErrorCode, boolean]>([
+    [400, 'invalid_request_error', 'MODEL_BAD_REQUEST', false],
+    [401, 'authentication_error', 'MODEL_AUTH', false],
+    [402, 'billing_error', 'MODEL_AUTH', false],
+    [403, 'permission_error', 'MODEL_AUTH', false],
+    [404, 'not_found_error', 'MODEL_NOT_FOUND', false],
+    [408, 'timeout_error', 'MODEL_TIMEOUT', true],
+    [409, 'conflict_error', 'MODEL_SERVER', true],
+    [413, 'request_too_large', 'MODEL_BAD_REQUEST', false],
+    [418, 'invalid_request_error', 'MODEL_BAD_REQUEST', false],
+    [422, 'invalid_request_error', 'MODEL_BAD_REQUEST', false],
+    [429, 'rate_limit_error', 'MODEL_RATE_LIMIT', true],
+    [500, 'api_error', 'MODEL_SERVER', true],
+    [502, 'api_error', 'MODEL_SERVER', true],
+    [503, 'overloaded_error', 'MODEL_OVERLOADED', true],
+    [504, 'timeout_error', 'MODEL_TIMEOUT', true],
+    [529, 'overloaded_error', 'MODEL_OVERLOADED', true],
+  ])('%i %s is %s (retryable: %s)', (status, type, code, retryable) => {
+    const error = classify(apiError(status, type, 'Because.'))
+    expect(error).toMatchObject({ code, retryable, hint: expect.any(String) as string })
+    expect(error.message).toBe(`The model API answered ${status}: Because. (request req_9)`)
+  })
+
+  it.each([
+    'prompt is too long: 210000 tokens > 200000 maximum',
+    'input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000, decrease input length',
+  ])('of 400 for a conversation that does not fit is its own code: %s', (message) => {
+    expect(classify(apiError(400, 'invalid_request_error', message)).code).toBe('MODEL_CONTEXT_TOO_LONG')
+  })
+
+  it('of a spend limit is not retried, whatever the number', () => {
+    const details = { error_code: 'enforced_spend_limit_reached' }
+    const error = classify(apiError(429, 'rate_limit_error', 'Spend limit reached.', {}, details))
+    expect(error).toMatchObject({ code: 'MODEL_AUTH', hint: expect.stringContaining('credit') as string })
+  })
+
+  it('passes on how long to wait', () => {
+    expect(classify(apiError(429, 'rate_limit_error', '', { 'retry-after': '3' })).retryAfterMs).toBe(3_000)
+    expect(classify(apiError(529, 'overloaded_error', '')).retryAfterMs).toBeUndefined()
+  })
+
+  it('with a proxy’s page for a body gives one short line', () => {
+    const page = `<html>\n${'<p>bad gateway</p>\n'.repeat(100)}</html>`
+    const { message } = classify(APIError.generate(502, undefined, page, new Headers()))
+    expect(message).toContain('<html> <p>bad gateway</p>')
+    expect(message.length).toBeLessThan(500)
+    expect(message).not.toContain('\n')
+  })
+})
+
+describe('the network', () => {
+  it.each<[string, ErrorCode, string]>([
+    ['ECONNREFUSED', 'MODEL_CONNECTION', 'connection refused'],
+    ['ECONNRESET', 'MODEL_CONNECTION', 'cut'],
+    ['UND_ERR_SOCKET', 'MODEL_CONNECTION', 'cut'],
+    ['ENOTFOUND', 'MODEL_CONNECTION', 'host not found'],
+    ['EAI_AGAIN', 'MODEL_CONNECTION', 'host not found'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'MODEL_CONNECTION', 'TLS'],
+    ['CERT_HAS_EXPIRED', 'MODEL_CONNECTION', 'TLS'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'MODEL_CONNECTION', 'TLS'],
+    ['UND_ERR_BODY_TIMEOUT', 'MODEL_TIMEOUT', 'in time'],
+    ['ETIMEDOUT', 'MODEL_TIMEOUT', 'in time'],
+  ])('%s is %s', (code, expected, says) => {
+    const error = classify(systemError(code))
+    expect(error).toMatchObject({ code: expected, retryable: true })
+    expect(error.message).toContain(says)
+    expect(error.message).toContain(code)
+    expect(error.message).toContain('https://api.example')
+  })
+
+  it('is looked for in all addresses that were tried', () => {
+    const tried = new AggregateError([Object.assign(new Error('v6'), { code: 'ECONNREFUSED' })], '')
+    expect(classify(new TypeError('fetch failed', { cause: tried })).message).toContain('ECONNREFUSED')
+  })
+
+  it.each([new TypeError('terminated'), new APIConnectionError({ message: 'odd' })])('is blamed for %s', (thrown) => {
+    expect(classify(thrown).code).toBe('MODEL_CONNECTION')
+  })
+
+  it('that is too slow for the SDK is MODEL_TIMEOUT', () => {
+    expect(classify(new APIConnectionTimeoutError()).code).toBe('MODEL_TIMEOUT')
+  })
+})
+
+describe('everything else', () => {
+  it('an abort by the caller, and an error that has its code, stay as they are', () => {
+    const abort = new APIUserAbortError()
+    const known = new PtcError('MODEL_STREAM', 'x')
+    expect(modelErrorOf(abort, context)).toBe(abort)
+    expect(modelErrorOf(known, context)).toBe(known)
+  })
+
+  it('a defect of ours is INTERNAL, not blamed on the network', () => {
+    expect(classify(new TypeError('x is not a function'))).toMatchObject({ code: 'INTERNAL', retryable: false })
+    expect(classify('thrown text').message).toContain('thrown text')
+  })
+})
+
+describe('secrets', () => {
+  it('never appear: not in the message, not in the cause', () => {
+    const error = classify(apiError(401, 'authentication_error', `invalid key ${secret} or sk-ant-api03-abcdef`))
+    expect(error.message).toContain('invalid key [redacted] or [redacted]')
+    expect(error.cause).toBeUndefined()
+  })
+
+  it('in a cause deep down keep all of it out', () => {
+    const cause = new Error('outer', { cause: new Error(`Bearer ${secret}`) })
+    expect(classify(new APIConnectionError({ cause })).cause).toBeUndefined()
+  })
+
+  it('that are not there leave the cause in place', () => {
+    const thrown = apiError(500, 'api_error', 'x')
+    expect(classify(thrown).cause).toBe(thrown)
+  })
+})

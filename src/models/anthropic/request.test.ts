@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../../common/messages.js'
+import type { ModelRequest, ModelTool } from '../provider.js'
+import { toParams } from './request.js'
+
+const text = (role: 'user' | 'assistant', said: string): Message => ({ role, content: [{ type: 'text', text: said }] })
+const tool = (name: string): ModelTool => ({
+  name,
+  description: name,
+  inputSchema: { type: 'object' },
+  inputExamples: [],
+})
+const base: ModelRequest = { model: 'm', maxTokens: 10, system: 'Be brief.', tools: [], messages: [] }
+
+/** Where the cache breakpoints are, as paths. */
+function breakpoints(value: unknown, path = ''): readonly string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inside = Object.entries(value).flatMap(([key, member]) => breakpoints(member, `${path}/${key}`))
+  return 'cache_control' in value ? [path, ...inside] : inside
+}
+
+describe('toParams', () => {
+  it('puts breakpoints on the last tool, the system prompt and the last two user messages, and nowhere else', () => {
+    const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
+    const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })
+    expect(breakpoints(params)).toEqual(['/tools/1', '/system/0', '/messages/6/content/0', '/messages/8/content/0'])
+  })
+
+  it('moves the breakpoint to the last block of a message with many results', () => {
+    const results = ['t1', 't2', 't3'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: '' }) as const)
+    const params = toParams({ ...base, system: '', messages: [{ role: 'user', content: results }] })
+    expect(breakpoints(params)).toEqual(['/messages/0/content/2'])
+  })
+
+  it('sends a grown conversation as the same bytes plus the new end', () => {
+    const before = [text('user', 'a'), text('assistant', 'b'), text('user', 'c')]
+    const strip = (messages: readonly Message[]) =>
+      JSON.stringify(toParams({ ...base, messages }).messages).replaceAll(',"cache_control":{"type":"ephemeral"}', '')
+    expect(strip([...before, text('assistant', 'd'), text('user', 'e')]).startsWith(strip(before).slice(0, -1))).toBe(
+      true,
+    )
+  })
+
+  it('sends unknown blocks back exactly as they came', () => {
+    const content = [
+      { type: 'thinking', thinking: 'Hm', signature: 's==' },
+      { type: 'dream', images: [{ deep: [null, 1.5] }] },
+      { type: 'tool_use', id: 't1', name: 'add', input: { a: 1 }, caller: { type: 'direct' } },
+    ]
+    const messages: readonly Message[] = [text('user', 'a'), { role: 'assistant', content }]
+    expect(toParams({ ...base, messages }).messages[1]).toEqual({ role: 'assistant', content })
+  })
+
+  it('sends no blank text and no empty message, but empty results', () => {
+    const messages: readonly Message[] = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: ' \n' },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'text', text: '' }] },
+      { role: 'assistant', content: [] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: '' }] },
+    ]
+    const sent = toParams({ ...base, messages }).messages
+    expect(sent.map(({ content }) => content.length)).toEqual([1, 1])
+    expect(sent[1]).toMatchObject({ role: 'user', content: [{ type: 'tool_result' }] })
+  })
+
+  it('leaves out an empty system prompt and an empty tool list', () => {
+    expect(Object.keys(toParams({ ...base, system: ' ' }))).toEqual(['model', 'messages'])
+  })
+
+  it('gives examples only to tools that have some', () => {
+    const params = toParams({ ...base, tools: [{ ...tool('a'), inputExamples: [{ x: 1 }] }, tool('b')] })
+    expect(params.tools).toEqual([
+      { name: 'a', description: 'a', input_schema: { type: 'object' }, input_examples: [{ x: 1 }] },
+      { name: 'b', description: 'b', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
+    ])
+  })
+})

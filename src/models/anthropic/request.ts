@@ -1,0 +1,49 @@
+import type {
+  CacheControlEphemeral,
+  ContentBlockParam,
+  MessageCountTokensParams,
+  MessageParam,
+  Tool,
+} from '@anthropic-ai/sdk/resources/messages'
+import type { Message } from '../../common/messages.js'
+import type { ModelRequest, ModelTool } from '../provider.js'
+import { sendable } from './content.js'
+
+const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
+
+/**
+ * The request as the Messages API takes it, with the four breakpoints it allows for its prompt cache: the tools, the
+ * system prompt, and the last two user messages. The last one but one is where the previous turn's request ended:
+ * the API looks back only 20 blocks by itself, which a turn with many tool results exceeds.
+ */
+export function toParams({ model, system, tools, messages }: ModelRequest): MessageCountTokensParams {
+  const sent = sendable(messages)
+  const breakpoints = new Set(sent.filter(({ role }) => role === 'user').slice(-2))
+  return {
+    model,
+    ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
+    ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
+    messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
+  }
+}
+
+function toTools(tools: readonly ModelTool[]): Tool[] {
+  return tools.map(({ name, description, inputSchema, inputExamples }, position) => ({
+    name,
+    description,
+    input_schema: { ...inputSchema, type: 'object' },
+    ...(inputExamples.length === 0 ? {} : { input_examples: [...inputExamples] }),
+    ...(position === tools.length - 1 ? { cache_control: ephemeral } : {}),
+  }))
+}
+
+function toMessage({ role, content }: Message, breakpoint: boolean): MessageParam {
+  // Our own blocks are the API's by shape; unknown ones are what the API itself sent, and go back as they came.
+  const blocks = content as unknown as readonly ContentBlockParam[]
+  if (!breakpoint) return { role, content: [...blocks] }
+  return { role, content: [...blocks.slice(0, -1), ...blocks.slice(-1).map(withBreakpoint)] }
+}
+
+function withBreakpoint(block: ContentBlockParam): ContentBlockParam {
+  return { ...block, cache_control: ephemeral } as ContentBlockParam
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { retryAfterMsOf } from './retry-after.js'
+
+const now = Date.parse('2026-11-21T08:00:00Z')
+const of = (headers: Record<string, string>) => retryAfterMsOf(new Headers(headers), now)
+
+describe('retryAfterMsOf', () => {
+  it.each([
+    [{ 'retry-after': '7' }, 7_000],
+    [{ 'retry-after': '0.25' }, 250],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 08:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 07:00:00 GMT' }, 0],
+    [{ 'retry-after-ms': '1500' }, 1_500],
+    [{ 'retry-after-ms': '1500', 'retry-after': '60' }, 1_500],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '60' }, 60_000],
+  ])('reads %j', (headers, expected) => {
+    expect(of(headers)).toBe(expected)
+  })
+
+  it.each([[{}], [{ 'retry-after': '' }], [{ 'retry-after': 'soon' }], [{ 'retry-after': '-5' }]])(
+    'finds no time in %j',
+    (headers) => {
+      expect(of(headers)).toBeUndefined()
+    },
+  )
+})

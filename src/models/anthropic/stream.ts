@@ -1,0 +1,46 @@
+import { APIError } from '@anthropic-ai/sdk'
+import { Stream } from '@anthropic-ai/sdk/streaming'
+import { PtcError } from '../../common/errors.js'
+import type { ModelProgress } from '../provider.js'
+import { parseStreamEvent } from './events.js'
+import { ReplyBuilder, type StreamedReply } from './reply.js'
+
+export interface ReadOptions {
+  /** Called for every piece of bytes. */
+  readonly touch: () => void
+  readonly onProgress: (progress: ModelProgress) => void
+}
+
+/**
+ * Reads a whole reply from a streaming response. The SDK's own accumulator is not used: it drops pings (a sign of life),
+ * deltas it does not know, and takes a stream that ends early for complete.
+ *
+ * @throws PtcError MODEL_STREAM; APIError for an `error` event; what the connection throws
+ */
+export async function readReply(response: Response, { touch, onProgress }: ReadOptions): Promise<StreamedReply> {
+  const contentType = response.headers.get('content-type') ?? 'nothing'
+  if (response.body === null || !contentType.includes('text/event-stream')) {
+    await response.body?.cancel()
+    const hint = 'Check that the base URL leads to the Messages API.'
+    throw new PtcError('MODEL_STREAM', `The model API answered with ${contentType} in place of an event stream.`, {
+      hint,
+    })
+  }
+  const reply = new ReplyBuilder()
+  const watched = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        touch()
+        controller.enqueue(chunk)
+      },
+    }),
+  )
+  for await (const { data } of Stream.rawEvents(new Response(watched))) {
+    const event = data === '' ? undefined : parseStreamEvent(data)
+    if (event?.type === 'error') throw new APIError(undefined, event, undefined, response.headers)
+    if (event !== undefined) reply.add(event)
+    onProgress(reply.progress)
+    if (reply.complete) break
+  }
+  return reply.finish()
+}

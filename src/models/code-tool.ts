@@ -1,0 +1,63 @@
+import type { Limits } from '../common/limits.js'
+import { executeCodeTool } from '../common/names.js'
+import type { ModelTool } from './provider.js'
+
+/** The limits that the model is told of. */
+export type PromptLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell'>
+
+/** The tool by which the model runs code; `stubs` are the tools this code can call, as Python. */
+export function codeTool(stubs: readonly string[], limits: PromptLimits): ModelTool {
+  return {
+    name: executeCodeTool,
+    description: [about(limits), stubs.length === 0 ? noTools : toolsText(stubs)].join('\n\n'),
+    inputSchema: {
+      type: 'object',
+      properties: { code: { type: 'string', description: 'Python source. Print what you need to see.' } },
+      required: ['code'],
+      additionalProperties: false,
+    },
+    inputExamples: [],
+  }
+}
+
+function about({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits): string {
+  return `\
+Runs Python code in a sandbox and returns what the code prints.
+
+- The code is async Python 3: use \`await\` at the top level, without asyncio.run.
+- Variables, functions and imports are kept: your next call goes on where this one ended.
+- Only printed output comes back, and at most ${count(outputCharacters)} characters of it; of more, the middle is cut out. \
+The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
+- There is the standard library only, and no network: everything outside is reached through the tools.
+- The code may run for ${count(cellSeconds)} seconds, waiting for tools not counted, and make ${count(callsPerCell)} tool calls.`
+}
+
+const noTools = 'No tools can be called from code here.'
+
+function toolsText(stubs: readonly string[]): string {
+  return `\
+Tools in code are async functions that are already there; don't import or define them. Call them with keyword arguments \
+(or one dict) and await the result. It is parsed JSON (dict, list, str, int, float, bool or None), never a JSON string.
+
+Run independent calls at the same time:
+
+\`\`\`python
+import asyncio
+results = await asyncio.gather(*(some_tool(id=i) for i in ids))
+\`\`\`
+
+A call that fails raises ToolError; str(error) says why. Its subclasses are ToolDenied (this call is not allowed), \
+ToolTimedOut (no answer in time) and ToolOutcomeUnknown (it was interrupted, so it may or may not have happened: find out \
+before you repeat it). All four are already there, and code can catch them.
+
+These tools can be called from code:
+
+\`\`\`python
+${stubs.map((stub) => stub.trimEnd()).join('\n\n')}
+\`\`\``
+}
+
+/** 20000 → 20,000, the same on every machine. */
+function count(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+}

@@ -1,0 +1,75 @@
+import type { Usage } from '../common/messages.js'
+
+/** US dollars per million tokens. */
+interface Price {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  /** Writing to the cache that lives five minutes, the one our requests ask for. */
+  readonly cacheWrite: number
+}
+
+interface ModelPrice extends Price {
+  /** Applies to the whole call when its prompt (cached tokens included) is longer. */
+  readonly longPrompt?: Price & { readonly overTokens: number }
+}
+
+function price(input: number, output: number, cacheRead: number, cacheWrite: number): Price {
+  return { input, output, cacheRead, cacheWrite }
+}
+
+// Source: platform.claude.com/docs/en/about-claude/pricing and the model pages beside it, as of November 2026. Fable 5.2
+// is from a public tool that reads the same page. Mythos 5.2 and Mythos Preview have no price we could confirm: null.
+const prices: Readonly<Record<string, ModelPrice>> = {
+  'claude-fable-5-2': price(8, 40, 0.2, 10),
+  'claude-fable-5-1': price(10, 50, 0.25, 12.5),
+  'claude-mythos-5-1': price(10, 50, 0.25, 12.5),
+  'claude-fable-5': price(10, 50, 1, 12.5),
+  'claude-mythos-5': price(10, 50, 1, 12.5),
+  'claude-opus-5-5': price(4, 20, 0.2, 5),
+  'claude-opus-5': price(5, 25, 0.5, 6.25),
+  'claude-opus-4-8': price(5, 25, 0.5, 6.25),
+  'claude-opus-4-7': price(5, 25, 0.5, 6.25),
+  'claude-opus-4-6': price(5, 25, 0.5, 6.25),
+  'claude-opus-4-5': price(5, 25, 0.5, 6.25),
+  'claude-sonnet-5-5': price(2, 10, 0.1, 2.5),
+  'claude-sonnet-5': price(2, 10, 0.2, 2.5),
+  'claude-sonnet-4-6': price(3, 15, 0.3, 3.75),
+  'claude-sonnet-4-5': price(3, 15, 0.3, 3.75),
+  'claude-haiku-5-5': {
+    ...price(0.1, 0.5, 0.01, 0.125),
+    longPrompt: { overTokens: 100_000, ...price(0.5, 2.5, 0.05, 0.625) },
+  },
+  'claude-haiku-4-5': price(1, 5, 0.1, 1.25),
+}
+
+/**
+ * The model asked unless configured otherwise: of the current line it is the one sold as balanced, it writes code well,
+ * and it costs half of the next larger one, which matters in a loop of many turns.
+ */
+export const defaultModel = 'claude-sonnet-5-5'
+
+// A dated snapshot costs what its model costs; any other longer name (claude-opus-5 → claude-opus-5-9) is another model.
+const snapshotSuffix = /^(?:[-@]\d{8}|-latest)$/
+
+function priceOf(model: string): ModelPrice | null {
+  const known = Object.keys(prices)
+    .filter((id) => model === id || (model.startsWith(id) && snapshotSuffix.test(model.slice(id.length))))
+    .sort((a, b) => b.length - a.length)[0]
+  return known === undefined ? null : (prices[known] ?? null)
+}
+
+/** US dollars of one model call; null when the model's price is not known (test models, other vendors). */
+export function costOf(model: string, usage: Usage): number | null {
+  const known = priceOf(model)
+  if (known === null) return null
+  const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  const { longPrompt } = known
+  const rate = longPrompt !== undefined && promptTokens > longPrompt.overTokens ? longPrompt : known
+  const millionths =
+    usage.inputTokens * rate.input +
+    usage.outputTokens * rate.output +
+    usage.cacheReadTokens * rate.cacheRead +
+    usage.cacheWriteTokens * rate.cacheWrite
+  return millionths / 1_000_000
+}

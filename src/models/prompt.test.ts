@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { defaultLimits } from '../common/limits.js'
+import type { ToolDocumentation } from '../tools/documentation.js'
+import { buildPrompt, type Prompt } from './prompt.js'
+
+const inputSchema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+
+const getExpenses: ToolDocumentation = {
+  name: 'get_expenses',
+  description: 'Expenses of one employee.',
+  allowedCallers: ['code_execution'],
+  inputSchema,
+  inputExamples: [{ id: 'ENG001' }],
+  stub: 'async def get_expenses(id: str) -> list[Expense]:\n    """Expenses of one employee."""\n',
+}
+
+const askPerson: ToolDocumentation = {
+  name: 'ask_person',
+  description: 'Asks a person.',
+  allowedCallers: ['direct'],
+  inputSchema,
+  inputExamples: [{ id: 'alice' }],
+  stub: 'async def ask_person(id: str) -> str:\n    """Asks a person."""',
+}
+
+const search: ToolDocumentation = {
+  ...askPerson,
+  name: 'search',
+  allowedCallers: ['direct', 'code_execution'],
+  inputExamples: [],
+  stub: 'async def search(id: str) -> str:\n    """Searches."""',
+}
+
+const limits = defaultLimits
+const names = ({ tools }: Prompt) => tools.map(({ name }) => name)
+
+function asText({ system, tools }: Prompt): string {
+  const entries = tools.map(
+    ({ name, description, inputSchema, inputExamples }) =>
+      `=== tool ${name}\n${description}\n--- schema ${JSON.stringify(inputSchema)}\n--- examples ${JSON.stringify(inputExamples)}`,
+  )
+  return `${[`=== system\n${system}`, ...entries].join('\n\n')}\n`
+}
+
+describe('buildPrompt', () => {
+  it('says exactly this', async () => {
+    const prompt = buildPrompt({
+      tools: [getExpenses, askPerson, search],
+      limits,
+      instructions: 'You work for Acme.\n',
+    })
+    await expect(asText(prompt)).toMatchFileSnapshot('prompt.golden.txt')
+  })
+
+  it('shows a tool only to the callers it allows', () => {
+    const prompt = buildPrompt({ tools: [getExpenses, askPerson, search], limits })
+    const [code] = prompt.tools
+    expect(names(prompt)).toEqual(['execute_code', 'ask_person', 'search'])
+    expect(code?.description).toContain('def get_expenses(')
+    expect(code?.description).toContain('def search(')
+    expect(code?.description).not.toContain('ask_person')
+  })
+
+  it('offers code even when no tool can be called from it', () => {
+    const prompt = buildPrompt({ tools: [askPerson], limits })
+    expect(names(prompt)).toEqual(['execute_code', 'ask_person'])
+    expect(prompt.tools[0]?.description).toContain('No tools can be called from code here.')
+  })
+
+  it('gives the same bytes for the same tools', () => {
+    const build = () => JSON.stringify(buildPrompt({ tools: [getExpenses, search], limits }))
+    expect(build()).toBe(build())
+  })
+
+  it('tells the limits that are in force', () => {
+    const tight = { ...limits, cellSeconds: 7, outputCharacters: 1_234_567, callsPerCell: 3 }
+    const description = buildPrompt({ tools: [], limits: tight }).tools[0]?.description
+    expect(description).toContain('run for 7 seconds')
+    expect(description).toContain('1,234,567 characters')
+    expect(description).toContain('3 tool calls')
+  })
+
+  it('refuses a tool that would hide the code tool', () => {
+    expect(() => buildPrompt({ tools: [{ ...search, name: 'execute_code' }], limits })).toThrow(
+      expect.objectContaining({ code: 'TOOL_DUPLICATE' }) as Error,
+    )
+  })
+})

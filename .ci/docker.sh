@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# Docker on a bare Debian: engine, daemon, base image. Sourced by .ci/run, which defines say, fail and $cache.
+
+dockerd_pid=
+dockerd_log=
+
+docker_answers() {
+  timeout -k 5 10 docker version >/dev/null 2>&1
+}
+
+# Installs only what is missing; the package lists are fetched once, and only then.
+install_missing() {
+  local command package missing=()
+  for command in "$@"; do
+    package=${command#*:}
+    command -v "${command%%:*}" >/dev/null || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  [ "$(id -u)" = 0 ] || fail "missing: ${missing[*]}. Run as root, or install them first."
+  say "installing ${missing[*]}"
+  if [ -z "${package_lists_fresh:-}" ]; then
+    timeout -k 10 180 apt-get update -qq >&2 || fail 'apt-get update failed'
+    package_lists_fresh=yes
+  fi
+  DEBIAN_FRONTEND=noninteractive timeout -k 10 600 \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 || fail "could not install ${missing[*]}"
+}
+
+# A daemon that answers already is used and left alone; one started here is stopped by stop_docker.
+start_docker() {
+  docker_answers && return
+  install_missing dockerd:docker.io docker:docker.io iptables:iptables
+  docker_answers && return
+  [ "$(id -u)" = 0 ] || fail 'no Docker daemon answers. Start one, or run as root and one is started.'
+  dockerd_log=$(mktemp)
+  say "starting dockerd (log: $dockerd_log)"
+  # Left behind by a machine image or a killed daemon, it would keep the new one from starting.
+  if [ -f /var/run/docker.pid ] && ! kill -0 "$(cat /var/run/docker.pid)" 2>/dev/null; then rm -f /var/run/docker.pid; fi
+  dockerd >"$dockerd_log" 2>&1 &
+  dockerd_pid=$!
+  local deadline=$((SECONDS + 90))
+  until docker_answers; do
+    kill -0 "$dockerd_pid" 2>/dev/null || { tail -n 20 "$dockerd_log" >&2; fail 'dockerd ended while it started'; }
+    [ $SECONDS -lt $deadline ] || { tail -n 20 "$dockerd_log" >&2; fail 'dockerd does not answer after 90 s'; }
+    sleep 0.5
+  done
+}
+
+stop_docker() {
+  [ -n "$dockerd_pid" ] || return 0
+  kill "$dockerd_pid" 2>/dev/null || return 0
+  local deadline=$((SECONDS + 30))
+  while kill -0 "$dockerd_pid" 2>/dev/null; do
+    if [ $SECONDS -ge $deadline ]; then kill -9 "$dockerd_pid" 2>/dev/null; fi
+    sleep 0.2
+  done
+}
+
+# Debian without a registry: debootstrap, kept as a tarball so that the second time takes seconds.
+make_base_image() {
+  local image=$1 suite=$2 tarball
+  tarball="${cache:?}/base-$suite-$(dpkg --print-architecture).tar.gz"
+  docker image inspect "$image" >/dev/null 2>&1 && return
+  if ! intact "$tarball"; then
+    install_missing debootstrap:debootstrap
+    [ "$(id -u)" = 0 ] || fail 'debootstrap needs root. Set PTC_BASE_IMAGE to a Debian image instead.'
+    debootstrap_to "$tarball" "$suite"
+  fi
+  say "importing $image"
+  gzip -dc "$tarball" | timeout -k 10 180 docker import - "$image" >&2 || fail "could not import $tarball"
+}
+
+# A cache may be cut off or half written: the digest beside the tarball is written last.
+intact() {
+  [ -s "$1" ] && [ -s "$1.sha256" ] && [ "$(sha256sum <"$1")" = "$(cat "$1.sha256")" ]
+}
+
+debootstrap_to() {
+  local tarball=$1 suite=$2 work
+  say "making a Debian $suite with debootstrap"
+  work=$(mktemp -d)
+  rm -f "$tarball" "$tarball.sha256"
+  timeout -k 10 420 debootstrap --variant=minbase --include=ca-certificates "$suite" "$work/root" >"$work/log" 2>&1 || {
+    tail -n 20 "$work/log" >&2
+    rm -rf "$work"
+    fail 'debootstrap failed'
+  }
+  rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/*
+  tar -C "$work/root" -c . | gzip -1 >"$tarball.$$"
+  rm -rf "$work"
+  mv "$tarball.$$" "$tarball"
+  sha256sum <"$tarball" >"$tarball.sha256"
+}

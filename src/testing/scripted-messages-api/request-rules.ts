@@ -1,0 +1,70 @@
+import { cacheControlOf } from './block-schema.js'
+import { checkConversation, checkText } from './conversation-rules.js'
+import { invalid } from './refusal.js'
+import { isToolResult, type MessagesRequest, type PromptRequest } from './request-schema.js'
+import { countTokens } from './token-count.js'
+
+/** What a request may ask for at most. */
+export interface ModelLimits {
+  /** Tokens of input a request may have. */
+  readonly contextTokens: number
+  /** The highest `max_tokens`. */
+  readonly outputTokens: number
+}
+
+/**
+ * The rules a request keeps beyond its schema.
+ *
+ * @throws ApiRefusal
+ */
+export function checkPrompt(request: PromptRequest, limits: ModelLimits): void {
+  for (const [index, block] of (request.system ?? []).entries()) {
+    checkText(block.text, cacheControlOf(block) !== undefined, 'system', `system.${index}`)
+  }
+  checkTools(request)
+  checkCacheControls(request)
+  checkConversation(request.messages, request.model)
+  const tokens = countTokens(request)
+  if (tokens > limits.contextTokens) {
+    throw invalid(`prompt is too long: ${tokens} tokens > ${limits.contextTokens} maximum`)
+  }
+}
+
+/** @throws ApiRefusal */
+export function checkOutput(request: MessagesRequest, limits: ModelLimits): void {
+  const { max_tokens: maxTokens, thinking, model } = request
+  if (maxTokens > limits.outputTokens) {
+    throw invalid(
+      `max_tokens: ${maxTokens} > ${limits.outputTokens}, which is the maximum allowed number of output tokens for ${model}`,
+    )
+  }
+  const budget = thinking?.type === 'enabled' && 'budget_tokens' in thinking ? thinking['budget_tokens'] : 0
+  if (typeof budget === 'number' && budget >= maxTokens) {
+    throw invalid('`max_tokens` must be greater than `thinking.budget_tokens`.')
+  }
+}
+
+function checkTools({ tools = [], tool_choice: choice }: PromptRequest): void {
+  const names = tools.map((tool) => tool['name']).filter((name) => typeof name === 'string')
+  if (new Set(names).size < names.length) throw invalid('tools: Tool names must be unique.')
+  if (choice === undefined) return
+  if (tools.length === 0 && choice.type !== 'none') {
+    throw invalid('tool_choice may only be specified while providing tools.')
+  }
+  if (choice.type === 'tool' && !names.includes(choice.name)) {
+    throw invalid(`Tool '${choice.name}' not found in provided tools`)
+  }
+}
+
+const maximumCacheControls = 4
+
+function checkCacheControls(request: PromptRequest): void {
+  const { tools = [], system = [], messages } = request
+  const blocks = messages.flatMap(({ content }) => content)
+  const nested = blocks.flatMap((block) => (isToolResult(block) ? (block.content ?? []) : []))
+  const holders = [request, ...tools, ...system, ...blocks, ...nested]
+  const found = holders.filter((holder) => cacheControlOf(holder) !== undefined).length
+  if (found > maximumCacheControls) {
+    throw invalid(`A maximum of ${maximumCacheControls} blocks with cache_control may be provided. Found ${found}.`)
+  }
+}

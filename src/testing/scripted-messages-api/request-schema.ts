@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import {
+  asBlocks,
+  blockSchema,
+  cacheControlSchema,
+  loose,
+  serverBlockTypes,
+  textBlockSchema,
+  type TextBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from './block-schema.js'
+import { toolSchema } from './tool-schema.js'
+
+const systemSchema = z.preprocess(asBlocks, z.array(textBlockSchema)).optional()
+
+const toolChoiceSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('auto'), disable_parallel_tool_use: z.boolean().optional() }),
+  z.strictObject({ type: z.literal('any'), disable_parallel_tool_use: z.boolean().optional() }),
+  z.strictObject({ type: z.literal('tool'), name: z.string(), disable_parallel_tool_use: z.boolean().optional() }),
+  z.strictObject({ type: z.literal('none') }),
+])
+
+const thinkingDisplay = z.enum(['summarized', 'omitted']).nullish()
+
+const thinkingSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1024), display: thinkingDisplay }),
+  z.strictObject({ type: z.literal('disabled') }),
+  loose('between_tools'),
+  z.strictObject({ type: z.literal('adaptive'), display: thinkingDisplay }),
+])
+
+/**
+ * The body of POST /v1/messages as `@anthropic-ai/sdk` 1.11 types it (plus the sampling parameters older models take), strict:
+ * a field it does not know is refused. Mid-conversation `system` messages, which few models take, are refused later on.
+ *
+ * @param knownBlockTypes block types a script invents; they may come back in the conversation.
+ */
+export function requestSchema(knownBlockTypes: readonly string[]) {
+  const extraTypes = knownBlockTypes.filter((type) => !serverBlockTypes.includes(type))
+  const message = z.strictObject({
+    role: z.string(),
+    content: z.preprocess(asBlocks, z.array(blockSchema(extraTypes))),
+  })
+  const shared = {
+    model: z.string().min(1),
+    messages: z.array(message),
+    cache_control: cacheControlSchema,
+    output_config: z.looseObject({}).nullish(),
+    speed: z.enum(['standard', 'fast']).nullish(),
+    system: systemSchema,
+    thinking: thinkingSchema.optional(),
+    tool_choice: toolChoiceSchema.optional(),
+    tools: z.array(toolSchema).optional(),
+    user_profile_id: z.string().optional(),
+    workspace_id: z.string().optional(),
+  }
+  return {
+    countTokens: z.strictObject(shared),
+    messages: z.strictObject({
+      ...shared,
+      max_tokens: z.int().min(1),
+      container: z.union([z.string(), z.looseObject({})]).nullish(),
+      diagnostics: z.looseObject({}).nullish(),
+      inference_geo: z.string().nullish(),
+      metadata: z.strictObject({ user_id: z.string().max(256).nullish() }).optional(),
+      service_tier: z.enum(['auto', 'standard_only']).optional(),
+      stop_sequences: z.array(z.string()).optional(),
+      stream: z.boolean().optional(),
+      temperature: z.number().min(0).max(1).optional(),
+      top_k: z.int().min(0).optional(),
+      top_p: z.number().min(0).max(1).optional(),
+    }),
+  }
+}
+
+type Schemas = ReturnType<typeof requestSchema>
+
+/** A request that passed the schema; content is always a list of blocks. */
+export type MessagesRequest = z.infer<Schemas['messages']>
+export type CountTokensRequest = z.infer<Schemas['countTokens']>
+/** What both endpoints have in common: all that counts as input. */
+export type PromptRequest = CountTokensRequest | MessagesRequest
+export type RequestMessage = PromptRequest['messages'][number]
+export type RequestBlock = RequestMessage['content'][number]
+
+export function isTextBlock(block: RequestBlock): block is TextBlock {
+  return block.type === 'text'
+}
+
+export function isToolResult(block: RequestBlock): block is ToolResultBlock {
+  return block.type === 'tool_result'
+}
+
+export function isToolUse(block: RequestBlock): block is ToolUseBlock {
+  return block.type === 'tool_use'
+}

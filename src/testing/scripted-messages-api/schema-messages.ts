@@ -1,0 +1,108 @@
+import type { z } from 'zod'
+
+type Issue = z.core.$ZodIssue
+type Path = readonly PropertyKey[]
+
+/**
+ * Words a schema failure as the real API does: `messages.0.content.1.tool_use.id: Field required`. Only the first
+ * failure is told, unknown fields last, as they are often the consequence of another one.
+ */
+export function schemaMessage(issues: readonly Issue[], body: unknown): string {
+  const issue = issues.find(({ code }) => code !== 'unrecognized_keys') ?? issues[0]
+  if (issue === undefined) return 'Invalid request'
+  const path = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path
+  const value = valueAt(body, path)
+  if (issue.code === 'invalid_union') return unionMessage(issue, path, body)
+  return located(path, body, value === undefined ? 'Field required' : wording(issue, value))
+}
+
+function unionMessage(issue: Issue & { code: 'invalid_union' }, path: Path, body: unknown): string {
+  const discriminator = issue.discriminator ?? 'type'
+  // Zod points at the discriminator; the real API at the value that holds it.
+  const holder = path.at(-1) === discriminator ? path.slice(0, -1) : path
+  const tag = valueAt(body, [...holder, discriminator])
+  if (tag === undefined) return located([...holder, discriminator], body, 'Field required')
+  const expected =
+    'options' in issue && Array.isArray(issue.options)
+      ? issue.options.map((option) => `'${String(option)}'`).sort()
+      : []
+  const tags = expected.length > 0 ? `: ${expected.join(', ')}` : ''
+  return located(
+    holder,
+    body,
+    `Input tag '${typeof tag === 'string' ? tag : JSON.stringify(tag)}' found using '${discriminator}' does not match any of the expected tags${tags}`,
+  )
+}
+
+function located(path: Path, body: unknown, message: string): string {
+  return path.length === 0 ? message : `${tagged(path, body).join('.')}: ${message}`
+}
+
+/** Fields whose values are told apart by `type`; the API puts that type into the path, after the value. */
+const taggedFields = new Set<PropertyKey>(['cache_control', 'thinking', 'tool_choice', 'source'])
+
+function tagged(path: Path, body: unknown): string[] {
+  return path.flatMap((segment, depth) => {
+    const here = path.slice(0, depth + 1)
+    const inUnion =
+      taggedFields.has(segment) ||
+      (typeof segment === 'number' && ['content', 'tools'].includes(String(path[depth - 1])))
+    const isLast = depth === path.length - 1
+    const tag = inUnion && !isLast && path[depth + 1] !== 'type' ? valueAt(body, [...here, 'type']) : undefined
+    if (typeof tag === 'string') return [String(segment), tag]
+    return inUnion && !isLast && path[depth - 1] === 'tools' ? [String(segment), 'custom'] : [String(segment)]
+  })
+}
+
+function valueAt(body: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, segment) => {
+    return typeof value === 'object' && value !== null ? Reflect.get(value, segment) : undefined
+  }, body)
+}
+
+function wording(issue: Issue, value: unknown): string {
+  if (issue.code === 'invalid_type') return typeWording(issue.expected, value)
+  if (issue.code === 'unrecognized_keys') return 'Extra inputs are not permitted'
+  if (issue.code === 'too_small') {
+    return issue.origin === 'string'
+      ? `String should have at least ${issue.minimum} ${plural(issue.minimum, 'character')}`
+      : `Input should be greater than or equal to ${issue.minimum}`
+  }
+  if (issue.code === 'too_big') {
+    return issue.origin === 'string'
+      ? `String should have at most ${issue.maximum} ${plural(issue.maximum, 'character')}`
+      : `Input should be less than or equal to ${issue.maximum}`
+  }
+  if (issue.code === 'invalid_format') {
+    return `String should match pattern '${(issue.pattern ?? '').replaceAll(/^\/|\/$/g, '')}'`
+  }
+  if (issue.code === 'invalid_value') {
+    return `Input should be ${alternatives(issue.values.map((one) => `'${String(one)}'`))}`
+  }
+  return issue.message
+}
+
+function typeWording(expected: string, value: unknown): string {
+  switch (expected) {
+    case 'array':
+      return 'Input should be a valid list'
+    case 'record':
+      return 'Input should be a valid dictionary'
+    case 'object':
+      return 'Input should be a valid dictionary or object to extract fields from'
+    case 'int':
+      return typeof value === 'number'
+        ? 'Input should be a valid integer, got a number with a fractional part'
+        : 'Input should be a valid integer'
+    default:
+      return `Input should be a valid ${expected}`
+  }
+}
+
+function plural(count: number | bigint, noun: string): string {
+  return Number(count) === 1 ? noun : `${noun}s`
+}
+
+function alternatives(options: readonly string[]): string {
+  return options.length < 2 ? options.join('') : `${options.slice(0, -1).join(', ')} or ${options.at(-1)}`
+}

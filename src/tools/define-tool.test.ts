@@ -1,0 +1,199 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import type { Effect } from '../common/calls.js'
+import { PtcError } from '../common/errors.js'
+import { defineTool } from './define-tool.js'
+import type { Duration } from './duration.js'
+import type { ToolContext } from './tool.js'
+
+const good = {
+  name: 'get_expenses',
+  description: 'Expenses of one employee.',
+  input: z.object({ employee_id: z.string(), limit: z.int().default(10) }),
+  output: z.array(z.object({ amount: z.number(), at: z.date().transform(String).pipe(z.string()) })),
+  effect: 'read',
+  run: () => [],
+} as const
+
+/** The code and message of what defining a tool with these changes throws; untyped, as JavaScript users call it. */
+function failure(changes: Readonly<Record<string, unknown>>): {
+  code: string
+  message: string
+  hint: string | undefined
+} {
+  try {
+    defineTool({ ...good, ...changes })
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown)) return { code: thrown.code, message: thrown.message, hint: thrown.hint }
+    throw thrown
+  }
+  throw new Error('it was accepted')
+}
+
+describe('defineTool', () => {
+  it('types the argument and the result of run by the schemas', () => {
+    const tool = defineTool({
+      ...good,
+      run(input, context) {
+        expectTypeOf(input).toEqualTypeOf<{ employee_id: string; limit: number }>()
+        expectTypeOf(context).toEqualTypeOf<ToolContext>()
+        return [{ amount: input.limit, at: new Date() }]
+      },
+      summary: (input) => `expenses of ${input.employee_id}`,
+      inputExamples: [{ employee_id: 'ENG001' }],
+    })
+    type Run = (typeof tool)['run']
+    expectTypeOf<Parameters<Run>[0]>().toEqualTypeOf<{ employee_id: string; limit: number }>()
+    expectTypeOf<Awaited<ReturnType<Run>>>().toEqualTypeOf<{ amount: number; at: Date }[]>()
+    // @ts-expect-error a result the output schema forbids
+    defineTool({ ...good, run: () => [{ amount: 'much' }] })
+    // @ts-expect-error no effect given
+    expect(() => defineTool({ ...good, effect: undefined })).toThrow('effect')
+    expect(tool.name).toBe('get_expenses')
+  })
+
+  it('fills in the defaults', () => {
+    const tool = defineTool(good)
+    expect(tool).toMatchObject({
+      timeoutMs: 60_000,
+      attempts: 3,
+      allowedCallers: ['direct', 'code_execution'],
+      inputExamples: [],
+    })
+    expect(Object.isFrozen(tool)).toBe(true)
+  })
+
+  it('gives a tool that must not happen twice one attempt, and refuses more', () => {
+    expect(defineTool({ ...good, effect: 'once' }).attempts).toBe(1)
+    expect(failure({ effect: 'once', retry: { attempts: 2 } })).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: "tool get_expenses: retry.attempts must be 1 for effect 'once'",
+    })
+  })
+
+  it.each<[Duration, number]>([
+    ['30s', 30_000],
+    ['1.5m', 90_000],
+    ['250ms', 250],
+    [1_234, 1_234],
+  ])('reads timeout %s as %d ms', (timeout, ms) => {
+    expect(defineTool({ ...good, timeout }).timeoutMs).toBe(ms)
+  })
+
+  it.each(['30 sec', '', -1, 0, Number.NaN, '25h25', '600h', {}])('refuses timeout %j', (timeout) => {
+    expect(failure({ timeout })).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('timeout must be'),
+    })
+  })
+
+  it.each([
+    ['', 'is not an identifier'],
+    ['get-expenses', 'is not an identifier'],
+    ['9lives', 'is not an identifier'],
+    ['é', 'is not an identifier'],
+    ['a'.repeat(65), 'is not an identifier'],
+    ['run.plan', 'is not an identifier'],
+    ['lambda', 'is a Python keyword'],
+    ['delete', 'is a JavaScript keyword'],
+    ['print', 'is a Python builtin'],
+    ['ValueError', 'is a Python builtin'],
+    ['ToolError', 'is a name that every program already has'],
+    ['ToolOutcomeUnknown', 'is a name that every program already has'],
+    ['asyncio', 'is a name that every program already has'],
+    ['execute_code', 'is the name of the code tool itself'],
+    ['__proto__', 'begins with two underscores'],
+  ])('refuses the name %s', (name, problem) => {
+    expect(failure({ name })).toMatchObject({ code: 'TOOL_NAME_INVALID', message: expect.stringContaining(problem) })
+  })
+
+  it.each([undefined, null, 7])('refuses %j as a name', (name) => {
+    expect(failure({ name }).code).toBe('TOOL_NAME_INVALID')
+  })
+
+  it.each<[string, Readonly<Record<string, unknown>>, string]>([
+    ['no description', { description: ' ' }, 'tool get_expenses: description is missing'],
+    ['no run', { run: undefined }, 'tool get_expenses: run is missing: it must be a function'],
+    ['no effect', { effect: undefined }, "tool get_expenses: effect must be 'read' or 'idempotent' or 'once'"],
+    [
+      'a caller nobody knows',
+      { allowedCallers: ['cron'] },
+      "tool get_expenses: allowedCallers must be 'direct' or 'code_execution'",
+    ],
+    [
+      'no callers at all',
+      { allowedCallers: [] },
+      "tool get_expenses: allowedCallers must be 'direct' or 'code_execution'",
+    ],
+    ['an input that is no object', { input: z.string() }, 'tool get_expenses: input must be a z.object(…)'],
+    ['an input that is no schema', { input: { type: 'object' } }, 'tool get_expenses: input must be a zod schema'],
+    ['a zod 3 schema', { output: { _def: { typeName: 'ZodString' } } }, 'tool get_expenses: output is a zod 3 schema'],
+    [
+      'an output JSON has no word for',
+      { output: z.date() },
+      "tool get_expenses: output can't be shown as JSON Schema: Date",
+    ],
+    [
+      'an input JSON has no word for',
+      { input: z.object({ a: z.bigint() }) },
+      "tool get_expenses: input can't be shown",
+    ],
+    [
+      'an example that breaks the schema',
+      { inputExamples: [{ employee_id: 7 }] },
+      'inputExamples[0] breaks the input schema:\n- employee_id: ',
+    ],
+    [
+      'an example with an unknown argument',
+      { inputExamples: [{ employee_id: 'a', limt: 2 }] },
+      'Unrecognized key: "limt"',
+    ],
+    [
+      'an example that is not JSON',
+      { inputExamples: [{ employee_id: new Date() }] },
+      'inputExamples[0].employee_id is not JSON: it is a Date',
+    ],
+    ['zero attempts', { retry: { attempts: 0 } }, 'retry.attempts must be a whole number from 1 to 100'],
+  ])('refuses %s', (_what, changes, message) => {
+    const failed = failure(changes)
+    expect(failed.code).toBe('CONFIG_INVALID')
+    expect(failed.message).toContain(message)
+  })
+
+  it('explains the effects to whoever left it out', () => {
+    expect(failure({ effect: 'write' }).hint).toContain("'once' must not happen twice")
+  })
+
+  it('takes every effect', () => {
+    for (const effect of ['read', 'idempotent', 'once'] satisfies Effect[])
+      expect(defineTool({ ...good, effect }).effect).toBe(effect)
+  })
+
+  it('makes the input schema one the Messages API takes, without noise', () => {
+    const Filter = z.object({ since: z.iso.date(), page: z.int() })
+    const { inputSchema } = defineTool({ ...good, input: Filter })
+    expect(inputSchema).toEqual({
+      type: 'object',
+      properties: { since: { type: 'string', format: 'date' }, page: { type: 'integer' } },
+      required: ['since', 'page'],
+      additionalProperties: false,
+    })
+  })
+
+  it('writes out a schema with an id at the root', () => {
+    const Row = z
+      .object({
+        id: z.int(),
+        get parent() {
+          return Row.nullable()
+        },
+      })
+      .meta({ id: 'DefineToolRow' })
+    const { outputSchema } = defineTool({ ...good, output: Row, run: () => ({ id: 1, parent: null }) })
+    expect(outputSchema).toMatchObject({
+      title: 'DefineToolRow',
+      type: 'object',
+      $defs: { DefineToolRow: { type: 'object' } },
+    })
+  })
+})

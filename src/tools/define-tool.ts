@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import type { Caller, Effect } from '../common/calls.js'
+import { messageOf, PtcError } from '../common/errors.js'
+import type { JsonObject } from '../common/json.js'
+import { parseDuration } from './duration.js'
+import { describeIssues } from './issues.js'
+import { toJsonSchema } from './json-schema.js'
+import { measureJson } from './plain-json.js'
+import { sealTool } from './tool.js'
+import type { Tool, ToolDefinition } from './tool.js'
+import { checkToolName } from './tool-name.js'
+
+const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[]
+const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
+const defaultTimeoutMs = 60_000
+const defaultAttempts = 3
+const exampleBytes = 16 * 1024
+
+/**
+ * A tool from its one definition: types, validation, the model's documentation and the engine's policy all come from it.
+ *
+ * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID; every mistake is found here, before anything runs.
+ */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
+  definition: ToolDefinition<Input, Output>,
+): Tool<Input, Output> {
+  const { name, description } = definition
+  checkToolName(name)
+  const invalid = (message: string, hint?: string) =>
+    new PtcError('CONFIG_INVALID', `tool ${name}: ${message}`, hint === undefined ? {} : { hint })
+
+  if (typeof description !== 'string' || description.trim() === '') {
+    throw invalid('description is missing', 'Say in a sentence or two what the tool does and what it returns.')
+  }
+  if (typeof definition.run !== 'function') throw invalid('run is missing: it must be a function')
+  checkChoice('effect', [definition.effect], effects, invalid)
+  const allowedCallers = definition.allowedCallers ?? callers
+  checkChoice('allowedCallers', allowedCallers, callers, invalid)
+  checkSchema('input', definition.input, invalid)
+  checkSchema('output', definition.output, invalid)
+  const input = strictInput(definition.input, invalid)
+
+  return sealTool({
+    name,
+    description: description.trim(),
+    input,
+    output: definition.output,
+    inputSchema: schemaOf('input', input, invalid),
+    outputSchema: schemaOf('output', definition.output, invalid),
+    allowedCallers: Object.freeze([...new Set(allowedCallers)]),
+    effect: definition.effect,
+    timeoutMs: timeoutOf(definition.timeout, invalid),
+    attempts: attemptsOf(definition, invalid),
+    inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
+    ...(definition.summary === undefined ? {} : { summarize: definition.summary }),
+    run: definition.run.bind(definition),
+  })
+}
+
+type Invalid = (message: string, hint?: string) => PtcError
+
+function checkChoice(field: string, given: readonly unknown[], choices: readonly string[], invalid: Invalid): void {
+  const known = Array.isArray(given) && given.length > 0 && given.every((one) => choices.includes(one as string))
+  if (!known) throw invalid(`${field} must be ${choices.map((choice) => `'${choice}'`).join(' or ')}`, hints[field])
+}
+
+const hints: Readonly<Record<string, string>> = {
+  effect:
+    "'read' changes nothing; 'idempotent' may be repeated with the same idempotency key; 'once' must not happen twice and is never retried.",
+}
+
+function checkSchema(field: string, schema: unknown, invalid: Invalid): void {
+  if (typeof schema === 'object' && schema !== null && '_zod' in schema) return
+  if (typeof schema === 'object' && schema !== null && '_def' in schema) {
+    throw invalid(
+      `${field} is a zod 3 schema`,
+      "durable-ptc needs zod 4: npm install zod@4, and import { z } from 'zod'.",
+    )
+  }
+  throw invalid(`${field} must be a zod schema`)
+}
+
+/** Arguments the schema does not name are refused, as Python would: dropping a misspelt one gives a wrong answer in silence. */
+function strictInput<Input extends z.ZodObject>(schema: Input, invalid: Invalid): Input {
+  if (schema.def.type !== 'object') {
+    throw invalid('input must be a z.object(…)', 'Arguments have names; put the value into a field of an object.')
+  }
+  return schema.def.catchall === undefined ? (schema.strict() as z.ZodObject as Input) : schema
+}
+
+function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: Invalid): JsonObject {
+  try {
+    return toJsonSchema(schema, field)
+  } catch (cause) {
+    throw invalid(
+      `${field} can't be shown as JSON Schema: ${messageOf(cause)}`,
+      field === 'output'
+        ? 'Use types that JSON has (a date as z.iso.datetime()), and end a transform with .pipe(schema of its result).'
+        : 'Use types that JSON has (a date as z.iso.datetime()).',
+    )
+  }
+}
+
+function timeoutOf(timeout: unknown, invalid: Invalid): number {
+  const ms = parseDuration(timeout ?? defaultTimeoutMs)
+  if (ms !== undefined) return ms
+  throw invalid("timeout must be milliseconds or text such as '30s', above 0 and at most 24 days")
+}
+
+function attemptsOf(
+  { effect, retry }: { readonly effect: Effect; readonly retry?: { readonly attempts: number } },
+  invalid: Invalid,
+): number {
+  const attempts = retry?.attempts ?? (effect === 'once' ? 1 : defaultAttempts)
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
+    throw invalid('retry.attempts must be a whole number from 1 to 100')
+  }
+  if (effect === 'once' && attempts !== 1) {
+    throw invalid(
+      "retry.attempts must be 1 for effect 'once'",
+      "A tool that may be repeated with the same idempotency key is effect 'idempotent'.",
+    )
+  }
+  return attempts
+}
+
+function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: Invalid): readonly JsonObject[] {
+  return examples.map((example, index) => {
+    const measured = measureJson(example, exampleBytes)
+    if (measured.type === 'endless') throw invalid(`inputExamples[${index}] is over ${exampleBytes} bytes`)
+    if (measured.type === 'not_json')
+      throw invalid(`inputExamples[${index}]${measured.path && `.${measured.path}`} is not JSON: ${measured.reason}`)
+    try {
+      const { success, error } = z.safeParse(input, example)
+      if (!success) throw invalid(`inputExamples[${index}] breaks the input schema:\n${describeIssues(error)}`)
+    } catch (thrown) {
+      // An asynchronous check can't be made here; it is made at every call.
+      if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown
+    }
+    return JSON.parse(JSON.stringify(example)) as JsonObject
+  })
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callDigest } from '../common/call-key.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
+import { defaultLimits } from '../common/limits.js'
+import { defineTool } from './define-tool.js'
+import { describeCall } from './describe-call.js'
+import { createRegistry } from './registry.js'
+
+const input = z.object({ employee_id: z.string(), quarter: z.enum(['Q1', 'Q2', 'Q3', 'Q4']) })
+const base = { description: 'x', input, output: z.null(), effect: 'read', run: () => null } as const
+const registry = createRegistry([
+  defineTool({ ...base, name: 'get_expenses' }),
+  defineTool({ ...base, name: 'code_only', allowedCallers: ['code_execution'] }),
+  defineTool({ ...base, name: 'direct_only', allowedCallers: ['direct'] }),
+  defineTool({ ...base, name: 'told', summary: ({ employee_id }) => `expenses\nof\u202E ${employee_id}` }),
+  defineTool({
+    ...base,
+    name: 'told_badly',
+    summary: () => {
+      throw new Error('no')
+    },
+  }),
+  defineTool({ ...base, name: 'told_nothing', summary: () => undefined as unknown as string }),
+  defineTool({ ...base, name: 'slow_check', input: z.object({ id: z.string().refine(async () => true) }) }),
+  defineTool({
+    ...base,
+    name: 'broken_check',
+    input: z.object({
+      id: z.string().refine(() => {
+        throw new Error('oops')
+      }),
+    }),
+  }),
+  defineTool({ ...base, name: 'anything', input: z.looseObject({}) }),
+])
+const good = { employee_id: 'ENG001', quarter: 'Q3' }
+
+function describeIt(tool: string, args: JsonObject, caller: 'direct' | 'code_execution' = 'code_execution') {
+  return describeCall(registry, defaultLimits, { tool, arguments: args }, caller)
+}
+
+describe('describeCall', () => {
+  it('lets a good call pass with a summary and the digest a rebuild compares', () => {
+    expect(describeIt('get_expenses', good)).toEqual({
+      summary: 'get_expenses ENG001 Q3',
+      digest: callDigest('get_expenses', good),
+      refused: null,
+    })
+  })
+
+  it('gives the same digest whatever the order of the arguments', () => {
+    expect(describeIt('get_expenses', { quarter: 'Q3', employee_id: 'ENG001' }).digest).toBe(
+      describeIt('get_expenses', good).digest,
+    )
+  })
+
+  it('denies a tool that is not there, and says which are', () => {
+    const { refused } = describeIt('get_expense', good)
+    expect(refused).toMatchObject({
+      status: 'denied',
+      message: expect.stringContaining('There is no tool named "get_expense". There are: get_expenses, code_only'),
+    })
+    expect(refused).not.toMatchObject({ message: expect.stringContaining('direct_only') })
+  })
+
+  it.each(['__proto__', 'constructor'])('denies %s', (name) => {
+    expect(describeIt(name, good).refused).toMatchObject({ status: 'denied' })
+  })
+
+  it('denies a caller the tool does not allow', () => {
+    expect(describeIt('code_only', good, 'direct').refused).toEqual({
+      status: 'denied',
+      message: 'code_only is not allowed here: only code that runs in execute_code may call it.',
+    })
+    expect(describeIt('direct_only', good).refused).toEqual({
+      status: 'denied',
+      message: 'direct_only is not allowed here: code may not call it; call it directly.',
+    })
+  })
+
+  it('lists what is wrong with the arguments', () => {
+    expect(describeIt('get_expenses', { employee_id: 1, quarter: 'Q9', employe: 'x' }).refused).toEqual({
+      status: 'invalid_arguments',
+      message:
+        'The arguments do not fit get_expenses:\n- employee_id: expected string, received number\n- quarter: Invalid option: expected one of "Q1"|"Q2"|"Q3"|"Q4"\n- Unrecognized key: "employe"',
+    })
+  })
+
+  it('refuses arguments over the limit, and does not walk all of them', () => {
+    const limits = { ...defaultLimits, argumentBytes: 1_000 }
+    const call = { tool: 'anything', arguments: { text: 'x'.repeat(50_000_000) } }
+    expect(describeCall(registry, limits, call, 'direct').refused).toEqual({
+      status: 'invalid_arguments',
+      message: 'The arguments are over the limit of 1000 bytes. Send less.',
+    })
+  })
+
+  it('uses the summary of the tool, as one clean line', () => {
+    expect(describeIt('told', good).summary).toBe('expenses of ENG001')
+  })
+
+  it.each(['told_badly', 'told_nothing'])('falls back where %s summarizes badly', (name) => {
+    expect(describeIt(name, good).summary).toBe(`${name} ENG001 Q3`)
+  })
+
+  it('leaves asynchronous checks to the run, and refuses where a check breaks', () => {
+    expect(describeIt('slow_check', { id: 'a' }).refused).toBeNull()
+    expect(describeIt('broken_check', { id: 'a' }).refused).toMatchObject({
+      status: 'invalid_arguments',
+      message: expect.stringContaining('oops'),
+    })
+  })
+
+  it('keeps a summary within 200 characters and whole characters', () => {
+    const { summary } = describeIt(
+      'anything',
+      Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, '😀😀'])),
+    )
+    expect(summary.length).toBeLessThanOrEqual(200)
+    expect(summary).not.toMatch(/\p{Surrogate}/u)
+  })
+
+  it.each<[string, () => JsonObject]>([
+    ['10,000 levels of nesting', () => nested(10_000)],
+    [
+      'themselves',
+      () => {
+        const self: Record<string, JsonValue> = {}
+        self['self'] = self
+        return self
+      },
+    ],
+    ['shared parts without end', () => shared(64)],
+    ['a lone surrogate', () => ({ employee_id: '\uD800', quarter: '\u0000\u001B[31m' })],
+    [
+      '__proto__ as a key',
+      () =>
+        JSON.parse('{"__proto__":{"employee_id":"a"},"constructor":1,"employee_id":"a","quarter":"Q1"}') as JsonObject,
+    ],
+    [
+      'a hundred thousand keys',
+      () => Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [String(index), 1])),
+    ],
+    ['something JSON does not have', () => ({ a: 1n }) as unknown as JsonObject],
+  ])('does not throw for arguments that hold %s', (_what, make) => {
+    const { summary, refused } = describeIt('get_expenses', make())
+    expect(refused?.status).toBe('invalid_arguments')
+    expect(summary).toMatch(/^get_expenses/)
+    expect(summary).not.toMatch(/\p{Cc}/u)
+    expect(JSON.stringify(refused).length).toBeLessThan(3_000)
+  })
+
+  it('does not take a __proto__ argument for the arguments it hides', () => {
+    const args = JSON.parse('{"__proto__":{"employee_id":"a","quarter":"Q1"}}') as JsonObject
+    expect(describeIt('get_expenses', args).refused?.status).toBe('invalid_arguments')
+  })
+})
+
+function nested(levels: number): JsonObject {
+  let value: JsonObject = {}
+  for (let level = 0; level < levels; level++) value = { a: value }
+  return value
+}
+
+/** 2^levels leaves in `levels` objects. */
+function shared(levels: number): JsonObject {
+  let value: JsonObject = {}
+  for (let level = 0; level < levels; level++) value = { a: value, b: value }
+  return value
+}

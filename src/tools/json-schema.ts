@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { JsonObject } from '../common/json.js'
+
+/**
+ * A zod schema as JSON Schema, for readers: the side a caller writes (`input`) or reads (`output`), without what only adds tokens.
+ *
+ * @throws Error when JSON Schema has no word for it (a Date, a transform without `.pipe`).
+ */
+export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): JsonObject {
+  const full = z.toJSONSchema(schema, {
+    io: side,
+    override: ({ jsonSchema }) => {
+      // z.int() says "a safe integer" by bounds; a pattern beside a format repeats it in a hundred characters.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+      // True of every output that zod has parsed, and of no use to its reader.
+      if (side === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+    },
+  })
+  const { $schema: _, ...plain } = JSON.parse(JSON.stringify(full)) as JsonObject
+  return withPlainRoot(plain)
+}
+
+/** `{ $ref: '#/$defs/X', $defs }` with X written out: the Messages API wants `type: 'object'` at the root. */
+function withPlainRoot(schema: JsonObject): JsonObject {
+  const { $ref: reference, $defs: definitions, ...rest } = schema
+  if (typeof reference !== 'string' || definitions === undefined) return schema
+  const target = (definitions as JsonObject)[reference.replace('#/$defs/', '')]
+  if (typeof target !== 'object' || target === null) return schema
+  const { id: _, ...root } = target as JsonObject
+  const used = JSON.stringify(definitions).includes('"$ref"')
+  return { title: reference.replace('#/$defs/', ''), ...root, ...rest, ...(used ? { $defs: definitions } : {}) }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createRegistry } from './registry.js'
+import { defineTool } from './define-tool.js'
+import type { Tool } from './tool.js'
+
+const tool = (name: string, allowedCallers?: readonly ('direct' | 'code_execution')[]) =>
+  defineTool({
+    name,
+    description: 'Does something.',
+    input: z.object({ note: z.string().optional(), id: z.string() }),
+    output: z.null(),
+    effect: 'idempotent',
+    timeout: '5s',
+    ...(allowedCallers === undefined ? {} : { allowedCallers }),
+    run: () => null,
+  })
+
+describe('createRegistry', () => {
+  it('names the tool that is there twice', () => {
+    expect(() => createRegistry([tool('a_tool'), tool('b_tool'), tool('a_tool')])).toThrowError(
+      expect.objectContaining({ code: 'TOOL_DUPLICATE', message: 'two tools are named a_tool' }),
+    )
+  })
+
+  it('takes nothing that defineTool did not make', () => {
+    const copied = { ...tool('a_tool') } as Tool
+    expect(() => createRegistry([copied])).toThrowError(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: 'tools[0] is not a tool' }),
+    )
+  })
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('does not know %s', (name) => {
+    expect(createRegistry([tool('a_tool')]).get(name)).toBeUndefined()
+  })
+
+  it('tells the workflow what it must know, and no more', () => {
+    expect(createRegistry([tool('a_tool')]).plans()).toEqual([
+      {
+        name: 'a_tool',
+        allowedCallers: ['direct', 'code_execution'],
+        effect: 'idempotent',
+        timeoutMs: 5_000,
+        attempts: 3,
+      },
+    ])
+  })
+
+  it('gives code the signatures of the tools it may call, required parameters first', () => {
+    const signatures = createRegistry([tool('a_tool', ['direct']), tool('b_tool', ['code_execution'])]).signatures()
+    expect(signatures).toEqual([
+      {
+        name: 'b_tool',
+        parameters: ['id', 'note'],
+        required: ['id'],
+        documentation: expect.stringContaining('async def b_tool('),
+      },
+    ])
+  })
+
+  it('can not be changed', () => {
+    const registry = createRegistry([tool('a_tool')])
+    expect(Object.isFrozen(registry) && Object.isFrozen(registry.names)).toBe(true)
+  })
+})

@@ -1,0 +1,227 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { ToolCallInput } from '../common/calls.js'
+import { PtcError } from '../common/errors.js'
+import type { JsonValue } from '../common/json.js'
+import { defaultLimits } from '../common/limits.js'
+import { defineTool } from './define-tool.js'
+import { createRegistry } from './registry.js'
+import { runTool } from './run-tool.js'
+import type { RunContext } from './run-tool.js'
+import { ToolError } from './tool-error.js'
+import type { ToolContext, ToolDefinition } from './tool.js'
+
+type Definition = ToolDefinition<z.ZodObject, z.ZodType>
+
+const base = {
+  name: 'a_tool',
+  description: 'x',
+  input: z.object({}) as z.ZodObject,
+  output: z.unknown() as z.ZodType,
+  effect: 'read',
+} as const
+
+const logged: unknown[] = []
+const note = (...entry: unknown[]) => void logged.push(entry)
+const context = (signal: AbortSignal = new AbortController().signal): RunContext => ({
+  signal,
+  attempt: 2,
+  heartbeat: note,
+  log: { debug: note, info: note, warn: note, error: note },
+})
+
+const call: ToolCallInput = {
+  tool: 'a_tool',
+  caller: 'code_execution',
+  position: { turn: 1, cell: 1, index: 1 },
+  idempotencyKey: 'key-1',
+  arguments: {},
+}
+
+function run(
+  run: Definition['run'],
+  changes: Partial<Definition> = {},
+  made: Partial<ToolCallInput> = {},
+  ctx = context(),
+): Promise<JsonValue> {
+  const tool = defineTool({ ...base, run, ...changes })
+  return runTool(createRegistry([tool]), { ...call, ...made }, { ...defaultLimits, resultBytes: 1_000 }, ctx)
+}
+
+async function failure(running: Promise<unknown>): Promise<PtcError> {
+  const thrown: unknown = await running.then(
+    (value) => new Error(`it gave ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  )
+  if (PtcError.isInstance(thrown)) return thrown
+  throw thrown
+}
+
+describe('a tool run', () => {
+  it('gets its parsed input and its context, and gives its parsed output', async () => {
+    let seen: ToolContext | undefined
+    const result = await run(
+      (input, given) => {
+        seen = given
+        given.heartbeat('half')
+        return { at: new Date(0), ...input }
+      },
+      {
+        input: z.object({ n: z.int().default(7) }),
+        output: z.object({
+          n: z.int(),
+          at: z
+            .date()
+            .transform((at) => at.toISOString())
+            .pipe(z.string()),
+        }),
+      },
+    )
+    expect(result).toEqual({ n: 7, at: '1970-01-01T00:00:00.000Z' })
+    expect(seen).toMatchObject({ idempotencyKey: 'key-1', caller: 'code_execution', attempt: 2 })
+  })
+
+  it('is refused where there is no such tool, or not for this caller, or not with these arguments', async () => {
+    const never = () => {
+      throw new Error('it ran')
+    }
+    expect((await failure(run(never, {}, { tool: 'constructor' }))).code).toBe('TOOL_UNKNOWN')
+    expect((await failure(run(never, { allowedCallers: ['direct'] }))).code).toBe('TOOL_NOT_ALLOWED')
+    const broken = await failure(run(never, {}, { arguments: { extra: 1 } }))
+    expect(broken).toMatchObject({
+      code: 'TOOL_INPUT_INVALID',
+      retryable: false,
+      message: 'The arguments do not fit a_tool:\n- Unrecognized key: "extra"',
+    })
+    expect(
+      (await failure(run(never, { input: z.looseObject({}) }, { arguments: { x: 'x'.repeat(300_000) } }))).code,
+    ).toBe('TOOL_INPUT_INVALID')
+  })
+
+  it('waits for asynchronous checks of its input', async () => {
+    const input = z.object({ id: z.string().refine(async (id) => id === 'known', 'nobody has that id') })
+    expect(await run(() => 'ok', { input }, { arguments: { id: 'known' } })).toBe('ok')
+    expect((await failure(run(() => 'ok', { input }, { arguments: { id: 'x' } }))).message).toContain(
+      'id: nobody has that id',
+    )
+  })
+})
+
+describe('the time of a tool', () => {
+  it('is over even when the tool ignores its signal', async () => {
+    let signal: AbortSignal | undefined
+    const error = await failure(
+      run((_input, given) => ((signal = given.signal), new Promise(() => {})), { timeout: 20 }),
+    )
+    expect(error).toMatchObject({
+      code: 'TOOL_TIMED_OUT',
+      retryable: true,
+      message: 'a_tool did not answer within 20 ms',
+    })
+    expect(signal?.aborted).toBe(true)
+    expect(signal?.reason).toBe(error)
+  })
+
+  it('is what is told, not the error the tool makes of its signal', async () => {
+    const error = await failure(run((_input, { signal }) => delay(60_000, undefined, { signal }), { timeout: 20 }))
+    expect(error.code).toBe('TOOL_TIMED_OUT')
+  })
+
+  it('ends at once when the call is cancelled, with the reason as it is', async () => {
+    const controller = new AbortController()
+    const reason = new Error('cancelled by Temporal')
+    const running = run(
+      () => {
+        controller.abort(reason)
+        return new Promise(() => {})
+      },
+      {},
+      {},
+      context(controller.signal),
+    )
+    await expect(running).rejects.toBe(reason)
+    await expect(run(() => 'ran', {}, {}, context(AbortSignal.abort(reason)))).rejects.toBe(reason)
+  })
+})
+
+describe('what a tool throws', () => {
+  it('is a definite no when it is a ToolError, of any copy of the package', async () => {
+    const foreign = Object.assign(new Error('No such employee'), { [Symbol.for('durable-ptc.tool-error')]: true })
+    for (const thrown of [new ToolError('No such employee'), foreign]) {
+      expect(
+        await failure(
+          run(() => {
+            throw thrown
+          }),
+        ),
+      ).toMatchObject({ code: 'TOOL_REFUSED', retryable: false, message: 'No such employee' })
+    }
+  })
+
+  const cyclic: Record<string, unknown> = { code: 7 }
+  cyclic['self'] = cyclic
+  const hostile = new Proxy(
+    {},
+    {
+      has: () => {
+        throw new Error('trap')
+      },
+      get: () => {
+        throw new Error('trap')
+      },
+    },
+  )
+  it.each<[string, unknown, string]>([
+    ['an error', new Error('database is down'), 'database is down'],
+    [
+      'an error with a cause',
+      new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') }),
+      'fetch failed: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    ['an error without a message', new RangeError(), 'RangeError'],
+    ['text', 'just text', 'just text'],
+    ['undefined', undefined, 'undefined was thrown'],
+    ['null', null, 'null was thrown'],
+    ['a symbol', Symbol('s'), 'Symbol(s) was thrown'],
+    ['a cyclic object', cyclic, 'an object without a message was thrown'],
+    ['an object without a prototype', Object.create(null), 'an object without a message was thrown'],
+    ['a proxy that throws', hostile, 'something was thrown that can not be read'],
+    ['a PtcError', new PtcError('CONFIG_INVALID', 'mine'), 'mine'],
+  ])('may be %s: the message is told, and it may be retried', async (_what, thrown, message) => {
+    const expected = { code: 'TOOL_FAILED', retryable: true, message }
+    expect(
+      await failure(
+        run(() => {
+          throw thrown
+        }),
+      ),
+    ).toMatchObject(expected)
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    expect(await failure(run(() => Promise.reject(thrown)))).toMatchObject(expected)
+  })
+
+  it('tells no stack and no path of the host, but addresses stay', async () => {
+    const message = `ENOENT: open '${process.cwd()}/secret/data.csv', file:///home/me/app/x.js:3, C:\\Users\\me\\y.txt, GET https://api.example.com/home/users/7, /api/v1/users`
+    const error = await failure(
+      run(() => {
+        throw new Error(message)
+      }),
+    )
+    expect(error.message).toBe(
+      "ENOENT: open '…/data.csv', …/x.js:3, …/y.txt, GET https://api.example.com/home/users/7, /api/v1/users",
+    )
+    expect(error.cause).toBeUndefined()
+  })
+
+  it('is cut when it is long, and its stack is logged for the operator', async () => {
+    logged.length = 0
+    const error = await failure(
+      run(() => {
+        throw new Error('x'.repeat(100_000))
+      }),
+    )
+    expect(error.message.length).toBeLessThanOrEqual(2_000)
+    expect(logged).toEqual([['a_tool threw', { attempt: 2, stack: expect.stringContaining('run-tool.test.ts') }]])
+  })
+})

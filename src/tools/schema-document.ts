@@ -1,0 +1,45 @@
+import { canonicalJson } from '../common/canonical-json.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
+
+/** A JSON Schema, or a part of one. */
+export type Schema = JsonValue | undefined
+
+export function isSchemaObject(schema: unknown): schema is JsonObject {
+  return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
+}
+
+/** What a `$ref` points at: `#`, `#/$defs/X`, or any other pointer into the document. */
+export function resolveReference(document: JsonObject, reference: string): Schema {
+  if (!reference.startsWith('#')) return undefined
+  return reference
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<Schema>((at, part) => (isSchemaObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), document)
+}
+
+/**
+ * Two object schemas with one identity are one type: what they say of themselves may differ, their members and all that those
+ * refer to may not.
+ */
+export function identityOf(document: JsonObject, schema: JsonObject): string {
+  const members = membersOf(schema)
+  const reached = new Map<string, JsonValue>()
+  const pending: JsonValue[] = [members]
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    for (const [, reference] of JSON.stringify(at).matchAll(/"\$ref":"([^"]*)"/g)) {
+      if (reference === undefined || reached.has(reference)) continue
+      const target = resolveReference(document, reference) ?? null
+      const plain = isSchemaObject(target) ? membersOf(target) : target
+      reached.set(reference, plain)
+      pending.push(plain)
+    }
+  }
+  return canonicalJson([members, Object.fromEntries(reached)])
+}
+
+const aboutItself: ReadonlySet<string> = new Set(['title', 'id', 'description', 'examples', 'default', '$defs'])
+
+function membersOf(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !aboutItself.has(key)))
+}

@@ -1,0 +1,33 @@
+import { PtcError } from '../common/errors.js'
+import { executeCodeTool, toolNamePattern } from '../common/names.js'
+import { isPythonException, javascriptKeywords, pythonBuiltins, pythonKeywords, runnerNames } from './reserved-names.js'
+
+/** @throws PtcError TOOL_NAME_INVALID for a name that code could not call, or that would hide something of its own. */
+export function checkToolName(name: unknown): asserts name is string {
+  if (typeof name !== 'string') {
+    throw new PtcError(
+      'TOOL_NAME_INVALID',
+      `a tool needs a name, as a string; got ${name === null ? 'null' : typeof name}`,
+    )
+  }
+  const problem = problemOf(name)
+  if (problem === undefined) return
+  throw new PtcError('TOOL_NAME_INVALID', `tool name ${JSON.stringify(name.slice(0, 100))} ${problem}`, {
+    hint: 'Use an identifier of letters, digits and underscores, such as get_expenses.',
+  })
+}
+
+function problemOf(name: string): string | undefined {
+  if (!toolNamePattern.test(name))
+    return 'is not an identifier of at most 64 characters (letters, digits, _; no digit first)'
+  if (name === executeCodeTool) return 'is the name of the code tool itself'
+  if (name.startsWith('__')) return 'begins with two underscores, which Python keeps for itself'
+  if (pythonKeywords.has(name)) return 'is a Python keyword, so code could not call it'
+  if (javascriptKeywords.has(name)) return 'is a JavaScript keyword, so code could not call it'
+  if (pythonBuiltins.has(name) || isPythonException(name)) {
+    return runnerNames.has(name) ? takenByRunner : 'is a Python builtin, which code would lose'
+  }
+  return runnerNames.has(name) ? takenByRunner : undefined
+}
+
+const takenByRunner = 'is a name that every program already has'

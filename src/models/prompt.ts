@@ -9,7 +9,7 @@ export interface PromptOptions {
   readonly tools: readonly ToolDocumentation[]
   readonly limits: PromptLimits
   /** The user's own system prompt; stands before ours. */
-  readonly instructions?: string
+  readonly instructions?: string | undefined
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>

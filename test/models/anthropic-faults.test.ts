@@ -1,47 +1,11 @@
-import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { AnthropicProviderOptions } from '../../src/models/anthropic/options.js'
 import { createAnthropicProvider } from '../../src/models/anthropic/provider.js'
-import type { ModelProvider, ModelRequest } from '../../src/models/provider.js'
-import { helloReply, messageStart, startRawServer, startStream } from './raw-server.js'
+import { isolateTests, neverAborted, provide, request, serve, serveTcp, turn } from './harness.js'
+import { helloReply, startStream } from './raw-server.js'
 
-const request: ModelRequest = {
-  model: 'claude-sonnet-5-5',
-  maxTokens: 1_000,
-  system: 'Be brief.',
-  tools: [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' }, inputExamples: [] }],
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-}
-
-const open: { close(): Promise<void> }[] = []
-beforeEach(() => {
-  for (const name of ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_PROFILE']) {
-    vi.stubEnv(name, undefined)
-  }
-  // Where the SDK looks for profiles.
-  vi.stubEnv('ANTHROPIC_CONFIG_DIR', '/nowhere')
-})
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  for (const one of open.splice(0).toReversed()) await one.close()
-})
-
-async function serve(...args: Parameters<typeof startRawServer>) {
-  const server = await startRawServer(...args)
-  open.push(server)
-  return server
-}
-
-function provide(options: AnthropicProviderOptions): ModelProvider {
-  const provider = createAnthropicProvider(options)
-  open.push(provider)
-  return provider
-}
-
-const never = new AbortController().signal
-const turn = (provider: ModelProvider, signal = never) =>
-  provider.turn(request, { signal, onProgress: () => undefined })
+isolateTests()
 
 describe('one attempt', () => {
   it('sends the key, streams, asks for caching, and does not retry by itself', async () => {
@@ -80,7 +44,7 @@ describe('one attempt', () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: 42 }))
     })
-    expect(await provide({ apiKey: 'k', baseURL: server.url }).countTokens(request, { signal: never })).toBe(42)
+    expect(await provide({ apiKey: 'k', baseURL: server.url }).countTokens(request, { signal: neverAborted })).toBe(42)
     expect(server.requests[0]?.url).toBe('/v1/messages/count_tokens')
     expect(server.requests[0]?.body).not.toHaveProperty('max_tokens')
   })
@@ -92,7 +56,7 @@ describe('one attempt', () => {
     })
     const seen: string[] = []
     await provide({ apiKey: 'k', baseURL: server.url }).turn(request, {
-      signal: never,
+      signal: neverAborted,
       onProgress: ({ phase, outputCharacters }) => seen.push(`${phase} ${outputCharacters}`),
     })
     expect(seen).toEqual(['waiting 0', 'waiting 0', 'text 0', 'text 5', 'waiting 5', 'waiting 5', 'waiting 5'])
@@ -116,6 +80,27 @@ describe('credentials', () => {
     const error: unknown = await failed.catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'MODEL_AUTH' })
     expect(inspect(error, { depth: 9 })).not.toContain('secret')
+  })
+
+  it('whose token endpoint is down are retried: that passes', async () => {
+    // The SDK's own sign-in without a key; tokens come from the same base URL, where nobody speaks HTTP.
+    vi.stubEnv('ANTHROPIC_FEDERATION_RULE_ID', 'rule')
+    vi.stubEnv('ANTHROPIC_ORGANIZATION_ID', 'organization')
+    vi.stubEnv('ANTHROPIC_IDENTITY_TOKEN', 'identity')
+    const { port } = await serveTcp((socket) => socket.resetAndDestroy())
+    await expect(turn(provide({ baseURL: `http://127.0.0.1:${port}` }))).rejects.toMatchObject({
+      code: 'MODEL_CONNECTION',
+      retryable: true,
+    })
+  })
+
+  it('of a profile that does not exist are MODEL_AUTH', async () => {
+    vi.stubEnv('ANTHROPIC_PROFILE', 'nobody')
+    const failed = turn(provide({ baseURL: 'http://127.0.0.1:9' }))
+    await expect(failed).rejects.toMatchObject({
+      code: 'MODEL_AUTH',
+      message: expect.stringContaining('"nobody"') as string,
+    })
   })
 
   it('that the server echoes stay secret', async () => {
@@ -144,145 +129,5 @@ describe('options', () => {
     expect(() => createAnthropicProvider(options)).toThrow(
       expect.objectContaining({ code: 'CONFIG_INVALID', message }) as Error,
     )
-  })
-})
-
-describe('time', () => {
-  const silent = { apiKey: 'k', idleTimeoutMs: 150 }
-
-  it('a server that takes the request and says nothing is MODEL_TIMEOUT', async () => {
-    const server = await serve(() => undefined)
-    await expect(turn(provide({ ...silent, baseURL: server.url }))).rejects.toMatchObject({
-      code: 'MODEL_TIMEOUT',
-      message: 'The model API said nothing for 150 ms.',
-      retryable: true,
-    })
-  })
-
-  it('a stream that stalls is MODEL_TIMEOUT, and the connection is closed', async () => {
-    let closed: Promise<void> | undefined
-    const server = await serve((response) => {
-      closed = new Promise((resolve) => {
-        response.on('close', resolve)
-      })
-      startStream(response)
-      response.write(messageStart)
-    })
-    await expect(turn(provide({ ...silent, baseURL: server.url }))).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' })
-    await closed
-  })
-
-  it('pings keep a call alive, however long the model thinks', async () => {
-    const server = await serve(async (response) => {
-      startStream(response)
-      response.write(messageStart)
-      for (let n = 0; n < 8; n += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 50))
-        response.write('event: ping\ndata: {"type": "ping"}\n\n')
-      }
-      response.end(helloReply.slice(messageStart.length))
-    })
-    expect((await turn(provide({ ...silent, baseURL: server.url }))).stopReason).toBe('end_turn')
-  })
-
-  it('but not for ever', async () => {
-    const server = await serve((response) => {
-      startStream(response)
-      const pings = setInterval(() => response.write('event: ping\ndata: {"type": "ping"}\n\n'), 20)
-      response.on('close', () => {
-        clearInterval(pings)
-      })
-    })
-    await expect(turn(provide({ apiKey: 'k', timeoutMs: 300, baseURL: server.url }))).rejects.toMatchObject({
-      code: 'MODEL_TIMEOUT',
-      message: "The model's reply was not complete after 300 ms.",
-    })
-  })
-})
-
-describe('giving up', () => {
-  it('throws the caller’s own reason, and closes the connection', async () => {
-    const controller = new AbortController()
-    const reason = new Error('cancelled by the user')
-    let closed: Promise<void> | undefined
-    const server = await serve((response) => {
-      closed = new Promise((resolve) => {
-        response.on('close', resolve)
-      })
-      startStream(response)
-      response.write(messageStart)
-      controller.abort(reason)
-    })
-    await expect(turn(provide({ apiKey: 'k', baseURL: server.url }), controller.signal)).rejects.toBe(reason)
-    await closed
-  })
-
-  it('before the call sends nothing', async () => {
-    const server = await serve((response) => response.end())
-    const reason = new Error('too late')
-    await expect(turn(provide({ apiKey: 'k', baseURL: server.url }), AbortSignal.abort(reason))).rejects.toBe(reason)
-    expect(server.requests).toEqual([])
-  })
-
-  it('by closing the provider ends what is under way with a retryable error, twice as well', async () => {
-    const provider: ModelProvider[] = []
-    const server = await serve(() => provider[0]?.close())
-    provider.push(provide({ apiKey: 'k', baseURL: server.url }))
-    const [first] = provider
-    if (first === undefined) throw new Error('no provider')
-    await expect(turn(first)).rejects.toMatchObject({ code: 'MODEL_CONNECTION', retryable: true })
-    await first.close()
-    await expect(turn(first)).rejects.toMatchObject({ code: 'MODEL_CONNECTION' })
-  })
-})
-
-describe('a connection that fails', () => {
-  /** A TCP server that treats each connection in one way. */
-  async function tcp(treat: Parameters<typeof createTcpServer>[1]): Promise<number> {
-    const server = createTcpServer({}, treat).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    open.push({
-      close: () =>
-        new Promise((resolve) => {
-          server.close(() => {
-            resolve()
-          })
-        }),
-    })
-    return (server.address() as AddressInfo).port
-  }
-
-  it('because nobody listens is MODEL_CONNECTION with the address', async () => {
-    const port = await tcp(undefined)
-    await open.pop()?.close()
-    await expect(turn(provide({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}` }))).rejects.toMatchObject({
-      code: 'MODEL_CONNECTION',
-      message: `Can't reach the model API at http://127.0.0.1:${port}: connection refused (ECONNREFUSED).`,
-    })
-  })
-
-  it('because it is reset is MODEL_CONNECTION', async () => {
-    const port = await tcp((socket) => socket.resetAndDestroy())
-    await expect(turn(provide({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}` }))).rejects.toMatchObject({
-      code: 'MODEL_CONNECTION',
-    })
-  })
-
-  it('because the other side speaks no TLS is MODEL_CONNECTION', async () => {
-    const port = await tcp((socket) => {
-      socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n', () => socket.destroy())
-    })
-    await expect(turn(provide({ apiKey: 'k', baseURL: `https://127.0.0.1:${port}` }))).rejects.toMatchObject({
-      code: 'MODEL_CONNECTION',
-      message: expect.stringContaining('TLS') as string,
-    })
-  })
-
-  it('because there is no such host is MODEL_CONNECTION', async () => {
-    // A name that by its standard never exists.
-    await expect(turn(provide({ apiKey: 'k', baseURL: 'http://api.invalid' }))).rejects.toMatchObject({
-      code: 'MODEL_CONNECTION',
-      message: expect.stringContaining('host not found') as string,
-    })
   })
 })

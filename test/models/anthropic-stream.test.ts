@@ -1,51 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { createAnthropicProvider } from '../../src/models/anthropic/provider.js'
-import type { AnthropicProviderOptions } from '../../src/models/anthropic/options.js'
-import type { ModelProgress, ModelProvider, ModelRequest } from '../../src/models/provider.js'
-import {
-  block,
-  emptyText,
-  event,
-  helloReply,
-  messageEnd,
-  messageStart,
-  type RawServer,
-  startRawServer,
-  startStream,
-} from './raw-server.js'
+import { describe, expect, it } from 'vitest'
+import { isolateTests, provide, serve, turn } from './harness.js'
+import { block, emptyText, event, helloReply, messageEnd, messageStart, startStream } from './raw-server.js'
 
-const request: ModelRequest = {
-  model: 'claude-sonnet-5-5',
-  maxTokens: 1_000,
-  system: 'Be brief.',
-  tools: [],
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-}
-
-const open: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one.close()
-})
-
-async function serve(...args: Parameters<typeof startRawServer>): Promise<RawServer> {
-  const server = await startRawServer(...args)
-  open.push(server)
-  return server
-}
-
-function provide(baseURL: string, options: AnthropicProviderOptions = {}): ModelProvider {
-  const provider = createAnthropicProvider({ apiKey: 'test-key', baseURL, ...options })
-  open.push(provider)
-  return provider
-}
-
-function turn(
-  provider: ModelProvider,
-  onProgress: (progress: ModelProgress) => void = () => undefined,
-  signal?: AbortSignal,
-) {
-  return provider.turn(request, { signal: signal ?? new AbortController().signal, onProgress })
-}
+isolateTests()
 
 /** The reply to a stream of exactly these bytes, cleanly ended. */
 async function replyTo(bytes: string | readonly string[]) {
@@ -54,7 +11,7 @@ async function replyTo(bytes: string | readonly string[]) {
     for (const piece of typeof bytes === 'string' ? [bytes] : bytes) response.write(piece)
     response.end()
   })
-  return turn(provide(server.url))
+  return turn(provide({ apiKey: 'test-key', baseURL: server.url }))
 }
 
 describe('a whole reply', () => {
@@ -81,7 +38,9 @@ describe('a whole reply', () => {
       }
       response.end()
     })
-    expect((await turn(provide(server.url))).content).toEqual([{ type: 'text', text: 'Grüße 🎈' }])
+    expect((await turn(provide({ apiKey: 'test-key', baseURL: server.url }))).content).toEqual([
+      { type: 'text', text: 'Grüße 🎈' },
+    ])
   })
 
   it('may come whole in message_start, without any delta', async () => {
@@ -96,7 +55,7 @@ describe('a whole reply', () => {
       startStream(response)
       response.write(helloReply)
     })
-    expect((await turn(provide(server.url))).stopReason).toBe('end_turn')
+    expect((await turn(provide({ apiKey: 'test-key', baseURL: server.url }))).stopReason).toBe('end_turn')
   })
 
   it('parses the pieces of a tool input, and keeps an empty one', async () => {
@@ -263,7 +222,7 @@ describe('a broken stream', () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the hotel network</h1>')
     })
-    await expect(turn(provide(server.url))).rejects.toMatchObject({
+    await expect(turn(provide({ apiKey: 'test-key', baseURL: server.url }))).rejects.toMatchObject({
       code: 'MODEL_STREAM',
       message: expect.stringContaining('text/html') as string,
     })
@@ -274,6 +233,8 @@ describe('a broken stream', () => {
       startStream(response)
       response.write(messageStart, () => response.socket?.resetAndDestroy())
     })
-    await expect(turn(provide(server.url))).rejects.toMatchObject({ code: 'MODEL_CONNECTION' })
+    await expect(turn(provide({ apiKey: 'test-key', baseURL: server.url }))).rejects.toMatchObject({
+      code: 'MODEL_CONNECTION',
+    })
   })
 })

@@ -1,4 +1,10 @@
-import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from '@anthropic-ai/sdk'
+import {
+  AnthropicError,
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIError,
+  APIUserAbortError,
+} from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
 import { PtcError, type ErrorCode } from '../../common/errors.js'
 import { modelErrorOf } from './errors.js'
@@ -118,6 +124,20 @@ describe('everything else', () => {
   it('a defect of ours is INTERNAL, not blamed on the network', () => {
     expect(classify(new TypeError('x is not a function'))).toMatchObject({ code: 'INTERNAL', retryable: false })
     expect(classify('thrown text').message).toContain('thrown text')
+  })
+})
+
+describe('credentials', () => {
+  it.each<[string, Error, ErrorCode]>([
+    ['none', new Error('Could not resolve authentication method. Expected one of apiKey'), 'MODEL_AUTH'],
+    ['unsendable', new TypeError('Headers.append: "Bearer a\nb" is an invalid header value.'), 'MODEL_AUTH'],
+    ['not Latin', new TypeError('Cannot convert argument to a ByteString because …'), 'MODEL_AUTH'],
+    ['a broken profile', new Error('failed to parse config file /x/default.json: SyntaxError'), 'MODEL_AUTH'],
+    ['a refused token', Object.assign(new AnthropicError('no'), { statusCode: 403 }), 'MODEL_AUTH'],
+    ['an endpoint in trouble', Object.assign(new AnthropicError('no'), { statusCode: 503 }), 'MODEL_CONNECTION'],
+    ['an endpoint not there', new AnthropicError('Failed to reach token endpoint https://x'), 'MODEL_CONNECTION'],
+  ])('%s', (_what, thrown, code) => {
+    expect(classify(thrown)).toMatchObject({ code, hint: expect.any(String) as string })
   })
 })
 

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -42,7 +42,7 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-/** Moves a stale lock aside before it is deleted, so that of two who find it only one removes it. */
+/** Moves a stale lock aside before it is deleted: what was moved may be the fresh lock of another who was faster. */
 async function removeIfStale(path: string): Promise<void> {
   const age = await ageMs(path)
   if (age === undefined || age < staleMs) return
@@ -52,6 +52,12 @@ async function removeIfStale(path: string): Promise<void> {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return
     throw error
+  }
+  const movedAge = await ageMs(aside)
+  if (movedAge !== undefined && movedAge < staleMs) {
+    await link(aside, path).catch((error: unknown) => {
+      if (!hasCode(error, 'EEXIST')) throw error
+    })
   }
   await rm(aside, { force: true })
 }

@@ -31,10 +31,11 @@ export async function probe(
   }
 }
 
-/** Resolves when somebody listens on this port; rejects when not. */
-export function connectable(host: string, port: number): Promise<void> {
+/** Resolves when somebody listens at `host:port`; rejects when not. */
+export function connectable(address: string): Promise<void> {
+  const { hostname, port } = new URL(`tcp://${address}`)
   return new Promise((settle, reject) => {
-    const socket = connect({ host, port }, () => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
       socket.destroy()
       settle()
     })

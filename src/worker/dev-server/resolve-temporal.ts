@@ -36,7 +36,7 @@ async function configuredServer(options: ResolveTemporalOptions): Promise<Tempor
   } catch (error) {
     throw new PtcError(
       'TEMPORAL_UNREACHABLE',
-      `Temporal at ${address} (namespace ${namespace}) does not answer: ${messageOf(error)}`,
+      `Temporal at ${address}, namespace ${namespace}, can not be used: ${messageOf(error)}`,
       {
         hint:
           'TEMPORAL_ADDRESS or a temporal.toml profile names this server. ' +

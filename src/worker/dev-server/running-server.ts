@@ -2,7 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { hasCode } from './file-lock.js'
-import { probe } from './probe.js'
+import { connectable, probe } from './probe.js'
 import { type TemporalServer, foreignServer } from './temporal-server.js'
 
 /** What a dev server's owner writes into the state directory, for other processes to find it. */
@@ -36,6 +36,7 @@ export function serverOf({ address, namespace, uiUrl }: ServerRecord): TemporalS
 
 export async function answers({ address, namespace }: ServerRecord): Promise<boolean> {
   try {
+    await connectable(address)
     await probe({ address }, namespace, answerMs)
     return true
   } catch {

@@ -62,7 +62,7 @@ export class ServerProcess {
       if (ended !== undefined) throw await this.#failure(`ended while it started (${ended})`)
       try {
         // A plain connection first: gRPC waits a second after each refused one.
-        await connectable(ip, this.#options.port)
+        await connectable(this.address)
         await probe({ address: this.address }, this.#options.namespace, attemptMs)
         return
       } catch (error) {

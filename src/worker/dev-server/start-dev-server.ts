@@ -76,6 +76,7 @@ async function waitForLeftover(directory: string, options: DevServerOptions): Pr
   const record = await readServerRecord(directory)
   if (record === undefined) return undefined
   const deadline = Date.now() + leftoverMs
+  if (isAlive(record.pid)) options.onProgress(`waiting for the Temporal server of a killed process (pid ${record.pid})`)
   for (;;) {
     const answering = await answers(record)
     if (!answering && !isAlive(record.pid)) break
@@ -83,8 +84,7 @@ async function waitForLeftover(directory: string, options: DevServerOptions): Pr
       if (answering) return serverOf(record)
       break
     }
-    options.onProgress(`waiting for the Temporal server of a killed process to end (pid ${record.pid})`)
-    await delay(1_000, undefined, { signal: options.signal })
+    await delay(200, undefined, { signal: options.signal })
   }
   await removeServerRecord(directory)
   return undefined

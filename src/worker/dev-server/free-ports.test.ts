@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { freePorts } from './free-ports.js'
+
+async function takePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+test('a wished port that is free is given', async () => {
+  const [free = 0] = await freePorts([0])
+  expect(await freePorts([free])).toEqual([free])
+})
+
+test('a wished port that is taken is replaced by a free one', async () => {
+  const taken = await takePort()
+  const [port = 0] = await freePorts([taken])
+  expect(port).not.toBe(taken)
+  expect(port).toBeGreaterThan(0)
+})
+
+test('ports found together differ', async () => {
+  const ports = await freePorts([0, 0, 0, 0])
+  expect(new Set(ports).size).toBe(4)
+})

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { findRunningDevServer } from '../../src/worker/dev-server/index.js'
+import { listens, start, temporaryFolder } from './machine.js'
+
+/** Starts a server owned by a process of its own, as `ptc dev` is. */
+async function startOwner(stateDirectory: string): Promise<{ readonly owner: ChildProcess; readonly address: string }> {
+  const jiti = fileURLToPath(new URL('../../node_modules/jiti/lib/jiti-cli.mjs', import.meta.url))
+  const script = fileURLToPath(new URL('owner.ts', import.meta.url))
+  const owner = spawn(process.execPath, [jiti, script, stateDirectory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void owner.kill('SIGKILL'))
+  for await (const address of createInterface({ input: owner.stdout })) return { owner, address }
+  throw new Error('the owner ended before its server was ready')
+}
+
+test('a second start on the same state directory joins the server that runs', async () => {
+  const stateDirectory = await temporaryFolder()
+  const first = await start({ stateDirectory })
+  const second = await start({ stateDirectory })
+  expect(second).toMatchObject({ origin: 'running', address: first.address, namespace: 'default' })
+  await second.close()
+  expect(await listens(first)).toBe(true)
+})
+
+test('two starts at the same time on the same state directory make one server', async () => {
+  const stateDirectory = await temporaryFolder()
+  const both = await Promise.all([start({ stateDirectory }), start({ stateDirectory })])
+  expect(both.map(({ origin }) => origin).sort()).toEqual(['running', 'started'])
+  expect(both[0].address).toBe(both[1].address)
+})
+
+test('joining with another namespace than the server has is refused', async () => {
+  const stateDirectory = await temporaryFolder()
+  await start({ stateDirectory })
+  await expect(start({ stateDirectory, namespace: 'other' })).rejects.toThrow('has namespace default, not other')
+})
+
+test('another process finds the server while it runs, and not after', async () => {
+  const stateDirectory = await temporaryFolder()
+  const { owner, address } = await startOwner(stateDirectory)
+  expect(await findRunningDevServer(stateDirectory)).toMatchObject({ origin: 'running', address })
+  owner.kill('SIGKILL')
+  await once(owner, 'exit')
+  expect(await findRunningDevServer(stateDirectory)).toBeUndefined()
+})
+
+test('a server ends when its owner is killed with SIGKILL, and the next start waits for that', async () => {
+  const stateDirectory = await temporaryFolder()
+  const { owner, address } = await startOwner(stateDirectory)
+  owner.kill('SIGKILL')
+  await once(owner, 'exit')
+  const next = await start({ stateDirectory })
+  expect(next.origin).toBe('started')
+  if (next.address !== address) expect(await listens({ address })).toBe(false)
+})
+
+test('a server that dies by itself is told to its owner', async () => {
+  const stateDirectory = await temporaryFolder()
+  const server = await start({ stateDirectory })
+  const record = z
+    .object({ pid: z.int() })
+    .parse(JSON.parse(readFileSync(join(stateDirectory, 'temporal.json'), 'utf8')))
+  process.kill(-record.pid, 'SIGKILL')
+  const error = await server.lost
+  expect(error.code).toBe('TEMPORAL_UNREACHABLE')
+  expect(error.message).toMatch(/^the Temporal server ended by itself \(signal SIGKILL\)/)
+})
+
+test('a record that is broken or of another version is as good as none', async () => {
+  const stateDirectory = await temporaryFolder()
+  writeFileSync(join(stateDirectory, 'temporal.json'), '{"owner": 1, "addr')
+  expect(await findRunningDevServer(stateDirectory)).toBeUndefined()
+  expect((await start({ stateDirectory })).origin).toBe('started')
+})

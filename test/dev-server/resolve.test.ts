@@ -47,7 +47,7 @@ test('a named server that does not answer is an error, never replaced', async ()
   const environment = { HOME: stateDirectory, TEMPORAL_ADDRESS: gone.address }
   await expect(resolveTemporal({ ...quiet, environment, stateDirectory })).rejects.toMatchObject({
     code: 'TEMPORAL_UNREACHABLE',
-    message: expect.stringContaining(`Temporal at ${gone.address} , namespace default, can not be used`) as string,
+    message: expect.stringContaining(`Temporal at ${gone.address}, namespace default, can not be used`) as string,
     hint: expect.stringContaining('ptc dev') as string,
   })
 })

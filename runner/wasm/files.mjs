@@ -1,0 +1,32 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { capMemory } from './memory-cap.mjs'
+
+/** Reads everything the child will ever need, while it still can. */
+export function loadFiles({ pyodide, runner, memoryBytes }) {
+  const text = (name) => fs.readFileSync(path.join(pyodide, name), 'utf8')
+  return {
+    inside: fs.readFileSync(new URL('inside.mjs', import.meta.url), 'utf8'),
+    loader: text('pyodide.mjs'),
+    glue: text('pyodide.asm.mjs'),
+    wasm: capMemory(fs.readFileSync(path.join(pyodide, 'pyodide.asm.wasm')), memoryBytes),
+    standardLibrary: fs.readFileSync(path.join(pyodide, 'python_stdlib.zip')),
+    // Its list of installable packages is left out: there is no network to install them from.
+    lock: { info: JSON.parse(text('pyodide-lock.json')).info, packages: {} },
+    runner: pythonFiles(runner),
+  }
+}
+
+/** Path in the sandbox to source, of every Python file under a folder. */
+function pythonFiles(folder) {
+  const files = {}
+  const visit = (directory, prefix) => {
+    for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
+      const file = path.join(directory, entry.name)
+      if (entry.isDirectory()) visit(file, `${prefix}/${entry.name}`)
+      else if (entry.name.endsWith('.py')) files[`${prefix}/${entry.name}`] = fs.readFileSync(file, 'utf8')
+    }
+  }
+  visit(folder, '')
+  return files
+}

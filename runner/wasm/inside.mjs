@@ -1,0 +1,170 @@
+// Runs inside the empty realm (realm.mjs), before any of the program does. Whatever is reachable from here on a global or
+// on an object that Python can touch belongs to the program; the doors stay in closures.
+
+const interruptSignal = 2 // SIGINT
+const interruptCheckMs = 20
+
+/** The globals that Pyodide looks for in a bare shell; first, before its modules are even evaluated. */
+export function furnish(doors, library) {
+  const text = (values) => values.map((value) => String(value?.stack ?? value)).join(' ')
+  const log = (...values) => void doors.log(text(values))
+  const define = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  define('console', { log, info: log, warn: log, error: log, debug: log })
+  define('performance', { now: () => doors.now() })
+  // The runner never returns to an event loop, so no timer would ever fire.
+  define('setTimeout', () => 0)
+  define('clearTimeout', () => {})
+  // How Pyodide gets randomness in a shell: a command line that asks for so many bytes of it in Base64.
+  define('os', { system: (_shell, [, command]) => doors.random(Number(/^head -c(\d+) /.exec(command)?.[1])) })
+  define(
+    'TextDecoder',
+    class TextDecoder {
+      #encoding
+      #fatal
+      #ignoreBOM
+      constructor(encoding = 'utf-8', { fatal = false, ignoreBOM = false } = {}) {
+        this.#encoding = encoding
+        this.#fatal = fatal
+        this.#ignoreBOM = ignoreBOM
+      }
+
+      decode(view = new Uint8Array()) {
+        const decoded = doors.decode(view, this.#encoding, this.#fatal, this.#ignoreBOM)
+        if (decoded === null) throw new TypeError(`not ${this.#encoding}`)
+        return decoded
+      }
+    },
+  )
+  define('readbuffer', (name) => {
+    if (!Object.hasOwn(library, name)) throw new Error(`there is no file ${name}`)
+    const copy = Uint8Array.from(library[name]).buffer
+    delete library[name]
+    return copy
+  })
+  // What tells a shell from a browser.
+  define('read', () => {
+    throw new Error('there are no files')
+  })
+  define('load', () => {
+    throw new Error('there are no scripts')
+  })
+}
+
+/** Loads Pyodide and runs the Python runner until the host goes away. */
+export async function start(doors, loadPyodide, createPyodideModule, settings) {
+  const { lock, runner, quotas } = JSON.parse(settings)
+  const pyodide = await loadPyodide({
+    createPyodideModule,
+    lockFileContents: lock,
+    indexURL: '/pyodide',
+    env: { HOME: '/tmp', PATH: '', LANG: 'C.UTF-8' },
+  })
+  delete globalThis.readbuffer
+  connectStreams(pyodide, doors)
+  pyodide.setInterruptBuffer(interruptBuffer(doors))
+  for (const [name, source] of Object.entries(runner)) {
+    const path = `/runner${name}`
+    pyodide.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')))
+    pyodide.FS.writeFile(path, source)
+  }
+  pyodide.FS.chdir('/tmp')
+  limitFiles(pyodide.FS, quotas)
+  // Pyodide leaves a loop of its own marked as running, and the runner brings its own. Nothing may come back to the
+  // JavaScript event loop: the runner's blocking read is the wait.
+  pyodide.runPython(`
+import asyncio, runpy, sys
+asyncio._set_running_loop(None)
+sys.argv = ['/runner/runner.py']
+runpy.run_path('/runner/runner.py', run_name='__main__')
+`)
+}
+
+/** Raw bytes: descriptors 0 and 1 are the protocol's, 2 is for crash reports. */
+function connectStreams(pyodide, doors) {
+  const checked = (count) => {
+    if (count < 0) throw new pyodide.FS.ErrnoError(29) // EIO
+    return count
+  }
+  // A dying interpreter dumps its traceback on standard output, which here would be noise between two frames.
+  let write = doors.write
+  const fatalError = pyodide._api.fatal_error
+  pyodide._api.fatal_error = (error) => {
+    write = doors.writeError
+    return fatalError(error)
+  }
+  pyodide.setStdin({ read: (view) => checked(doors.read(view)), isatty: false })
+  pyodide.setStdout({ write: (view) => checked(write(view)), isatty: false })
+  pyodide.setStderr({ write: (view) => checked(doors.writeError(view)), isatty: false })
+}
+
+/** Python looks at element 0 every few dozen instructions; the host is asked at most every 20 ms. */
+function interruptBuffer(doors) {
+  let next = 0
+  return {
+    get 0() {
+      const now = doors.now()
+      if (now < next) return 0
+      next = now + interruptCheckMs
+      return doors.interrupted() ? interruptSignal : 0
+    },
+    set 0(_value) {},
+  }
+}
+
+const noSpace = 51 // ENOSPC, in WASI's numbers
+const fileTooLarge = 22 // EFBIG
+
+/**
+ * Quotas of the in-memory file system, with the answers a disk would give. A program that goes to JavaScript can undo
+ * them; then the memory limit of the process is what is left.
+ */
+function limitFiles(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
+  const { MEMFS } = FS.filesystems
+  FS.MAX_OPEN_FDS = openFiles
+  const before = measure(FS)
+  let used = before
+
+  const room = (bytes, inodes) => {
+    const fits = () =>
+      used.bytes + bytes <= before.bytes + tmpBytes && used.inodes + inodes <= before.inodes + tmpInodes
+    // Only additions are tracked; what was deleted shows when it matters.
+    if (!fits()) used = measure(FS)
+    if (!fits()) throw new FS.ErrnoError(noSpace)
+    used = { bytes: used.bytes + bytes, inodes: used.inodes + inodes }
+  }
+  const grow = (node, size) => {
+    if (size > fileBytes) throw new FS.ErrnoError(fileTooLarge)
+    room(Math.max(size - (node.contents?.length ?? 0), 0), 0)
+  }
+
+  const { createNode, resizeFileStorage } = MEMFS
+  MEMFS.createNode = (...parameters) => {
+    room(0, 1)
+    return createNode(...parameters)
+  }
+  MEMFS.resizeFileStorage = (node, size) => {
+    grow(node, size)
+    resizeFileStorage(node, size)
+  }
+  const operations = MEMFS.ops_table.file.stream
+  const { write } = operations
+  operations.write = (stream, buffer, offset, length, position, canOwn) => {
+    grow(stream.node, position + length)
+    return write(stream, buffer, offset, length, position, canOwn)
+  }
+}
+
+/** Bytes and nodes of every file that has a name or is open. */
+function measure(FS) {
+  const nodes = new Set()
+  const visit = (node) => {
+    if (nodes.has(node)) return
+    nodes.add(node)
+    if (FS.isDir(node.mode) && !ArrayBuffer.isView(node.contents)) Object.values(node.contents ?? {}).forEach(visit)
+  }
+  visit(FS.root)
+  for (const stream of FS.streams) if (stream?.node) visit(stream.node)
+  let bytes = 0
+  for (const { contents } of nodes) if (ArrayBuffer.isView(contents)) bytes += contents.byteLength
+  return { bytes, inodes: nodes.size }
+}

@@ -1,0 +1,86 @@
+import childProcess from 'node:child_process'
+import dgram from 'node:dgram'
+import dns from 'node:dns'
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import inspector from 'node:inspector'
+import module from 'node:module'
+import net from 'node:net'
+import tls from 'node:tls'
+import workerThreads from 'node:worker_threads'
+
+/**
+ * Takes from this process what it has no more use for. Python's realm holds no reference to any of it; this is for the
+ * day something of Node leaks into that realm. Node's permission model stands behind it, but says nothing about
+ * network, signals and file descriptors.
+ */
+export function stripNode() {
+  const { syncBuiltinESMExports } = module
+  // Methods on prototypes first: they also stop a socket that Node itself would make inside.
+  refuseAll(net.Socket.prototype, ['connect'])
+  refuseAll(net.Server.prototype, ['listen'])
+  refuseAll(dgram.Socket.prototype, ['bind', 'connect', 'send', 'addMembership'])
+  for (const room of [
+    net,
+    tls,
+    http,
+    https,
+    http2,
+    dgram,
+    dns,
+    dns.promises,
+    inspector,
+    workerThreads,
+    childProcess,
+    module,
+  ]) {
+    refuseAll(room, Object.keys(room))
+  }
+  syncBuiltinESMExports()
+
+  // Ways to native bindings, other processes, and modules by name.
+  remove(
+    process,
+    (
+      'binding _linkedBinding dlopen getBuiltinModule mainModule moduleLoadList report permission kill _kill _debugProcess ' +
+      '_debugEnd abort chdir umask setuid setgid seteuid setegid setgroups initgroups loadEnvFile execve _getActiveHandles ' +
+      '_getActiveRequests getActiveResourcesInfo openStdin send channel stdin stdout stderr env argv execArgv execPath'
+    ).split(' '),
+  )
+
+  // Every global but the language's own and the three that the doors use.
+  remove(
+    globalThis,
+    Object.getOwnPropertyNames(globalThis).filter((name) => !keptGlobals.has(name)),
+  )
+}
+
+const keptGlobals = new Set(
+  (
+    'AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date ' +
+    'DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array ' +
+    'Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp ' +
+    'Set SharedArrayBuffer String SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array ' +
+    'Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval ' +
+    'isFinite isNaN parseFloat parseInt undefined unescape WebAssembly globalThis Buffer TextDecoder performance'
+  ).split(' '),
+)
+
+function refuseAll(object, names) {
+  for (const name of names) {
+    if (typeof object[name] !== 'function') continue
+    const refused = () => {
+      throw new Error(`${name} is not available in the sandbox`)
+    }
+    // Getters and constants of a few of them cannot be replaced; those lead nowhere by themselves.
+    Reflect.defineProperty(object, name, { value: refused, configurable: false, writable: false })
+  }
+}
+
+function remove(object, names) {
+  for (const name of names) {
+    if (Reflect.deleteProperty(object, name)) continue
+    Reflect.set(object, name, undefined)
+  }
+}

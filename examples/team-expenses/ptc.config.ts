@@ -1,0 +1,8 @@
+import { defineConfig } from 'durable-ptc'
+import { tools } from './tools.js'
+
+export default defineConfig({
+  tools,
+  model: { provider: 'anthropic', name: 'claude-sonnet-4-6' },
+  sandbox: { backend: 'auto' },
+})

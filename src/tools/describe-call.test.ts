@@ -139,7 +139,7 @@ describe('describeCall', () => {
         JSON.parse('{"__proto__":{"employee_id":"a"},"constructor":1,"employee_id":"a","quarter":"Q1"}') as JsonObject,
     ],
     [
-      'a hundred thousand keys',
+      'thirty thousand keys',
       () => Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [String(index), 1])),
     ],
     ['something JSON does not have', () => ({ a: 1n }) as unknown as JsonObject],

@@ -24,7 +24,7 @@ describe('measureJson', () => {
     expect(measureJson(value, 1e9)).toMatchObject({ type: 'json', bytes: Buffer.byteLength(JSON.stringify(value)) })
   })
 
-  it('measures 5 MB exactly, and with little memory beside it', () => {
+  it('measures 5 MB to the byte', () => {
     const rows = Array.from({ length: 50_000 }, (_, index) => ({ id: index, text: 'x'.repeat(80) }))
     const bytes = Buffer.byteLength(JSON.stringify(rows))
     expect(bytes).toBeGreaterThan(5_000_000)

@@ -180,6 +180,7 @@ describe('what a tool throws', () => {
       'fetch failed: connect ECONNREFUSED 127.0.0.1:1',
     ],
     ['an error without a message', new RangeError(), 'RangeError'],
+    ['an error that only has a code', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
     ['text', 'just text', 'just text'],
     ['undefined', undefined, 'undefined was thrown'],
     ['null', null, 'null was thrown'],

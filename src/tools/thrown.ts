@@ -40,6 +40,8 @@ function ownMessage(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown === '' ? 'an empty string was thrown' : thrown
   if (typeof thrown !== 'object' || thrown === null) return `${String(thrown)} was thrown`
   if ('message' in thrown && typeof thrown.message === 'string' && thrown.message !== '') return thrown.message
+  // Node's AggregateError of a refused connection says it by its code alone.
+  if ('code' in thrown && typeof thrown.code === 'string' && thrown.code !== '') return thrown.code
   if (thrown instanceof Error) return thrown.name
   return 'an object without a message was thrown'
 }

@@ -8,7 +8,7 @@ export interface ActivityScope {
   readonly workflowId: string
   readonly runId: string
   /** Shown in the Temporal UI while the activity runs; sent with the next heartbeat. */
-  report(details: unknown): void
+  readonly report: (details: unknown) => void
 }
 
 /**

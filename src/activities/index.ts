@@ -14,8 +14,8 @@ export function workflowActivities(plan: RunPlan) {
 }
 
 /** The activities of role `model`. */
-export function modelActivities(provider: ModelProvider, registry: ToolRegistry) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry) }
+export function modelActivities(provider: ModelProvider, registry: ToolRegistry, instructions: string | undefined) {
+  return { [activityNames.modelTurn]: modelTurn(provider, registry, instructions) }
 }
 
 /** The activities of role `sandbox`: what any host does, and what only the session's own can. */

@@ -11,15 +11,12 @@ import type { ToolRegistry } from '../tools/registry.js'
 import { inActivity } from './in-activity.js'
 
 /** Activity `model.turn`: one reply of the model, and a host's look at every direct call in it. */
-export function modelTurn(provider: ModelProvider, registry: ToolRegistry) {
+export function modelTurn(provider: ModelProvider, registry: ToolRegistry, instructions: string | undefined) {
   return ({ model, limits, messages }: ModelTurnInput): Promise<ModelTurnResult> =>
     inActivity(async ({ signal, report }) => {
-      const request = {
-        model: model.name,
-        maxTokens: model.maxTokens,
-        messages,
-        ...buildPrompt(registry.documentation(), limits),
-      }
+      const tools = registry.documentation()
+      const prompt = buildPrompt({ tools, limits, ...(instructions === undefined ? {} : { instructions }) })
+      const request = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
       const reply = await provider.turn(request, { signal, onProgress: report })
       const direct = reply.content.filter(isToolUse).filter(({ name }) => name !== executeCodeTool)
       const calls = direct.map(({ id, name, input }, position) => [

@@ -20,8 +20,8 @@ const shownCharacters = 500
 export function openSession(host: SessionHost, hostQueue: string) {
   return ({ session, limits }: { readonly session: SessionRef; readonly limits: Limits }): Promise<OpenedSession> =>
     inActivity(async ({ workflowId, runId, signal }) => {
-      const description = await host.open(session, { workflowId, runId, limits }, signal)
-      return { session, hostQueue, description }
+      const opened = await host.open(session, { workflowId, runId, limits }, signal)
+      return { ...opened, hostQueue }
     })
 }
 

@@ -35,6 +35,14 @@ export const errorTable = {
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },
   SANDBOX_NAME_TAKEN: { retryable: false },
+  // runs, as their client sees them
+  RUN_INPUT_INVALID: { retryable: false },
+  RUN_EXISTS: { retryable: false },
+  RUN_CANCELLED: { retryable: false },
+  RUN_TERMINATED: { retryable: false },
+  RUN_TIMED_OUT: { retryable: false },
+  /** Nobody polls the task queue. */
+  WORKER_MISSING: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },

@@ -14,6 +14,9 @@ export interface ToolPlan {
 
 export type BackendName = 'docker' | 'wasm'
 
+/** `auto`: the host that opens the session takes the best it has. */
+export type BackendChoice = BackendName | 'auto'
+
 /** How long the engine waits for its parts; milliseconds. */
 export interface Timings {
   /** A worker that is silent for so long in the middle of an activity is dead. */
@@ -30,7 +33,7 @@ export interface Timings {
 export interface RunPlan {
   readonly tools: readonly ToolPlan[]
   readonly model: ModelPlan
-  readonly backend: BackendName
+  readonly backend: BackendChoice
   readonly limits: Limits
   readonly timings: Timings
 }

@@ -1,13 +1,13 @@
 import type { AssistantBlock, Message, ModelReply, Usage } from './messages.js'
 import type { CellOutcome } from './outcomes.js'
-import type { BackendName, ModelPlan } from './plan.js'
+import type { BackendChoice, ModelPlan } from './plan.js'
 import type { Limits } from './limits.js'
 import type { DescribedCall } from './steps.js'
 
 /** What a caller may say about one run; everything else is configuration. */
 export interface RunOptions {
   readonly model?: string
-  readonly sandbox?: BackendName
+  readonly sandbox?: BackendChoice
   readonly limits?: Partial<Limits>
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.js'
-import type { BackendName } from './plan.js'
+import type { BackendChoice } from './plan.js'
 import type { CallOutcome } from './outcomes.js'
 
 /** A session as the workflow refers to it. A rebuilt session keeps its id and gets the next epoch. */
@@ -7,11 +7,12 @@ export interface SessionRef {
   /** Unique in the namespace. */
   readonly id: string
   readonly epoch: number
-  readonly backend: BackendName
+  readonly backend: BackendChoice
 }
 
 /** What `session.open` answers. */
 export interface OpenedSession {
+  /** As asked for, with the backend that was chosen. */
   readonly session: SessionRef
   /** The queue of the one host that holds this session. */
   readonly hostQueue: string

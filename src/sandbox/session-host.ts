@@ -1,14 +1,15 @@
 import { digestOf } from '../common/call-key.js'
 import { PtcError } from '../common/errors.js'
 import type { Limits } from '../common/limits.js'
-import type { BackendName } from '../common/plan.js'
-import type { SessionRef, Step, StepAnswer } from '../common/steps.js'
+import type { BackendChoice } from '../common/plan.js'
+import type { OpenedSession, SessionRef, Step, StepAnswer } from '../common/steps.js'
 import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
 import type { ToolSignature } from './protocol/messages.js'
 import { type AdvanceOptions, SessionDriver } from './session-driver.js'
 
 export interface SessionHostOptions {
   readonly namespace: string
+  /** The first is what `auto` means here. */
   readonly backends: readonly SandboxBackend[]
   readonly tools: readonly ToolSignature[]
 }
@@ -23,7 +24,7 @@ export interface SessionOwner {
 /** The sessions of one host: opens them, finds them again after a restart, and drives them. */
 export class SessionHost {
   readonly #options: SessionHostOptions
-  readonly #backends: ReadonlyMap<BackendName, SandboxBackend>
+  readonly #backends: ReadonlyMap<string, SandboxBackend>
   readonly #drivers = new Map<string, Promise<SessionDriver | undefined>>()
 
   constructor(options: SessionHostOptions) {
@@ -31,16 +32,17 @@ export class SessionHost {
     this.#backends = new Map(options.backends.map((backend) => [backend.name, backend]))
   }
 
-  /** Makes the session's sandbox, or finds it; gives a description for people. */
-  async open(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<string> {
-    const backend = this.#backend(session.backend)
+  /** Makes the session's sandbox, or finds it. */
+  async open(wanted: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<Omit<OpenedSession, 'hostQueue'>> {
+    const backend = this.#backend(wanted.backend)
+    const session = { ...wanted, backend: backend.name }
     const id = this.#sandboxId(session)
     const connection = await backend.open({ ...id, ...owner }, signal)
     const driver = this.#drive(connection, session, owner.limits, true)
     const before = await this.#drivers.get(keyOf(session))
     await before?.detach()
     this.#drivers.set(keyOf(session), Promise.resolve(driver))
-    return driver.description
+    return { session, description: driver.description }
   }
 
   /** Runs one step; `lost` when the sandbox is gone. Attaches again first when this process does not know the session. */
@@ -74,7 +76,7 @@ export class SessionHost {
   async shutdown(): Promise<void> {
     const drivers = await Promise.all(this.#drivers.values())
     this.#drivers.clear()
-    await Promise.all(drivers.map((driver) => driver?.detach()))
+    await Promise.all(drivers.map(async (driver) => driver?.detach()))
     await Promise.all(this.#options.backends.map((backend) => backend.close()))
   }
 
@@ -112,10 +114,10 @@ export class SessionHost {
     return { namespace: this.#options.namespace, session: session.id, epoch: session.epoch }
   }
 
-  #backend(name: BackendName): SandboxBackend {
-    const backend = this.#backends.get(name)
+  #backend(name: BackendChoice): SandboxBackend {
+    const backend = name === 'auto' ? this.#options.backends[0] : this.#backends.get(name)
     if (backend) return backend
-    throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no ${name} sandbox`, {
+    throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no ${name === 'auto' ? 'usable' : name} sandbox`, {
       hint: 'Start a worker where it is usable; `ptc doctor` says what is missing.',
     })
   }

@@ -20,8 +20,8 @@ function problem(outcome: CellOutcome): string[] {
       return [`[${outcome.status}] ${outcome.error}`, outcome.sessionKept ? '' : variablesBack]
     case 'diverged':
       return [
-        `[diverged] The sandbox was lost and its code, run again, did not repeat its calls: ${outcome.error}`,
-        variablesBack,
+        `[diverged] The sandbox was lost, and run again the code did not repeat its tool calls: ${outcome.error}`,
+        'Calls that were made stay made. All variables are gone: start over from what you know.',
       ]
     case 'lost':
       return [`[lost] ${outcome.error}`, `The code ends its own sandbox, or cannot run here. ${variablesBack}`]

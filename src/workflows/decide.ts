@@ -25,6 +25,7 @@ export function decide({ stopReason, content }: ModelReply): Decision {
       return { type: 'end', status: 'context_full', answer }
     case 'pause_turn':
       return content.length > 0 ? { type: 'continue' } : { type: 'nudge' }
+    default:
   }
   // Every tool_use needs its tool_result, whatever the stop reason is called tomorrow.
   if (uses.length > 0) return { type: 'serve', uses }

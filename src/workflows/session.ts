@@ -74,6 +74,7 @@ export class Session {
     const { limits, timings } = this.#plan
     const opened = await openSession({ session: this.#ref, limits }, timings)
     this.#hostQueue = opened.hostQueue
+    this.#ref = opened.session
     for (const { first, steps } of this.#journal.batches()) {
       const summary = `repeat ${plural(steps.length, 'recorded step')}`
       const answer = await this.#send({ recorded: steps, firstRecorded: first, step: null }, summary)

@@ -173,10 +173,15 @@ class Session:
             raise CellStop("limit_exceeded", f"more than {self.limits['calls_per_cell']} tool calls in one cell")
         self.call_index += 1
         future = self.loop.create_future()
-        self.calls[self.call_index] = (tool, future)
-        self.fresh.append({"call": self.call_index, "tool": tool, "arguments": arguments})
+        index = self.call_index
+        self.calls[index] = (tool, future)
+        self.fresh.append({"call": index, "tool": tool, "arguments": arguments})
         self.wakes = 0
-        return await future
+        try:
+            return await future
+        finally:  # also when the code stopped waiting: a timeout, a cancelled task
+            if self.calls.pop(index, None):
+                self.fresh = [call for call in self.fresh if call["call"] != index]
 
     def suspend(self, timeout):
         """Hands over the new calls and blocks until the host goes on."""
@@ -201,7 +206,7 @@ class Session:
 
     def _deliver(self, index, outcome):
         tool, future = self.calls.pop(index, (None, None))
-        if future is None or future.done():  # the code stopped waiting: a timeout, a cancelled task
+        if future is None or future.done():  # the code no longer waits for it
             return
         self.wakes = 0
         if outcome["status"] == "ok":

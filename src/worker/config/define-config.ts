@@ -1,0 +1,53 @@
+import type { Limits } from '../../common/limits.js'
+import type { BackendName } from '../../common/plan.js'
+import type { Duration } from '../../tools/duration.js'
+import type { Tool } from '../../tools/tool.js'
+
+/** What `ptc.config.ts` exports by default. */
+export interface PtcConfig {
+  // Any tool, whatever its schemas; defineTool has checked them against each other.
+  readonly tools: readonly Pick<Tool, 'name'>[]
+  readonly model?: {
+    readonly provider?: 'anthropic'
+    /** The provider's model id. */
+    readonly name?: string
+    /** Output tokens one reply may have. Default 8,192. */
+    readonly maxTokens?: number
+    /** Stands before the engine's own system prompt. */
+    readonly instructions?: string
+    /** How long the API may be silent before a call is given up. Default 60 seconds. */
+    readonly idleTimeout?: Duration
+  }
+  readonly sandbox?: {
+    /** `auto` (default): Docker where a daemon answers, else the embedded one. */
+    readonly backend?: BackendName | 'auto'
+    readonly docker?: {
+      /** Default: built from the runner of this installation. */
+      readonly image?: string
+      /** An OCI runtime of the daemon, such as `runsc`. */
+      readonly runtime?: string
+    }
+    readonly wasm?: {
+      /** Interpreters kept ready. Default 1. */
+      readonly warm?: number
+    }
+  }
+  readonly limits?: Partial<Limits>
+  readonly timings?: {
+    /** A worker silent for so long is dead. Default 10 seconds. */
+    readonly heartbeat?: Duration
+    /** A sandbox host that takes no work for so long is gone. Default 30 seconds. */
+    readonly host?: Duration
+    /** One model call. Default 10 minutes. */
+    readonly model?: Duration
+    /** Opening a sandbox. Default 2 minutes. */
+    readonly open?: Duration
+  }
+  /** Temporal task queue; default `durable-ptc`. */
+  readonly taskQueue?: string
+}
+
+/** Types a configuration; it is checked when it is loaded. */
+export function defineConfig(config: PtcConfig): PtcConfig {
+  return config
+}

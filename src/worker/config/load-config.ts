@@ -1,0 +1,67 @@
+import { access } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createJiti } from 'jiti'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { parseConfig, type ResolvedConfig } from './parse-config.js'
+
+const names = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
+
+/** This package's own entry, so that a configuration's `import … from 'durable-ptc'` is this very copy. */
+const ownEntry = fileURLToPath(new URL('../../index.js', import.meta.url))
+
+/**
+ * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or one above.
+ *
+ * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and what `defineTool` throws
+ */
+export async function loadConfig(
+  file: string | undefined,
+  folder = process.cwd(),
+): Promise<ResolvedConfig & { readonly path: string }> {
+  const path = file === undefined ? await findConfig(folder) : resolve(folder, file)
+  const shown = relative(folder, path) || path
+  if (!(await exists(path))) {
+    throw new PtcError('CONFIG_NOT_FOUND', `there is no configuration file ${shown}`, {
+      hint: 'Check the path given with --config.',
+    })
+  }
+  return { ...parseConfig(await importDefault(path, shown), shown), path }
+}
+
+async function importDefault(path: string, shown: string): Promise<unknown> {
+  const jiti = createJiti(path, { alias: { 'durable-ptc': ownEntry }, moduleCache: true, interopDefault: false })
+  let module: unknown
+  try {
+    module = await jiti.import(path)
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown)) throw thrown
+    throw new PtcError('CONFIG_INVALID', `${shown} can't be loaded: ${messageOf(thrown)}`, { cause: thrown })
+  }
+  if (typeof module !== 'object' || module === null || !('default' in module)) {
+    throw new PtcError('CONFIG_INVALID', `${shown} has no default export`, {
+      hint: 'Write `export default defineConfig({ … })`.',
+    })
+  }
+  return module.default
+}
+
+async function findConfig(folder: string): Promise<string> {
+  for (let current = resolve(folder); ; current = dirname(current)) {
+    for (const name of names) {
+      const path = join(current, name)
+      if (await exists(path)) return path
+    }
+    if (dirname(current) === current) break
+  }
+  throw new PtcError('CONFIG_NOT_FOUND', 'no ptc.config.ts in this folder or one above', {
+    hint: 'Write one (the README shows how), or give its path with --config.',
+  })
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

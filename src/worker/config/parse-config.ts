@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import { defaultLimits } from '../../common/limits.js'
+import { defaultTaskQueue } from '../../common/names.js'
+import type { RunPlan } from '../../common/plan.js'
+import { defaultModel } from '../../models/prices.js'
+import { maximumFrameBytes } from '../../sandbox/protocol/frames.js'
+import { parseDuration } from '../../tools/duration.js'
+import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
+import type { Tool } from '../../tools/tool.js'
+
+const duration = (fallback: string) =>
+  z
+    .custom<number | string>(
+      (value) => parseDuration(value) !== undefined,
+      'must be a duration such as "500ms", "30s" or "2m"',
+    )
+    .default(fallback)
+    .transform((value) => parseDuration(value) ?? 0)
+
+const whole = z.int().min(1)
+
+const limits = z.strictObject({
+  turns: whole.default(defaultLimits.turns),
+  callsPerCell: whole.default(defaultLimits.callsPerCell),
+  callsPerRun: whole.default(defaultLimits.callsPerRun),
+  callsInFlight: whole
+    .max(1_000, 'Temporal allows 2,000 pending activities; at most 1,000')
+    .default(defaultLimits.callsInFlight),
+  cellSeconds: z.number().positive().default(defaultLimits.cellSeconds),
+  outputCharacters: whole.default(defaultLimits.outputCharacters),
+  argumentBytes: whole.default(defaultLimits.argumentBytes),
+  resultBytes: whole
+    .max(1_500_000, 'Temporal refuses payloads over 2 MiB; at most 1,500,000')
+    .default(defaultLimits.resultBytes),
+  sourceBytes: whole.default(defaultLimits.sourceBytes),
+  frameBytes: whole.max(maximumFrameBytes).default(defaultLimits.frameBytes),
+  memoryBytes: whole.min(32 * 1024 * 1024, 'a Python session needs at least 32 MiB').default(defaultLimits.memoryBytes),
+  cpus: z.number().positive().default(defaultLimits.cpus),
+  processes: whole.default(defaultLimits.processes),
+  tmpBytes: whole.default(defaultLimits.tmpBytes),
+  tmpInodes: whole.default(defaultLimits.tmpInodes),
+  fileBytes: whole.default(defaultLimits.fileBytes),
+  openFiles: whole.min(16).default(defaultLimits.openFiles),
+})
+
+const schema = z.strictObject({
+  tools: z.array(z.unknown()),
+  model: z
+    .strictObject({
+      provider: z.literal('anthropic').default('anthropic'),
+      name: z.string().min(1).default(defaultModel),
+      maxTokens: whole.default(8_192),
+      instructions: z.string().optional(),
+      idleTimeout: duration('60s'),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      backend: z.enum(['auto', 'docker', 'wasm']).default('auto'),
+      docker: z
+        .strictObject({ image: z.string().min(1).optional(), runtime: z.string().min(1).optional() })
+        .prefault({}),
+      wasm: z.strictObject({ warm: z.int().min(0).default(1) }).prefault({}),
+    })
+    .prefault({}),
+  limits: limits.prefault({}),
+  timings: z
+    .strictObject({ heartbeat: duration('10s'), host: duration('30s'), model: duration('10m'), open: duration('2m') })
+    .prefault({}),
+  taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
+})
+
+type Parsed = z.output<typeof schema>
+
+/** A checked configuration with every default filled in. */
+export interface ResolvedConfig {
+  readonly plan: RunPlan
+  readonly registry: ToolRegistry
+  readonly instructions: string | undefined
+  readonly idleTimeoutMs: number
+  readonly sandbox: Parsed['sandbox']
+  readonly taskQueue: string
+}
+
+/**
+ * @param source for messages: the file's name
+ * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE
+ */
+export function parseConfig(config: unknown, source: string): ResolvedConfig {
+  const parsed = schema.safeParse(config)
+  if (!parsed.success) {
+    throw new PtcError('CONFIG_INVALID', `${source} is not a valid configuration:\n${z.prettifyError(parsed.error)}`, {
+      hint: 'See "Configuration" in the README.',
+    })
+  }
+  const { model, sandbox, limits: configuredLimits, timings, taskQueue, tools } = parsed.data
+  // createRegistry checks that each is a tool.
+  const registry = createRegistry(tools as readonly Tool[])
+  return {
+    plan: {
+      tools: registry.plans(),
+      model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
+      backend: sandbox.backend,
+      limits: configuredLimits,
+      timings: { heartbeatMs: timings.heartbeat, hostMs: timings.host, modelMs: timings.model, openMs: timings.open },
+    },
+    registry,
+    instructions: model.instructions,
+    idleTimeoutMs: model.idleTimeout,
+    sandbox,
+    taskQueue,
+  }
+}

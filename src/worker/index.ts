@@ -1,0 +1,6 @@
+export { loadConfig } from './config/load-config.js'
+export type { ResolvedConfig } from './config/parse-config.js'
+export { findRunningDevServer, resolveTemporal, startDevServer, type TemporalServer } from './dev-server/index.js'
+export { hostIdentity } from './host-id.js'
+export { installRuntime, type LogLevel } from './runtime.js'
+export { type RunningWorker, startWorker, type WorkerOptions } from './start-worker.js'

@@ -1,0 +1,30 @@
+import { messageOf } from '../common/errors.js'
+import type { DockerBackend } from '../sandbox/docker/index.js'
+
+const intervalMs = 5 * 60_000
+
+/** Removes expired sandboxes of this namespace, now and every five minutes: the last net, for what no workflow closed. */
+export function startReaper(
+  docker: DockerBackend,
+  namespace: string,
+  onProgress: (line: string) => void,
+): { close(): Promise<void> } {
+  const reap = async (): Promise<void> => {
+    try {
+      const removed = await docker.removeExpired({ namespace, now: new Date() })
+      if (removed.length > 0) onProgress(`removed ${removed.length} expired sandboxes`)
+    } catch (thrown) {
+      onProgress(`expired sandboxes could not be looked for: ${messageOf(thrown)}`)
+    }
+  }
+  let round = reap()
+  const timer = setInterval(() => {
+    round = round.then(reap)
+  }, intervalMs)
+  return {
+    async close() {
+      clearInterval(timer)
+      await round
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { BackendName } from '../common/plan.js'
+import { PtcError } from '../common/errors.js'
+import type { SandboxBackend } from '../sandbox/backend.js'
+import { createDockerBackend, type DockerBackend } from '../sandbox/docker/index.js'
+import { createWasmBackend } from '../sandbox/wasm/index.js'
+import type { ResolvedConfig } from './config/parse-config.js'
+
+export interface Sandboxes {
+  /** The first is what `auto` means here. */
+  readonly backends: readonly SandboxBackend[]
+  readonly docker: DockerBackend | undefined
+  /** One line for the user: what was chosen, and what that means. */
+  readonly notice: string
+}
+
+export interface SandboxesOptions {
+  /** Base of an image that has to be built; default: the Dockerfile's own. */
+  readonly onProgress: (line: string) => void
+}
+
+const meaning: Readonly<Record<BackendName, string>> = {
+  docker: 'code runs in hardened Docker containers',
+  wasm: 'code runs in the embedded sandbox (Pyodide in a jailed process: fine for trusted models, Docker is the stronger wall)',
+}
+
+/**
+ * The backends of this host, as configured. With `auto`, Docker is used where a daemon answers, else the embedded one;
+ * whichever is not preferred stays available for runs that ask for it by name.
+ *
+ * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING when what was asked for can't be had
+ */
+export async function prepareSandboxes(
+  { sandbox }: ResolvedConfig,
+  { onProgress }: SandboxesOptions,
+): Promise<Sandboxes> {
+  const docker = sandbox.backend === 'wasm' ? undefined : await prepareDocker(sandbox, onProgress)
+  const preferred = docker ? 'docker' : 'wasm'
+  const wasm =
+    sandbox.backend === 'docker' ? undefined : createWasmBackend({ warm: preferred === 'wasm' ? sandbox.wasm.warm : 0 })
+  const backends = [docker, wasm].filter((backend) => backend !== undefined)
+  return { backends, docker, notice: `sandbox: ${preferred}; ${meaning[preferred]}` }
+}
+
+async function prepareDocker(
+  sandbox: ResolvedConfig['sandbox'],
+  onProgress: (line: string) => void,
+): Promise<DockerBackend | undefined> {
+  const { image, runtime } = sandbox.docker
+  const docker = createDockerBackend({
+    ...(image === undefined ? {} : { image }),
+    ...(runtime === undefined ? {} : { runtime }),
+  })
+  try {
+    await docker.ensureImage({ onProgress })
+    return docker
+  } catch (thrown) {
+    await docker.close()
+    if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
+    onProgress(`Docker can't be used: ${thrown.message}`)
+    return undefined
+  }
+}

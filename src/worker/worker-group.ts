@@ -1,0 +1,74 @@
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
+import { fileURLToPath } from 'node:url'
+import { modelActivities, sandboxActivities, toolActivities, workflowActivities } from '../activities/index.js'
+import { hostQueue, type Role, roleQueue } from '../common/names.js'
+import type { ModelProvider } from '../models/provider.js'
+import type { SessionHost } from '../sandbox/session-host.js'
+import type { ResolvedConfig } from './config/parse-config.js'
+
+export interface WorkerGroupOptions {
+  readonly connection: NativeConnection
+  readonly namespace: string
+  readonly config: ResolvedConfig
+  readonly roles: readonly Role[]
+  readonly hostId: string
+  readonly provider: ModelProvider
+  /** Only with role `sandbox`. */
+  readonly host: SessionHost | undefined
+}
+
+const workflowBundle = { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) }
+
+/** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
+const stickyTimeout = '1s'
+
+/** Activities that are under way get this long when the worker is told to stop. */
+const graceTime = '10s'
+
+/** The Temporal workers of one process: one for each queue that its roles serve. */
+export function createWorkers(options: WorkerGroupOptions): Promise<Worker[]> {
+  return Promise.all(options.roles.flatMap((role) => workersOf[role](options)))
+}
+
+const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<Worker>[]>> = {
+  workflow: (options) => [
+    create(options, queueOf(options, 'workflow'), {
+      workflowBundle,
+      stickyQueueScheduleToStartTimeout: stickyTimeout,
+      activities: workflowActivities(options.config.plan),
+    }),
+  ],
+  model: (options) => [
+    create(options, queueOf(options, 'model'), {
+      activities: modelActivities(options.provider, options.config.registry, options.config.instructions),
+    }),
+  ],
+  tools: (options) => [
+    create(options, queueOf(options, 'tools'), {
+      activities: toolActivities(options.config.registry, options.config.plan.limits),
+      maxConcurrentActivityTaskExecutions: 200,
+    }),
+  ],
+  sandbox: (options) => {
+    const { host, hostId, config } = options
+    if (!host) return []
+    const own = hostQueue(config.taskQueue, hostId)
+    const { anyHost, ownHost } = sandboxActivities(host, config.registry, own)
+    return [
+      create(options, queueOf(options, 'sandbox'), { activities: anyHost }),
+      create(options, own, { activities: ownHost }),
+    ]
+  },
+}
+
+function queueOf({ config }: WorkerGroupOptions, role: Role): string {
+  return roleQueue(config.taskQueue, role)
+}
+
+function create(
+  { connection, namespace }: WorkerGroupOptions,
+  taskQueue: string,
+  options: Partial<WorkerOptions>,
+): Promise<Worker> {
+  return Worker.create({ connection, namespace, taskQueue, shutdownGraceTime: graceTime, ...options })
+}

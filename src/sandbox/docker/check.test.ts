@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { daemonProblems, isOldRunc } from './check.js'
+import { usesUserNamespace } from './daemon-facts.js'
+
+test.each(['1.1.5+ds1', '1.2.7', '1.3.0', '1.3.2', '0.1.1', '1.0.0-rc93'])('runc %s is too old', (version) => {
+  expect(isOldRunc(version)).toBe(true)
+})
+
+test.each(['1.2.8', '1.2.10', '1.3.3', 'v1.4.0', '1.4.0-rc.3', '2.0.0', 'unknown'])(
+  'runc %s is not warned of',
+  (version) => {
+    expect(isOldRunc(version)).toBe(false)
+  },
+)
+
+test('a daemon that enforces everything has no problems', () => {
+  const info = { OSType: 'linux', MemoryLimit: true, SwapLimit: true, PidsLimit: true, CpuCfsQuota: true }
+  expect(daemonProblems({ ...info, SecurityOptions: ['name=seccomp,profile=default'] }, undefined)).toEqual([])
+})
+
+test.each([
+  [{ OSType: 'windows' }, 'windows'],
+  [{ MemoryLimit: false }, 'memory'],
+  [{ PidsLimit: false }, 'process'],
+  [{ SecurityOptions: ['name=apparmor'] }, 'seccomp'],
+  [{ Runtimes: { runc: {} } }, 'no runtime runsc (it has runc)'],
+])('%j is an error', (info, message) => {
+  const [problem] = daemonProblems(info, 'runsc')
+  expect(problem?.severity).toBe('error')
+  expect(problem?.message).toContain(message)
+})
+
+test('rootless and remapped daemons are known by their security options', () => {
+  expect(usesUserNamespace({ SecurityOptions: ['name=seccomp,profile=default', 'name=userns'] })).toBe(true)
+  expect(usesUserNamespace({ SecurityOptions: ['name=rootless'] })).toBe(true)
+  expect(usesUserNamespace({ SecurityOptions: ['name=seccomp'] })).toBe(false)
+})

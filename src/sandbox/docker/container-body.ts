@@ -1,0 +1,125 @@
+import type { Limits } from '../../common/limits.js'
+
+export interface ContainerBodyInput {
+  /** Image id: a tag could be moved between check and use. */
+  readonly image: string
+  readonly userId: number
+  readonly labels: Readonly<Record<string, string>>
+  readonly limits: Limits
+  /** The seccomp profile itself, as JSON text. */
+  readonly seccomp: string
+  /** Another OCI runtime than the daemon's default, such as `runsc`. */
+  readonly runtime?: string | undefined
+}
+
+// Not -I: that ignores the environment, and with it PYTHONHASHSEED, so a rebuilt program would see its sets in another
+// order. -s and -P are the rest of -I; the environment is ours alone.
+const entrypoint = ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8', '/opt/durable-ptc/runner.py']
+
+const environment = [
+  'PATH=/usr/bin:/bin',
+  'HOME=/tmp',
+  'LANG=C.UTF-8',
+  'PYTHONHASHSEED=0',
+  'PYTHONDONTWRITEBYTECODE=1',
+  'PYTHONUNBUFFERED=1',
+]
+
+/** Setting them replaces the daemon's own list, so this one carries everything current daemons mask, and more. */
+const maskedPaths = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/cmdline',
+  '/proc/config.gz',
+  '/proc/kallsyms',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
+  '/sys/devices/virtual/dmi',
+  '/sys/block',
+  '/sys/class/block',
+  '/sys/dev/block',
+]
+
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+
+/** gVisor's own threads count too: with fewer, a program that forks too much ends the whole sandbox. */
+const runscProcesses = 256
+
+/** The body of the create request: everything that hardens a sandbox, in one place. A test compares it to live ones. */
+export function containerBody(input: ContainerBodyInput) {
+  const { image, userId, labels, limits, seccomp, runtime } = input
+  return {
+    Image: image,
+    User: `${userId}:${userId}`,
+    WorkingDir: '/tmp',
+    Hostname: 'sandbox',
+    Env: environment,
+    Entrypoint: entrypoint,
+    Cmd: [],
+    // What an image brings of its own must not run beside the program.
+    Healthcheck: { Test: ['NONE'] },
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: true,
+    // With `true` the program would end with the worker's connection; its container is to outlive the worker.
+    StdinOnce: false,
+    Tty: false,
+    NetworkDisabled: true,
+    StopSignal: 'SIGKILL',
+    Labels: { ...labels },
+    HostConfig: {
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      CapAdd: [],
+      Privileged: false,
+      SecurityOpt: ['no-new-privileges:true', `seccomp=${seccomp}`],
+      NetworkMode: 'none',
+      IpcMode: 'none',
+      PidMode: '',
+      UTSMode: '',
+      CgroupnsMode: 'private',
+      PidsLimit: runtime === 'runsc' ? Math.max(limits.processes, runscProcesses) : limits.processes,
+      Memory: limits.memoryBytes,
+      // Equal to Memory: no swap. Left out it would be twice the memory.
+      MemorySwap: limits.memoryBytes,
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      CpuShares: 256,
+      OomScoreAdj: 500,
+      Ulimits: [
+        ulimit('nofile', limits.openFiles),
+        ulimit('fsize', limits.fileBytes),
+        ulimit('core', 0),
+        ulimit('msgqueue', 0),
+        ulimit('memlock', 65_536),
+      ],
+      Tmpfs: {
+        '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${limits.tmpInodes},mode=1777`,
+      },
+      // A program that prints for ever would otherwise fill the host's disk.
+      LogConfig: { Type: 'none', Config: {} },
+      Init: true,
+      AutoRemove: false,
+      RestartPolicy: { Name: 'no' },
+      MaskedPaths: maskedPaths,
+      ReadonlyPaths: readonlyPaths,
+      Binds: [],
+      Mounts: [],
+      Devices: [],
+      PublishAllPorts: false,
+      ...(runtime === undefined ? {} : { Runtime: runtime }),
+    },
+  }
+}
+
+function ulimit(name: string, value: number) {
+  return { Name: name, Soft: value, Hard: value }
+}

@@ -1,0 +1,34 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { runnerDirectory } from '../assets.js'
+import { readImageSource } from './image-source.js'
+
+function copyOfRunner(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'ptc-source-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  cpSync(runnerDirectory, directory, { recursive: true })
+  return directory
+}
+
+test('the same files give the same image name, wherever they lie', () => {
+  expect(readImageSource(copyOfRunner()).tag).toBe(readImageSource(runnerDirectory).tag)
+})
+
+test.each(['python/runner.py', 'image/Dockerfile', 'python/new.py'])(
+  'a change of %s gives another image name',
+  (file) => {
+    const directory = copyOfRunner()
+    const before = readImageSource(directory)
+    writeFileSync(join(directory, file), 'changed')
+    expect(readImageSource(directory).tag).not.toBe(before.tag)
+  },
+)
+
+test('what Python leaves behind changes nothing', () => {
+  const directory = copyOfRunner()
+  const before = readImageSource(directory)
+  writeFileSync(join(directory, 'python/runner.pyc'), 'bytecode')
+  expect(readImageSource(directory)).toEqual(before)
+})

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PtcError } from '../../common/errors.js'
+
+/** What the sandbox image is made from. */
+export interface ImageSource {
+  /** The build context: a folder with `image/Dockerfile` and `python/`. */
+  readonly directory: string
+  /** Files of the context that the image needs, relative, sorted. */
+  readonly files: readonly string[]
+  /** SHA-256 over names and contents of the files. */
+  readonly digest: string
+  /** Named by content: a changed runner never runs in an old image. */
+  readonly tag: string
+}
+
+/** The label that carries {@link ImageSource.digest} in an image; images made from it inherit it. */
+export const runnerLabel = 'ptc.runner'
+
+export const dockerfile = 'image/Dockerfile'
+
+/** @throws PtcError INTERNAL when the files are not there (a broken installation) */
+export function readImageSource(directory: string): ImageSource {
+  if (!existsSync(join(directory, dockerfile))) {
+    throw new PtcError('INTERNAL', `no ${dockerfile} in ${directory}`, { hint: 'Install durable-ptc again.' })
+  }
+  const runner = readdirSync(join(directory, 'python'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.py'))
+    .map((name) => `python/${name.replaceAll('\\', '/')}`)
+  const files = [dockerfile, ...runner].sort()
+  const hash = createHash('sha256')
+  for (const file of files) {
+    const content = readFileSync(join(directory, file))
+    hash.update(`${file} ${content.length}\n`).update(content)
+  }
+  const digest = hash.digest('hex')
+  return { directory, files, digest, tag: `durable-ptc-python:${digest.slice(0, 12)}` }
+}

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { Tail } from './tail.js'
+
+test('the tail of little is all of it', () => {
+  const tail = new Tail(8)
+  tail.push(Buffer.from('abc'))
+  expect(tail.toString()).toBe('abc')
+})
+
+test.each([1, 3, 7, 8, 9, 16, 100])('the last 8 bytes are kept when they come in pieces of %i', (size) => {
+  const all = Buffer.from('0123456789'.repeat(30))
+  const tail = new Tail(8)
+  for (let at = 0; at < all.length; at += size) tail.push(all.subarray(at, at + size))
+  expect(tail.toString()).toBe('23456789')
+  expect(tail.total).toBe(300)
+})

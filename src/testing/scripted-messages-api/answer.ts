@@ -3,7 +3,7 @@ import { chooseTurn } from './choose-turn.js'
 import { conversationState } from './conversation-state.js'
 import { streamEvents } from './event-stream.js'
 import { faultsOf } from './fault-schema.js'
-import { checkHeaders } from './headers.js'
+import { checkHeaders, type ApiVersion } from './headers.js'
 import { messageBody } from './message-body.js'
 import type { PromptCache } from './prompt-cache.js'
 import { parseAs, parseJson, readBody } from './read-request.js'
@@ -11,7 +11,7 @@ import { ApiRefusal } from './refusal.js'
 import { buildReply } from './reply.js'
 import type { RecordedRequest, RequestLog, RequestOutcome } from './request-log.js'
 import { checkOutput, checkPrompt, type ModelLimits } from './request-rules.js'
-import type { MessagesRequest, PromptRequest, requestSchema } from './request-schema.js'
+import type { PromptRequest, requestSchema } from './request-schema.js'
 import { errorResponse, planResponse, type ResponseStep } from './response-plan.js'
 import type { ScriptedConversation } from './script.js'
 import { countTokens } from './token-count.js'
@@ -40,8 +40,8 @@ export async function answer(
   entry: RecordedRequest,
 ): Promise<Answer> {
   try {
-    const body = await receive(context, request, entry)
-    return route(entry.path) === 'messages' ? messages(context, body, entry) : count(context, body)
+    const { body, version } = await receive(context, request, entry)
+    return route(entry.path) === 'messages' ? messages(context, body, version, entry) : count(context, body, version)
   } catch (refusal) {
     if (!(refusal instanceof ApiRefusal)) throw refusal
     const { type, message, status } = refusal
@@ -50,16 +50,21 @@ export async function answer(
   }
 }
 
-async function receive(context: AnswerContext, request: IncomingMessage, entry: RecordedRequest): Promise<unknown> {
+interface Received {
+  readonly body: unknown
+  readonly version: ApiVersion
+}
+
+async function receive(context: AnswerContext, request: IncomingMessage, entry: RecordedRequest): Promise<Received> {
   // Read first: a client that is still sending does not see an early answer.
   const text = await readBody(request)
   context.log.update(entry, { body: text })
   if (route(entry.path) === undefined) throw new ApiRefusal('not_found_error', 'Not found')
   if (request.method !== 'POST') throw new ApiRefusal('invalid_request_error', 'Method Not Allowed', 405)
-  checkHeaders(request.headers, context.apiKey)
+  const version = checkHeaders(request.headers, context.apiKey)
   const body = parseJson(text)
   context.log.update(entry, { body })
-  return body
+  return { body, version }
 }
 
 const routes: Readonly<Record<string, 'messages' | 'count_tokens'>> = {
@@ -71,9 +76,9 @@ function route(path: string): 'messages' | 'count_tokens' | undefined {
   return routes[path.replace(/\?.*/s, '')]
 }
 
-function count(context: AnswerContext, body: unknown): Answer {
+function count(context: AnswerContext, body: unknown, version: ApiVersion): Answer {
   const request = parseAs(context.schemas.countTokens, body)
-  check(context, request)
+  check(context, request, version)
   const text = JSON.stringify({ input_tokens: countTokens(request) })
   return {
     steps: planResponse({ requestId: '', ...jsonBody(text), msPerChunk: 0 }, []),
@@ -81,9 +86,9 @@ function count(context: AnswerContext, body: unknown): Answer {
   }
 }
 
-function messages(context: AnswerContext, body: unknown, entry: RecordedRequest): Answer {
-  const request = parseAs(context.schemas.messages, body)
-  check(context, request)
+function messages(context: AnswerContext, body: unknown, version: ApiVersion, entry: RecordedRequest): Answer {
+  const request = parseAs(context.schemas.messages[version], body)
+  check(context, request, version)
   checkOutput(request, context.limits)
   const state = conversationState(request)
   const { assistantMessages, key: conversation } = state
@@ -103,11 +108,11 @@ function messages(context: AnswerContext, body: unknown, entry: RecordedRequest)
   }
 }
 
-function check({ limits, models }: AnswerContext, request: PromptRequest | MessagesRequest): void {
+function check({ limits, models }: AnswerContext, request: PromptRequest, version: ApiVersion): void {
   if (models !== undefined && !models.includes(request.model)) {
     throw new ApiRefusal('not_found_error', `model: ${request.model}`)
   }
-  checkPrompt(request, limits)
+  checkPrompt(request, version, limits)
 }
 
 function jsonBody(text: string) {

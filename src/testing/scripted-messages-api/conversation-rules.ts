@@ -1,5 +1,6 @@
 import { cacheControlOf } from './block-schema.js'
 import { invalid } from './refusal.js'
+import { takesPrefill, takesSystemMessages } from './model-traits.js'
 import { isTextBlock, isToolResult, type RequestBlock, type RequestMessage } from './request-schema.js'
 import { checkToolPairing } from './tool-pairing.js'
 
@@ -12,15 +13,16 @@ type Messages = readonly RequestMessage[]
  */
 export function checkConversation(messages: Messages, model: string): void {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
-  checkRoles(messages)
+  checkRoles(messages, model)
   checkContent(messages)
   checkToolPairing(messages)
   checkPrefill(messages, model)
 }
 
-function checkRoles(messages: Messages): void {
-  for (const { role } of messages) {
+function checkRoles(messages: Messages, model: string): void {
+  for (const [index, { role }] of messages.entries()) {
     if (role === 'system') {
+      if (index > 0 && takesSystemMessages(model)) continue
       throw invalid(
         'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
       )
@@ -48,11 +50,34 @@ function checkContent(messages: Messages): void {
 }
 
 function checkPlace(block: RequestBlock, role: string, index: number): void {
+  if (role === 'system' && block.type !== 'text') {
+    throw invalid(`messages.${index}: \`system\` messages can only have \`text\` blocks`)
+  }
   if (block.type === 'tool_result' && role === 'assistant') {
     throw invalid(`messages.${index}: \`tool_result\` blocks can only be in \`user\` messages`)
   }
   if (block.type === 'tool_use' && role === 'user') {
     throw invalid(`messages.${index}: \`tool_use\` blocks can only be in \`assistant\` messages`)
+  }
+}
+
+/**
+ * What API version 2026-10-21 no longer lets stand where it stands.
+ *
+ * @throws ApiRefusal (the texts are this server's own: no public source quotes them)
+ */
+export function checkPlacesSince2026(messages: Messages): void {
+  for (const [index, { role, content }] of messages.entries()) {
+    for (const [position, block] of content.entries()) {
+      if (role === 'assistant' && block.type === 'document') {
+        throw invalid(`messages.${index}: \`document\` blocks can only be in \`user\` messages`)
+      }
+      if (role === 'user' && isTextBlock(block) && (block.citations ?? []).length > 0) {
+        throw invalid(
+          `messages.${index}.content.${position}.text.citations: citations are not permitted in \`user\` messages`,
+        )
+      }
+    }
   }
 }
 
@@ -80,16 +105,13 @@ export function checkText(text: string, cached: boolean, scope: string, path: st
   if (text.trim() === '') throw invalid(`${scope}: text content blocks must contain non-whitespace text`)
 }
 
-/** Claude 4.5 and earlier continue a final assistant message; later models refuse it. */
-const takesPrefill = /^claude-(3|2|instant|(opus|sonnet|haiku)-4(-[0-5])?(-|$))/
-
 function checkPrefill(messages: Messages, model: string): void {
   const last = messages.at(-1)
   const block = last?.content.at(-1)
   if (last?.role !== 'assistant' || block === undefined || !isTextBlock(block)) return
   // A paused server tool is resumed by sending its message back: no prefill.
   if (last.content.some(({ type }) => type === 'server_tool_use')) return
-  if (!takesPrefill.test(model)) {
+  if (!takesPrefill(model)) {
     throw invalid(
       'This model does not support assistant message prefill. The conversation must end with a user message.',
     )

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiRefusal, invalid } from './refusal.js'
 
-const versions = ['2023-01-01', '2023-06-01']
+const versions = ['2023-06-01', '2026-10-21'] as const
+
+/** Versions of the API. The later one, which SDKs since 1.0 ask for, takes fewer parameters. */
+export type ApiVersion = (typeof versions)[number]
 
 /**
  * Key, version and content type, checked in the API's order.
@@ -9,15 +12,15 @@ const versions = ['2023-01-01', '2023-06-01']
  * @param apiKey the only key that is let in; any key is when undefined
  * @throws ApiRefusal
  */
-export function checkHeaders(headers: IncomingHttpHeaders, apiKey: string | undefined): void {
+export function checkHeaders(headers: IncomingHttpHeaders, apiKey: string | undefined): ApiVersion {
   checkKey(headers, apiKey)
-  const version = headers['anthropic-version']
-  if (version === undefined) throw invalid('anthropic-version: header is required')
-  if (typeof version !== 'string' || !versions.includes(version)) {
-    throw invalid(`anthropic-version: "${String(version)}" is not a valid version`)
-  }
+  const asked = headers['anthropic-version']
+  if (asked === undefined) throw invalid('anthropic-version: header is required')
+  const version = versions.find((known) => known === asked)
+  if (version === undefined) throw invalid(`anthropic-version: "${String(asked)}" is not a valid version`)
   const contentType = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') throw invalid('content-type: must be application/json')
+  return version
 }
 
 function checkKey(headers: IncomingHttpHeaders, apiKey: string | undefined): void {

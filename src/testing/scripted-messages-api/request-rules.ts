@@ -1,5 +1,6 @@
 import { cacheControlOf } from './block-schema.js'
-import { checkConversation, checkText } from './conversation-rules.js'
+import { checkConversation, checkPlacesSince2026, checkText } from './conversation-rules.js'
+import type { ApiVersion } from './headers.js'
 import { invalid } from './refusal.js'
 import { isToolResult, type MessagesRequest, type PromptRequest } from './request-schema.js'
 import { countTokens } from './token-count.js'
@@ -17,13 +18,14 @@ export interface ModelLimits {
  *
  * @throws ApiRefusal
  */
-export function checkPrompt(request: PromptRequest, limits: ModelLimits): void {
+export function checkPrompt(request: PromptRequest, version: ApiVersion, limits: ModelLimits): void {
   for (const [index, block] of (request.system ?? []).entries()) {
     checkText(block.text, cacheControlOf(block) !== undefined, 'system', `system.${index}`)
   }
   checkTools(request)
   checkCacheControls(request)
   checkConversation(request.messages, request.model)
+  if (version !== '2023-06-01') checkPlacesSince2026(request.messages)
   const tokens = countTokens(request)
   if (tokens > limits.contextTokens) {
     throw invalid(`prompt is too long: ${tokens} tokens > ${limits.contextTokens} maximum`)

@@ -12,6 +12,15 @@ import {
 } from './block-schema.js'
 import { toolSchema } from './tool-schema.js'
 
+/** A whole number; zod alone would ask for just a number. */
+const integer = z.int({
+  error: ({ code, input }) => {
+    if (code !== 'invalid_type') return undefined
+    const detail = typeof input === 'number' ? ', got a number with a fractional part' : ''
+    return `Input should be a valid integer${detail}`
+  },
+})
+
 const systemSchema = z.preprocess(asBlocks, z.array(textBlockSchema)).optional()
 
 const toolChoiceSchema = z.discriminatedUnion('type', [
@@ -24,15 +33,21 @@ const toolChoiceSchema = z.discriminatedUnion('type', [
 const thinkingDisplay = z.enum(['summarized', 'omitted']).nullish()
 
 const thinkingSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1024), display: thinkingDisplay }),
+  z.strictObject({ type: z.literal('enabled'), budget_tokens: integer.min(1024), display: thinkingDisplay }),
   z.strictObject({ type: z.literal('disabled') }),
   loose('between_tools'),
   z.strictObject({ type: z.literal('adaptive'), display: thinkingDisplay }),
 ])
 
+/** What API version 2026-10-21 took away. */
+const samplingParameters = {
+  temperature: z.number().min(0).max(1).optional(),
+  top_k: integer.min(0).optional(),
+  top_p: z.number().min(0).max(1).optional(),
+}
+
 /**
- * The body of POST /v1/messages as `@anthropic-ai/sdk` 1.11 types it (plus the sampling parameters older models take), strict:
- * a field it does not know is refused. Mid-conversation `system` messages, which few models take, are refused later on.
+ * The bodies of both endpoints as `@anthropic-ai/sdk` 1.11 types them, strict: a field they do not know is refused.
  *
  * @param knownBlockTypes block types a script invents; they may come back in the conversation.
  */
@@ -55,29 +70,27 @@ export function requestSchema(knownBlockTypes: readonly string[]) {
     user_profile_id: z.string().optional(),
     workspace_id: z.string().optional(),
   }
+  const messages = z.strictObject({
+    ...shared,
+    max_tokens: integer.min(1),
+    container: z.union([z.string(), z.looseObject({})]).nullish(),
+    diagnostics: z.looseObject({}).nullish(),
+    inference_geo: z.string().nullish(),
+    metadata: z.strictObject({ user_id: z.string().max(256).nullish() }).optional(),
+    service_tier: z.enum(['auto', 'standard_only']).optional(),
+    stop_sequences: z.array(z.string()).optional(),
+    stream: z.boolean().optional(),
+  })
   return {
     countTokens: z.strictObject(shared),
-    messages: z.strictObject({
-      ...shared,
-      max_tokens: z.int().min(1),
-      container: z.union([z.string(), z.looseObject({})]).nullish(),
-      diagnostics: z.looseObject({}).nullish(),
-      inference_geo: z.string().nullish(),
-      metadata: z.strictObject({ user_id: z.string().max(256).nullish() }).optional(),
-      service_tier: z.enum(['auto', 'standard_only']).optional(),
-      stop_sequences: z.array(z.string()).optional(),
-      stream: z.boolean().optional(),
-      temperature: z.number().min(0).max(1).optional(),
-      top_k: z.int().min(0).optional(),
-      top_p: z.number().min(0).max(1).optional(),
-    }),
+    messages: { '2026-10-21': messages, '2023-06-01': messages.extend(samplingParameters) },
   }
 }
 
 type Schemas = ReturnType<typeof requestSchema>
 
 /** A request that passed the schema; content is always a list of blocks. */
-export type MessagesRequest = z.infer<Schemas['messages']>
+export type MessagesRequest = z.infer<Schemas['messages']['2026-10-21']>
 export type CountTokensRequest = z.infer<Schemas['countTokens']>
 /** What both endpoints have in common: all that counts as input. */
 export type PromptRequest = CountTokensRequest | MessagesRequest

@@ -13,7 +13,7 @@ export function schemaMessage(issues: readonly Issue[], body: unknown): string {
   const path = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path
   const value = valueAt(body, path)
   if (issue.code === 'invalid_union') return unionMessage(issue, path, body)
-  return located(path, body, value === undefined ? 'Field required' : wording(issue, value))
+  return located(path, body, value === undefined ? 'Field required' : wording(issue))
 }
 
 function unionMessage(issue: Issue & { code: 'invalid_union' }, path: Path, body: unknown): string {
@@ -60,8 +60,10 @@ function valueAt(body: unknown, path: Path): unknown {
   }, body)
 }
 
-function wording(issue: Issue, value: unknown): string {
-  if (issue.code === 'invalid_type') return typeWording(issue.expected, value)
+function wording(issue: Issue): string {
+  // A schema may bring the API's words along.
+  if (issue.message.startsWith('Input should be ')) return issue.message
+  if (issue.code === 'invalid_type') return typeWording(issue.expected)
   if (issue.code === 'unrecognized_keys') return 'Extra inputs are not permitted'
   if (issue.code === 'too_small') {
     return issue.origin === 'string'
@@ -82,7 +84,7 @@ function wording(issue: Issue, value: unknown): string {
   return issue.message
 }
 
-function typeWording(expected: string, value: unknown): string {
+function typeWording(expected: string): string {
   switch (expected) {
     case 'array':
       return 'Input should be a valid list'
@@ -90,10 +92,6 @@ function typeWording(expected: string, value: unknown): string {
       return 'Input should be a valid dictionary'
     case 'object':
       return 'Input should be a valid dictionary or object to extract fields from'
-    case 'int':
-      return typeof value === 'number'
-        ? 'Input should be a valid integer, got a number with a fractional part'
-        : 'Input should be a valid integer'
     default:
       return `Input should be a valid ${expected}`
   }

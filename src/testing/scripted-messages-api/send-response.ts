@@ -46,7 +46,7 @@ async function doStep(
       return
     case 'stall':
       await once(signal, 'abort')
-      return
+      return signal.throwIfAborted()
     case 'finish':
       return finish(response, step.manner, signal)
   }

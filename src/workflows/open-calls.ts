@@ -34,8 +34,9 @@ export class OpenCalls {
     )
   }
 
+  /** Calls whose result the program does not have yet. */
   get size(): number {
-    return this.#open.size
+    return this.#open.size + this.#arrived.length
   }
 
   /**

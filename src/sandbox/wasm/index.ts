@@ -1,0 +1,1 @@
+export { createWasmBackend, type WasmBackendOptions } from './backend.js'

@@ -18,5 +18,5 @@ replace github.com/temporalio/cli/cliext => github.com/temporalio/cli/cliext v0.
 
 export const goPackage = 'github.com/temporalio/cli/cmd/temporal'
 
-/** Writes the version into the binary; without symbols it is two thirds of the size. */
+/** Writes the version into the binary, and leaves out the symbols. */
 export const goLinkerFlags = `-s -w -X github.com/temporalio/cli/internal/temporalcli.Version=${cliVersion}`

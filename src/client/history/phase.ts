@@ -1,0 +1,22 @@
+import type { RunDraft } from './draft.js'
+import type { ActivityRecord, RunEnd } from './run-log.js'
+import type { Phase } from './tree.js'
+import { runningCell } from './walk.js'
+
+/** What a run does right now: the open activity that people wait for most. */
+export function phaseOf(run: RunDraft, activities: readonly ActivityRecord[], end: RunEnd | undefined): Phase {
+  if (end) return { type: 'ended' }
+  const open = activities.filter((activity) => !activity.end)
+  const cell = runningCell(run)?.number
+  for (const { work } of open) {
+    if (work.type === 'plan') return { type: 'starting' }
+    if (work.type === 'model') return { type: 'model', turn: work.turn }
+    if (work.type === 'open') return work.epoch > 1 ? { type: 'rebuilding', cell } : { type: 'opening_sandbox' }
+    if (work.type === 'advance') {
+      return work.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
+    }
+  }
+  const calls = open.filter(({ work }) => work.type === 'tool').length
+  if (calls > 0) return { type: 'waiting_for_calls', open: calls }
+  return activities.length === 0 ? { type: 'starting' } : { type: 'deciding' }
+}

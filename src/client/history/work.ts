@@ -1,0 +1,112 @@
+import { activityNames } from '../../common/names.js'
+import { bytesOf, type CodeUse, codeUses, isServed, textOfBlocks, toolResults, totalBytes } from './blocks.js'
+import type { AdvanceResult, DescribedCall, StepInput, ToolInput } from './payload-shapes.js'
+import * as shapes from './payload-shapes.js'
+import type { ModelAnswer } from './tree.js'
+
+/** What an activity was asked to do, as far as the tree needs it. Large values stay behind. */
+export type Work =
+  | { readonly type: 'plan' }
+  | {
+      readonly type: 'model'
+      readonly turn: number
+      readonly requestBytes: number
+      readonly toolResults: ReadonlyMap<string, string>
+    }
+  | { readonly type: 'open'; readonly epoch: number }
+  /** `step` is null when recorded steps are only repeated. */
+  | { readonly type: 'advance'; readonly step: { readonly number: number; readonly input: StepInput } | null }
+  | { readonly type: 'close' }
+  | { readonly type: 'tool'; readonly call: ToolInput }
+  | { readonly type: 'other' }
+
+/** What came of it. */
+export type Answer =
+  | { readonly type: 'plan'; readonly plan: PlanFacts }
+  | {
+      readonly type: 'model'
+      readonly answer: ModelAnswer
+      readonly codeUses: readonly CodeUse[]
+      /** Direct calls, by tool_use id. */
+      readonly calls: ReadonlyMap<string, DescribedCall>
+    }
+  | { readonly type: 'open'; readonly backend: string; readonly description: string }
+  | { readonly type: 'advance'; readonly answer: AdvanceResult }
+  | { readonly type: 'tool'; readonly preview: string; readonly bytes: number }
+  | { readonly type: 'other' }
+
+export interface PlanFacts {
+  readonly model: string
+  readonly backend: string
+  /** Tools that must not happen twice. */
+  readonly onceTools: ReadonlySet<string>
+}
+
+const other = { type: 'other' } as const
+
+export function readWork(activity: string, input: unknown): Work {
+  switch (activity) {
+    case activityNames.planRun:
+      return { type: 'plan' }
+    case activityNames.modelTurn: {
+      const { data } = shapes.modelInput.safeParse(input)
+      if (!data) return other
+      const { turn, messages } = data
+      const requestBytes = messages.reduce((sum, { content }) => sum + totalBytes(content), 0)
+      return { type: 'model', turn, requestBytes, toolResults: toolResults(messages.at(-1)?.content ?? []) }
+    }
+    case activityNames.openSession: {
+      const { data } = shapes.openInput.safeParse(input)
+      return data ? { type: 'open', epoch: data.session.epoch } : other
+    }
+    case activityNames.advanceSession: {
+      const { data } = shapes.advanceInput.safeParse(input)
+      return data ? { type: 'advance', step: data.step } : other
+    }
+    case activityNames.closeSession:
+      return { type: 'close' }
+    default: {
+      const { data } = shapes.toolInput.safeParse(input)
+      return data ? { type: 'tool', call: data } : other
+    }
+  }
+}
+
+/** @param previewCharacters of a tool result; what is cut off is not kept */
+export function readAnswer(work: Work, value: unknown, previewCharacters: number): Answer {
+  switch (work.type) {
+    case 'plan': {
+      const { data } = shapes.plan.safeParse(value)
+      if (!data) return other
+      const onceTools = new Set(data.tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
+      return { type: 'plan', plan: { model: data.model.name, backend: data.backend, onceTools } }
+    }
+    case 'model': {
+      const { data } = shapes.modelResult.safeParse(value)
+      if (!data) return other
+      const { content, ...reply } = data.reply
+      const served = isServed(reply.stopReason)
+      return {
+        type: 'model',
+        answer: { ...reply, text: textOfBlocks(content), replyBytes: totalBytes(content) },
+        codeUses: served ? codeUses(content) : [],
+        calls: new Map(served ? Object.entries(data.calls) : []),
+      }
+    }
+    case 'open': {
+      const { data } = shapes.openResult.safeParse(value)
+      return data ? { type: 'open', backend: data.session.backend, description: data.description } : other
+    }
+    case 'advance': {
+      const { data } = shapes.advanceResult.safeParse(value)
+      return data ? { type: 'advance', answer: data } : other
+    }
+    case 'tool': {
+      const json = JSON.stringify(value) ?? 'null'
+      return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: bytesOf(json) }
+    }
+    case 'close':
+    case 'other':
+      return other
+  }
+}

@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
@@ -28,6 +29,8 @@ export async function attach(engine: DockerEngine, container: string, signal?: A
       abortSignal,
     }),
   )
+  // A remote daemon whose host is gone says nothing for ever otherwise.
+  if (socket instanceof Socket) socket.setKeepAlive(true, 30_000)
   if (socket instanceof Duplex) return socket
   throw new PtcError('SANDBOX_UNAVAILABLE', `could not ${doing}: the answer is no raw stream`, {
     hint: 'Something between here and the Docker daemon does not pass HTTP upgrades.',

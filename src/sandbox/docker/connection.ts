@@ -126,6 +126,8 @@ export class DockerConnection implements SandboxConnection {
     const signal = this.#over.signal
     const end = await findEnd({ engine: this.#engine, container: this.#container, streamClosed, signal })
     this.#over.abort()
+    // A daemon that vanished does not close its end.
+    if (end.reason === 'disconnected') this.#socket.destroy()
     const hint = end.memoryExceeded ? '\n[a process of the sandbox used up its memory and was killed]' : ''
     return {
       // Our own SIGKILL looks the same as the kernel's when some child ran out of memory before.

@@ -17,11 +17,17 @@ export type ContainerEnd = Omit<SandboxEnd, 'diagnostics'> & {
   readonly memoryExceeded: boolean
 }
 
-/** No daemon reports "killed for memory" and a code other than this for the runner itself. */
+/** What a runner exits with that was killed by SIGKILL, the kernel's way when memory is used up. */
 const killedExitCode = 137
 
-/** How long a container that has lost its stream may take to be reported as exited, and the other way round. */
-const settleMs = 2_000
+/** How long before its container counts as exited a stream may close. */
+const exitMs = 500
+
+/** How long the last words of an exited container may take; nobody may be reading them. */
+const drainMs = 2_000
+
+/** Pause before waiting again for a container that lives on. */
+const againMs = 1_000
 
 const disconnected: ContainerEnd = { reason: 'disconnected', exitCode: null, memoryExceeded: false }
 
@@ -31,31 +37,37 @@ const disconnected: ContainerEnd = { reason: 'disconnected', exitCode: null, mem
  */
 export async function findEnd(sources: EndSources): Promise<ContainerEnd> {
   const { engine, container, streamClosed, signal } = sources
-  const aborted = new Promise<'aborted'>((resolve) => {
-    signal.addEventListener('abort', () => resolve('aborted'), { once: true })
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
   })
+  let closed = false
   for (;;) {
-    const exit = waitForExit(engine, container, signal).then((code) => (code === undefined ? 'unknown' : 'exited'))
-    const first = await Promise.race([exit, streamClosed.then(() => 'closed' as const), aborted])
-    if (first === 'aborted') return disconnected
-    // The stream closes a moment before the container counts as exited.
-    if (first === 'closed') await Promise.race([exit, sleep(settleMs)])
-    const end = await inspectEnd(sources)
-    if (end === undefined || first === 'closed') return end ?? disconnected
-    if (end.reason === 'exited' || end.reason === 'out_of_memory') {
-      // What it said last is still on its way.
-      await Promise.race([streamClosed, sleep(settleMs)])
+    const exit = waitForExit(engine, container, signal)
+    await Promise.race([exit, streamClosed.then(() => (closed = true)), aborted])
+    if (signal.aborted) return disconnected
+    let end = await inspectEnd(sources)
+    if (end?.reason === 'disconnected' && closed) {
+      await Promise.race([exit, pause(exitMs), aborted])
+      end = await inspectEnd(sources)
+    }
+    if (end === undefined || (closed && end.reason === 'disconnected')) return disconnected
+    if (end.reason !== 'disconnected') {
+      await Promise.race([streamClosed, pause(drainMs), aborted])
       return end
     }
     // The wait was cut (some proxies cut idle requests), container and stream live on: wait again, without haste.
-    await Promise.race([streamClosed, sleep(settleMs), aborted])
+    await Promise.race([streamClosed, pause(againMs), aborted])
   }
 }
 
+function pause(milliseconds: number): Promise<void> {
+  return sleep(milliseconds, undefined, { ref: false })
+}
+
 /** Undefined when the daemon does not answer. */
-async function inspectEnd({ engine, container }: EndSources): Promise<ContainerEnd | undefined> {
+async function inspectEnd({ engine, container, signal }: EndSources): Promise<ContainerEnd | undefined> {
   try {
-    const found = await engine.inspect(container)
+    const found = await engine.inspect(container, signal)
     if (found === undefined) return { reason: 'exited', exitCode: null, memoryExceeded: false }
     const { Running, ExitCode, OOMKilled } = found.State
     if (Running) return disconnected

@@ -118,6 +118,20 @@ test('unknown blocks and stop reasons come through unchanged', async () => {
   }
 })
 
+test('thinking and server tools stream as the API streams them, and are whole in the end', async () => {
+  const thinking = { type: 'thinking', thinking: 'Let me see what this is about.', signature: 'c2lnbmF0dXJl' }
+  const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } }
+  const client = clientOf(await start({ script: [{ reply: { content: [thinking, search] } }] }))
+
+  const deltas: string[] = []
+  const stream = client.messages.stream(hello)
+  stream.on('streamEvent', (event) => event.type === 'content_block_delta' && deltas.push(event.delta.type))
+
+  expect((await stream.finalMessage()).content).toMatchObject([thinking, search])
+  expect((await client.messages.create(hello)).content).toEqual([thinking, search])
+  expect(new Set(deltas)).toEqual(new Set(['thinking_delta', 'signature_delta', 'input_json_delta']))
+})
+
 test('refusal, paused turn and empty content are said as scripted', async () => {
   const stop_details = { type: 'refusal', category: 'cyber', explanation: 'No.' }
   const container = { id: 'container_1', expires_at: '2030-01-01T00:00:00Z', skills: null }

@@ -46,18 +46,38 @@ function messageStart(reply: Reply): StreamEvent {
   })
 }
 
-function blockEvents({ opening, streamed }: ReplyBlock, index: number): readonly StreamEvent[] {
-  const start = event('content_block_start', { index, content_block: opening }, index)
-  const stop = event('content_block_stop', { index }, index)
-  if (streamed === null) return [start, stop]
-  const { delta: type, text } = streamed
-  // A tool's input begins with an empty piece.
-  const pieces = type === 'input_json_delta' ? ['', ...piecesOf(text)] : piecesOf(text)
-  const deltas = pieces.map((piece) => {
-    const delta: JsonObject = type === 'text_delta' ? { type, text: piece } : { type, partial_json: piece }
-    return event('content_block_delta', { index, delta }, index)
-  })
-  return [start, ...deltas, stop]
+function blockEvents(block: ReplyBlock, index: number): readonly StreamEvent[] {
+  const { opening, deltas } = streamForm(block)
+  return [
+    event('content_block_start', { index, content_block: opening }, index),
+    ...deltas.map((delta) => event('content_block_delta', { index, delta }, index)),
+    event('content_block_stop', { index }, index),
+  ]
+}
+
+/** How a block is streamed: most open empty and grow; one of a kind that does not is whole from the start. */
+function streamForm({ opening, streamed }: ReplyBlock): { opening: JsonObject; deltas: readonly JsonObject[] } {
+  if (streamed?.delta === 'text_delta') return { opening, deltas: grow('text_delta', 'text', streamed.text) }
+  if (streamed !== null) return { opening, deltas: inputDeltas(streamed.text) }
+  const { type, thinking, signature, input } = opening
+  if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string') {
+    const deltas = [...grow('thinking_delta', 'thinking', thinking), { type: 'signature_delta', signature }]
+    return { opening: { ...opening, thinking: '', signature: '' }, deltas }
+  }
+  if (type === 'server_tool_use' && input !== undefined) {
+    return { opening: { ...opening, input: {} }, deltas: inputDeltas(JSON.stringify(input)) }
+  }
+  return { opening, deltas: [] }
+}
+
+/** A tool's input begins with an empty piece. */
+function inputDeltas(json: string): readonly JsonObject[] {
+  const type = 'input_json_delta'
+  return [{ type, partial_json: '' }, ...grow(type, 'partial_json', json)]
+}
+
+function grow(type: string, field: string, text: string): readonly JsonObject[] {
+  return piecesOf(text).map((piece) => ({ type, [field]: piece }))
 }
 
 function messageDelta(reply: Reply): StreamEvent {

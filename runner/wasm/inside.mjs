@@ -87,8 +87,9 @@ function connectStreams(pyodide, doors) {
   }
   // A dying interpreter dumps its traceback on standard output, which here would be noise between two frames.
   let write = doors.write
-  const fatalError = pyodide._api.fatal_error
-  pyodide._api.fatal_error = (error) => {
+  const { _api: internals } = pyodide
+  const fatalError = internals.fatal_error
+  internals.fatal_error = (error) => {
     write = doors.writeError
     return fatalError(error)
   }

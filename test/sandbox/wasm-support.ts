@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readlinkSync, writeFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { defaultLimits } from '../../src/common/limits.js'
@@ -59,7 +60,7 @@ export interface Reply {
 /** Sends source to the attack runner and reads one reply; undefined when the sandbox ended instead. */
 export class Attacker {
   readonly #connection: SandboxConnection
-  readonly #frames: AsyncGenerator<unknown>
+  readonly #frames: AsyncGenerator
 
   constructor(connection: SandboxConnection) {
     this.#connection = connection
@@ -77,14 +78,13 @@ export class Attacker {
   }
 }
 
-export async function* framesOf(connection: SandboxConnection, resume = false): AsyncGenerator<unknown> {
+export async function* framesOf(connection: SandboxConnection, resume = false): AsyncGenerator {
   const decoder = new FrameDecoder(defaultLimits.frameBytes, { resume })
   for await (const chunk of connection.received) yield* decoder.push(chunk)
 }
 
 /** Process ids whose command line has this text in it. */
 export async function processesWith(text: string): Promise<number[]> {
-  const { readdir, readFile } = await import('node:fs/promises')
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
   const found: number[] = []
   for (const id of ids) {
@@ -92,6 +92,18 @@ export async function processesWith(text: string): Promise<number[]> {
     if (command.includes(text)) found.push(Number(id))
   }
   return found
+}
+
+/** Of these processes, the interpreters that have said that they are ready: then they close descriptor 4. */
+export async function readyInterpreters(text: string): Promise<number[]> {
+  const isNode = (id: number) => {
+    try {
+      return path.basename(readlinkSync(`/proc/${id}/exe`)).startsWith('node')
+    } catch {
+      return false // gone already
+    }
+  }
+  return (await processesWith(text)).filter((id) => isNode(id) && !existsSync(`/proc/${id}/fd/4`))
 }
 
 /** Waits for something outside this process that announces itself in no other way. */

@@ -43,16 +43,11 @@ export class InterpreterPool {
    */
   async take(limits: ChildLimits): Promise<Interpreter> {
     this.#limits = limits
-    for (;;) {
-      const interpreter = await this.#next(limits)
-      await interpreter.ready
-      // It may have died between being ready and being wanted.
-      if (!interpreter.alive) continue
-      interpreter.hold(true)
-      // After whoever waits for this one has gone on with it.
-      setImmediate(() => this.#refill())
-      return interpreter
-    }
+    const interpreter = (await this.#takeWarm(limits)) ?? (await this.#startNow(limits))
+    interpreter.hold(true)
+    // After whoever waits for this one has gone on with it.
+    setImmediate(() => this.#refill())
+    return interpreter
   }
 
   async close(): Promise<void> {
@@ -60,15 +55,23 @@ export class InterpreterPool {
     await this.#dismiss(this.#idle.splice(0))
   }
 
-  async #next(limits: ChildLimits): Promise<Interpreter> {
-    if (this.#closed) throw new PtcError('SANDBOX_UNAVAILABLE', 'the embedded sandbox backend is closed')
+  /** One that was loaded ahead, or is about to be; undefined when there is none that lives. */
+  async #takeWarm(limits: ChildLimits): Promise<Interpreter | undefined> {
     const profile = JSON.stringify(limits)
-    const index = this.#idle.findIndex((idle) => idle.profile === profile)
-    const [found] = index < 0 ? [] : this.#idle.splice(index, 1)
-    if (found) return found.starting
-    // Those of other limits are in the way, if anything is.
+    for (;;) {
+      const index = this.#idle.findIndex((idle) => idle.profile === profile)
+      const [idle] = index < 0 ? [] : this.#idle.splice(index, 1)
+      if (idle === undefined) return undefined
+      const interpreter = await idle.starting.then(whenReady).catch(() => undefined)
+      if (interpreter?.alive) return interpreter
+    }
+  }
+
+  async #startNow(limits: ChildLimits): Promise<Interpreter> {
+    if (this.#closed) throw new PtcError('SANDBOX_UNAVAILABLE', 'the embedded sandbox backend is closed')
+    // Those that wait with other limits are in the way, if anything is.
     await this.#dismiss(this.#idle.splice(0))
-    return this.#start(limits)
+    return whenReady(await this.#start(limits))
   }
 
   async #start(limits: ChildLimits): Promise<Interpreter> {
@@ -113,4 +116,9 @@ export class InterpreterPool {
       idle.map(async ({ starting }) => starting.then(async (interpreter) => interpreter.kill()).catch(() => {})),
     )
   }
+}
+
+async function whenReady(interpreter: Interpreter): Promise<Interpreter> {
+  await interpreter.ready
+  return interpreter
 }

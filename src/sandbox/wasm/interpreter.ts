@@ -102,7 +102,8 @@ export class Interpreter {
       const first = await Promise.race([started, late, this.ended])
       if (first === 'started') return
       if (first === 'late') void this.kill()
-      const reason = first === 'late' ? `was not ready after ${startMs / 1000} s` : `ended with ${first.exitCode}`
+      const reason =
+        first === 'late' ? `was not ready after ${startMs / 1000} s` : `ended with ${first.exitCode ?? 'a signal'}`
       throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded interpreter ${reason}: ${this.#diagnostics.text}`, {
         hint: 'Run `ptc doctor`, or use the Docker backend.',
       })

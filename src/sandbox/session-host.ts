@@ -72,6 +72,13 @@ export class SessionHost {
     await this.#backend(session.backend).remove(this.#sandboxId(session))
   }
 
+  /** Does this process hold the sandbox? Then it is not to be taken for forgotten, however old. */
+  holds(id: SandboxId): boolean {
+    return [...this.#backends.keys()].some((backend) =>
+      this.#drivers.has(keyOf({ id: id.session, epoch: id.epoch, backend })),
+    )
+  }
+
   /** Lets go of every session without ending those that can outlive this process. */
   async shutdown(): Promise<void> {
     const drivers = await Promise.all(this.#drivers.values())
@@ -123,7 +130,7 @@ export class SessionHost {
   }
 }
 
-function keyOf(session: SessionRef): string {
+function keyOf(session: Omit<SessionRef, 'backend'> & { readonly backend: string }): string {
   return `${session.backend}/${session.id}/${session.epoch}`
 }
 

@@ -59,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await connection.close()
     throw thrown
   }
-  const reaper = sandboxes?.docker && startReaper(sandboxes.docker, namespace, onProgress)
+  const reaper = sandboxes?.docker && host && startReaper(sandboxes.docker, host, namespace, onProgress)
   const runThenClose = async (): Promise<void> => {
     try {
       await runAll(workers)

@@ -6,7 +6,7 @@ describe('the embedded sandbox', () => {
   conformance({
     makeBackend: () => createWasmBackend({ warm: 1 }),
     survivesItsMaker: false,
-    stopsCode: false,
+    stopsCode: true,
     hasProcesses: false,
   })
 })

@@ -33,9 +33,9 @@ class CellTimer:
         self.limit = 90.0
         self.used = 0.0
         self.running = False
-        if not EMBEDDED:  # there the host's deadline is the only one
+        signal.signal(signal.SIGINT, self._stop)  # the host's deadline
+        if not EMBEDDED:  # there it is the only one
             signal.signal(signal.SIGALRM, self._stop)
-            signal.signal(signal.SIGINT, self._stop)
 
     def reset(self, limit):
         self.limit, self.used = limit, 0.0

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+/** An effect in the world outside, as somebody outside would count it. */
+export interface LedgerEntry {
+  readonly key: string
+  readonly name: string
+}
+
+/**
+ * The world outside: applies effects, once for each idempotency key, and knows nothing of the project. It can hold its reply
+ * back after the effect has happened, which is the worst moment to lose a worker.
+ */
+export class Ledger {
+  /** Effects that happened, in order. */
+  readonly applied: LedgerEntry[] = []
+  /** Requests, also those whose effect had happened before. */
+  readonly asked: LedgerEntry[] = []
+  readonly #held = new Map<string, (() => void)[]>()
+  readonly #watchers = new Set<() => void>()
+  readonly #server = createServer((request, response) => void this.#serve(request, response))
+  #url = ''
+
+  static async start(): Promise<Ledger> {
+    const ledger = new Ledger()
+    ledger.#server.listen(0, '127.0.0.1')
+    await once(ledger.#server, 'listening')
+    ledger.#url = `http://127.0.0.1:${(ledger.#server.address() as AddressInfo).port}`
+    return ledger
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  /** From now on, effects of this name happen but get no reply, until released. */
+  hold(name: string): void {
+    this.#held.set(name, [])
+  }
+
+  release(name: string): void {
+    const waiting = this.#held.get(name) ?? []
+    this.#held.delete(name)
+    for (const reply of waiting) reply()
+  }
+
+  /** Settles when an effect of this name has been asked for so many times. */
+  async askedFor(name: string, times = 1): Promise<void> {
+    while (this.asked.filter((entry) => entry.name === name).length < times) {
+      await new Promise<void>((resolve) => this.#watchers.add(resolve))
+    }
+  }
+
+  /** Names of the effects that happened, sorted: what the world got. */
+  get names(): string[] {
+    return this.applied.map(({ name }) => name).sort()
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const entry = JSON.parse(await text(request)) as LedgerEntry
+    this.asked.push(entry)
+    if (!this.applied.some(({ key }) => key === entry.key)) this.applied.push(entry)
+    for (const watcher of this.#watchers) watcher()
+    this.#watchers.clear()
+    const reply = (): void => void response.end(JSON.stringify({ done: entry.name }))
+    const held = this.#held.get(entry.name)
+    if (held) held.push(reply)
+    else reply()
+  }
+}

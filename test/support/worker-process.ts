@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@temporalio/client'
+import { testTemporal } from './temporal.js'
+
+const cli = process.env['TEST_CLI'] ?? fileURLToPath(new URL('../../dist/client/cli/main.js', import.meta.url))
+
+/** A real `ptc worker` in a process of its own, to be killed. */
+export class WorkerProcess {
+  readonly #child: ChildProcess
+  #log = ''
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (this.#log += String(chunk)))
+  }
+
+  /** Starts it and waits until it takes work. */
+  static async start(client: Client, options: WorkerProcessOptions): Promise<WorkerProcess> {
+    const { address, namespace } = testTemporal()
+    const { config, taskQueue, environment = {}, hostId = 'test-host' } = options
+    const child = spawn(process.execPath, [cli, 'worker', '--config', config], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        TEMPORAL_ADDRESS: address,
+        TEMPORAL_NAMESPACE: namespace,
+        PTC_HOST_ID: hostId,
+        TEST_TASK_QUEUE: taskQueue,
+        ...environment,
+      },
+    })
+    const worker = new WorkerProcess(child)
+    await worker.#ready()
+    return worker
+  }
+
+  get log(): string {
+    return this.#log
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (!this.running) return
+    const exit = once(this.#child, 'exit')
+    this.#child.kill(signal)
+    await exit
+  }
+
+  /** The line that `ptc worker` prints once it polls its queues. */
+  async #ready(): Promise<void> {
+    while (!/worker ready/i.test(this.#log)) {
+      if (!this.running) throw new Error(`the worker ended before it was ready:\n${this.#log}`)
+      const output = [this.#child.stdout, this.#child.stderr].flatMap((stream) =>
+        stream ? [once(stream, 'data')] : [],
+      )
+      await Promise.race([...output, once(this.#child, 'exit')])
+    }
+  }
+}
+
+export interface WorkerProcessOptions {
+  readonly config: string
+  readonly taskQueue: string
+  readonly environment?: NodeJS.ProcessEnv
+  /** The same for workers that share a Docker daemon. */
+  readonly hostId?: string
+}

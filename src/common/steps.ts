@@ -83,7 +83,13 @@ export type StepAnswer<Call extends RequestedCall = RequestedCall> =
       readonly output: string
     }
   /** The sandbox is gone: rebuild. `reason` for people; `cause` decides whether a rebuild makes sense. */
-  | { readonly type: 'lost'; readonly cause: LostCause; readonly reason: string }
+  | {
+      readonly type: 'lost'
+      readonly cause: LostCause
+      readonly reason: string
+      /** Not only the sandbox: its host does not answer at all. */
+      readonly hostGone?: boolean
+    }
 
 export type LostCause =
   /** The sandbox died or vanished for no fault of the program. */

@@ -17,3 +17,19 @@ export function shortNumber(value: number): string {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/** Bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length
+}
+
+/** Temporal refuses summaries over 400 bytes (as JSON), and with one the whole workflow task. */
+const summaryBytes = 380
+
+/** A one-line summary that Temporal takes, whatever is in it. */
+export function fitSummary(text: string): string {
+  let fitting = [...text.slice(0, summaryBytes)]
+  while (utf8Length(JSON.stringify(fitting.join(''))) > summaryBytes)
+    fitting = fitting.slice(0, Math.floor(fitting.length * 0.9))
+  return fitting.join('')
+}

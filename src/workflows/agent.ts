@@ -1,7 +1,7 @@
 import { CancellationScope } from '@temporalio/workflow'
 import type { Message, ModelReply, UserBlock } from '../common/messages.js'
 import { type AgentInput, type AgentResult, type AgentStatus, contextTokens, textOf } from '../common/runs.js'
-import { shortNumber } from '../common/text.js'
+import { shortNumber, utf8Length } from '../common/text.js'
 import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
 import { neverHang } from './never-hang.js'
@@ -25,6 +25,9 @@ export async function agent(input: AgentInput): Promise<AgentResult> {
   })
 }
 
+/** Temporal refuses payloads over 2 MiB; no context window holds as much text. */
+const conversationBytes = 1_800_000
+
 interface Ending {
   readonly status: AgentStatus
   readonly answer: string
@@ -41,6 +44,7 @@ async function converse(run: Run, notebook: Notebook, question: string): Promise
     run.counts.turns += 1
     const { turns: turn } = run.counts
     showProgress(run, `the model answers (turn ${turn})`)
+    if (utf8Length(JSON.stringify(messages)) > conversationBytes) return { status: 'context_full', answer: lastText }
     const request = { turn, model: { ...model, maxTokens }, limits, messages }
     const { reply, calls } = await modelTurn(request, run.plan.timings, turnSummary(turn, last))
     last = reply

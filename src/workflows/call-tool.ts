@@ -6,6 +6,7 @@ import { callActivityId } from '../common/names.js'
 import type { CallOutcome } from '../common/outcomes.js'
 import type { ToolPlan } from '../common/plan.js'
 import type { DescribedCall } from '../common/steps.js'
+import { fitSummary } from '../common/text.js'
 import { toCallOutcome } from './call-outcome.js'
 import { on } from './engine.js'
 import type { Run } from './run.js'
@@ -56,7 +57,7 @@ function runAsActivity(run: Run, tool: ToolPlan, input: ToolCallInput, summary: 
   return scheduleActivity<JsonValue>(tool.name, [input], {
     ...on('tools'),
     activityId: callActivityId(input.position),
-    summary,
+    summary: fitSummary(summary),
     startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
     heartbeatTimeout: run.plan.timings.heartbeatMs,
     cancellationType: 'TRY_CANCEL',

@@ -1,3 +1,4 @@
+import { utf8Length } from '../common/text.js'
 import type { AdvanceAnswer, RecordedStep, Step, StepInput } from '../common/steps.js'
 
 /** Recorded steps that are repeated by one activity may not be larger than this together. */
@@ -43,7 +44,7 @@ export class Journal {
     const batches: { first: number; steps: RecordedStep[] }[] = []
     let bytes = Infinity
     for (const [index, step] of this.#steps.entries()) {
-      const size = JSON.stringify(step).length
+      const size = utf8Length(JSON.stringify(step))
       if (bytes + size > batchBytes) {
         batches.push({ first: index + 1, steps: [] })
         bytes = 0

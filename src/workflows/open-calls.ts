@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow'
 import type { CallOutcome } from '../common/outcomes.js'
+import { utf8Length } from '../common/text.js'
 import type { DeliveredResult, DescribedCall } from '../common/steps.js'
 
 /** Results that go into one step together may not be larger than this (Temporal refuses payloads over 2 MiB). */
@@ -65,7 +66,7 @@ export class OpenCalls {
 
   #take(): readonly DeliveredResult[] {
     let bytes = 0
-    const fits = this.#arrived.findIndex((result) => (bytes += JSON.stringify(result).length) > stepBytes)
+    const fits = this.#arrived.findIndex((result) => (bytes += utf8Length(JSON.stringify(result))) > stepBytes)
     const count = fits < 0 ? this.#arrived.length : Math.max(fits, 1)
     return this.#arrived.splice(0, count)
   }

@@ -1,6 +1,6 @@
 import type { CellOutcome } from '../common/outcomes.js'
 import type { DescribedCall, LostCause, StepAnswer } from '../common/steps.js'
-import { cutMiddle } from '../common/text.js'
+import { cutMiddle, utf8Length } from '../common/text.js'
 import { callTool } from './call-tool.js'
 import { OpenCalls } from './open-calls.js'
 import { type Run, showProgress } from './run.js'
@@ -23,7 +23,8 @@ export async function runCell(run: Run, notebook: Notebook, source: string): Pro
   const { limits } = run.plan
   const { session, openCalls } = notebook
   const { turns: turn } = run.counts
-  if (source.length > limits.sourceBytes) return tooLarge(source.length, limits.sourceBytes)
+  const size = utf8Length(source)
+  if (size > limits.sourceBytes) return tooLarge(size, limits.sourceBytes)
   const cell = (run.counts.cells += 1)
   const serve = (call: DescribedCall) => callTool(run, call, 'code_execution', { turn, cell, index: call.index })
   let calls = 0
@@ -102,7 +103,7 @@ function tooLarge(size: number, limit: number): CellOutcome {
   return {
     status: 'limit_exceeded',
     output: '',
-    error: `the code has ${size} characters, the limit is ${limit}`,
+    error: `the code has ${size} bytes, the limit is ${limit}`,
     sessionKept: true,
   }
 }

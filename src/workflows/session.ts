@@ -39,7 +39,7 @@ export class Session {
         this.#journal.record(step, answer)
         return answer
       }
-      await this.#discard()
+      await this.#leave(answer)
       const hopeless = answer.type === 'diverged' || answer.cause !== 'gone' || rebuilds >= rebuildsPerStep
       if (hopeless) {
         if (answer.type === 'diverged') this.#journal.clear()
@@ -91,8 +91,15 @@ export class Session {
     } catch (thrown) {
       const reason = hostIsGone(thrown)
       if (reason === undefined) throw thrown
-      return { type: 'lost', cause: 'gone', reason }
+      return { type: 'lost', cause: 'gone', reason, hostGone: true }
     }
+  }
+
+  /** Gets rid of a sandbox that failed. A host that does not answer is not waited for: its reaper does the rest. */
+  async #leave(answer: AdvanceAnswer): Promise<void> {
+    const discarded = this.#discard()
+    if (answer.type === 'lost' && answer.hostGone) discarded.catch(() => undefined)
+    else await discarded
   }
 
   async #discard(): Promise<void> {

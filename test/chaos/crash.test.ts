@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../src/testing/index.js'
 import { CrashScene } from '../support/crash-scene.js'
@@ -151,6 +151,43 @@ describeDocker('kill -9', () => {
       await scene.replaceWorker()
       expect(await scene.result(handle)).toMatchObject({ answer: 'it is outcome_unknown' })
       expect(scene.ledger.asked).toHaveLength(1)
+    },
+  )
+
+  it('of the whole host: the session is rebuilt on another one', { timeout: 90_000 }, async () => {
+    const scene = await CrashScene.begin(script())
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    onTestFinished(() => scene.removeContainers(handle))
+    await scene.ledger.askedFor('b')
+    await scene.replaceWorker('another-host')
+    await scene.ledger.askedFor('b', 2)
+    scene.ledger.release('b')
+    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
+    expect(scene.ledger.names).toEqual(['a', 'b', 'c', 'd'])
+    expect(scene.api.requests).toHaveLength(3)
+    expect(await scene.count(handle, 'session.open')).toBe(2)
+    await scene.replays(handle)
+  })
+})
+
+describe('kill -9 with the embedded sandbox', () => {
+  it(
+    'of the worker, and the sandbox with it: the session is rebuilt from the journal',
+    { timeout: 90_000 },
+    async () => {
+      const scene = await CrashScene.begin(script(), 'wasm')
+      scene.ledger.hold('b')
+      const handle = await scene.startAgent()
+      await scene.ledger.askedFor('b')
+      await scene.replaceWorker()
+      await scene.ledger.askedFor('b', 2)
+      scene.ledger.release('b')
+      expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
+      expect(scene.ledger.names).toEqual(['a', 'b', 'c', 'd'])
+      expect(scene.api.requests).toHaveLength(3)
+      expect(await scene.count(handle, 'session.open')).toBe(2)
+      await scene.replays(handle)
     },
   )
 })

@@ -89,6 +89,22 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
       expect(final).toHaveProperty('error', expect.stringContaining(message))
     })
 
+    it('with more arguments than one suspension carries are handed over in several, none of them waiting', async () => {
+      const source = 'big = "x" * 200_000\nprint(len(await asyncio.gather(*(get(big) for _ in range(12)))))'
+      notebook.cell += 1
+      const first = await notebook.advance({ type: 'cell', cell: notebook.cell, source })
+      if (first.type !== 'suspended') throw new Error(first.type)
+      expect(first.wakeInMs).toBe(0)
+      const second = await notebook.advance({ type: 'results', results: [] })
+      const third = await notebook.advance({ type: 'results', results: [] })
+      if (second.type !== 'suspended' || third.type !== 'suspended') throw new Error('the rest is missing')
+      const calls = [...first.calls, ...second.calls, ...third.calls]
+      expect(calls).toHaveLength(12)
+      expect(third.wakeInMs).toBeNull()
+      const results = calls.map(({ index }) => ({ index, outcome: { status: 'ok' as const, value: 1 } }))
+      expect(await notebook.advance({ type: 'results', results })).toMatchObject({ type: 'completed', output: '12\n' })
+    })
+
     it('that were never awaited give a hint, once', async () => {
       const { output } = await notebook.run('x = get(1)\nget(2)\nprint("done")')
       expect(output).toBe('done\n[hint] get() was called but never awaited: write `await get(...)`.\n')

@@ -1,7 +1,7 @@
 import Dockerode from 'dockerode'
 import { fileURLToPath } from 'node:url'
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import { Worker } from '@temporalio/worker'
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import { onTestFinished } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
@@ -11,6 +11,8 @@ import { WorkerProcess } from './worker-process.js'
 
 const config = fileURLToPath(new URL('../fixtures/ledger.config.ts', import.meta.url))
 const workflowBundle = { codePath: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)) }
+
+Runtime.install({ logger: new DefaultLogger('WARN') })
 
 /** A run to be disturbed: a model that is scripted, a world that counts, workers that can be killed. */
 export class CrashScene {
@@ -41,22 +43,22 @@ export class CrashScene {
     return scene
   }
 
-  async startWorker(): Promise<WorkerProcess> {
+  async startWorker(hostId = 'test-host'): Promise<WorkerProcess> {
     const environment = {
       LEDGER_URL: this.ledger.url,
       ANTHROPIC_BASE_URL: this.api.url,
       ANTHROPIC_API_KEY: 'test-key',
       TEST_BACKEND: this.backend,
     }
-    const worker = await WorkerProcess.start(this.client, { config, taskQueue: this.#taskQueue, environment })
+    const worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
     this.#workers.push(worker)
     return worker
   }
 
-  /** kill -9 of whatever works, then a new worker with the same host identity. */
-  async replaceWorker(): Promise<void> {
+  /** kill -9 of whatever works, then a new worker: on the same host unless said otherwise. */
+  async replaceWorker(hostId?: string): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
-    await this.startWorker()
+    await this.startWorker(hostId)
   }
 
   startAgent(question = 'go'): Promise<WorkflowHandle> {
@@ -108,6 +110,11 @@ export class CrashScene {
   }
 
   readonly #docker = new Dockerode()
+
+  /** What a dead host left behind, for the end of a test. */
+  async removeContainers(handle: WorkflowHandle): Promise<void> {
+    for (const { Id } of await this.#containers(handle)) await this.#docker.getContainer(Id).remove({ force: true })
+  }
 
   #containers(handle: WorkflowHandle) {
     return this.#docker.listContainers({ all: true, filters: { label: [`ptc.workflow=${handle.workflowId}`] } })

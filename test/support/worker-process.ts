@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Client } from '@temporalio/client'
 import { testTemporal } from './temporal.js'
 
 const cli = process.env['TEST_CLI'] ?? fileURLToPath(new URL('../../dist/client/cli/main.js', import.meta.url))
@@ -17,7 +16,7 @@ export class WorkerProcess {
   }
 
   /** Starts it and waits until it takes work. */
-  static async start(client: Client, options: WorkerProcessOptions): Promise<WorkerProcess> {
+  static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = testTemporal()
     const { config, taskQueue, environment = {}, hostId = 'test-host' } = options
     const child = spawn(process.execPath, [cli, 'worker', '--config', config], {

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import platform
 import random
 
@@ -15,6 +16,7 @@ from .output import Output
 
 PROTOCOL = 1
 CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
+SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
 
 
@@ -187,14 +189,26 @@ class Session:
         """Hands over the new calls and blocks until the host goes on."""
         self.timer.pause()
         due = None if timeout is None else self.clock.read() + timeout
-        calls, self.fresh = self.fresh, []
-        self._reply({"type": "suspended", "calls": calls, "wake_in": self._wake_in(timeout)})
+        calls = self._next_calls()
+        wake_in = 0 if self.fresh else self._wake_in(timeout)
+        self._reply({"type": "suspended", "calls": calls, "wake_in": wake_in})
         frame = self._next_step("advance")
         for result in frame["results"]:
             self._deliver(result["call"], result["outcome"])
-        if not frame["results"] and due is not None:  # only time has passed: the timer is due, by definition
+        if not frame["results"] and due is not None and wake_in:  # only time has passed: the timer is due, by definition
             self.clock.at_least(due)
         self.timer.resume()
+
+    def _next_calls(self):
+        """As many new calls as one suspension may carry; the rest goes with the next, which follows at once."""
+        count, size = 0, 0
+        for call in self.fresh:
+            size += len(json.dumps(call))
+            if count and size > SUSPENSION_BYTES:
+                break
+            count += 1
+        calls, self.fresh = self.fresh[:count], self.fresh[count:]
+        return calls
 
     def _wake_in(self, timeout):
         """A wake is a durable step, so a program that polls while calls are open is woken ever more seldom."""

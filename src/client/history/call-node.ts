@@ -1,7 +1,7 @@
 import type { CallStatus } from '../../common/outcomes.js'
 import { answerOf, type CallDraft } from './draft.js'
 import type { ActivityRecord } from './run-log.js'
-import type { CallNode, Failure, PendingStatus } from './tree.js'
+import { type CallNode, type Failure, isPending, type PendingStatus } from './tree.js'
 
 export interface CallSurroundings {
   /** The run has ended: what is open stays so. */
@@ -37,10 +37,6 @@ export function callNode(call: CallDraft, around: CallSurroundings): CallNode {
     resultPreview: result?.preview,
     resultBytes: result?.bytes ?? 0,
   }
-}
-
-export function isPending(status: string): status is PendingStatus {
-  return status === 'waiting' || status === 'running' || status === 'interrupted'
 }
 
 /** The caller's own knowledge first; until it has any, what the activity says. */

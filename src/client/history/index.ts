@@ -1,3 +1,4 @@
 export type { HistoryEvent, PendingActivity } from './event.js'
-export type * from './tree.js'
+export * from './tree.js'
 export { RunTreeBuilder, type RunTreeOptions } from './run-tree.js'
+export { directCallEstimate, type DirectCallEstimate } from './direct-call-estimate.js'

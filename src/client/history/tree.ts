@@ -91,6 +91,16 @@ export interface Attempted extends Span {
 /** `waiting`: for a worker, as far as is known; `interrupted`: the run ended under it. */
 export type PendingStatus = 'waiting' | 'running' | 'interrupted'
 
+/** Has not come to an end, and perhaps never will. */
+export function isPending(status: string): status is PendingStatus {
+  return isOpen(status) || status === 'interrupted'
+}
+
+/** Will still come to an end. */
+export function isOpen(status: string): status is 'waiting' | 'running' {
+  return status === 'waiting' || status === 'running'
+}
+
 export type ModelNode = (
   | { readonly status: PendingStatus }
   | { readonly status: 'failed'; readonly failure: Failure }

@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../common/json.js'
+import type { CallNode } from '../history/index.js'
+import type { Branch } from './branch.js'
+import { formatBytes } from './format.js'
+import { type Line, part, spread } from './line.js'
+import { neutralise, oneLine } from './neutralise.js'
+import { attemptsOf, durationOf, facts, type Scene } from './scene.js'
+import { inWords, statusMark } from './status-mark.js'
+import { textBlock } from './text-block.js'
+
+/** Calls drawn of one cell before the others are only counted. */
+const shownCalls = 20
+/** Arguments longer than this (a file, a query) are cut before they are laid out. */
+const shownArgumentCharacters = 2_000
+
+/** The calls of a cell or turn. Unless all are wanted: the first, and every one that did not go well. */
+export function callBranches(calls: readonly CallNode[], scene: Scene): readonly Branch[] {
+  const shown = calls.filter(({ status }, place) => scene.full || place < shownCalls || status !== 'ok')
+  const branches = shown.map((call) => callBranch(call, scene))
+  const hidden = calls.length - shown.length
+  if (hidden === 0) return branches
+  return [...branches, { head: () => [statusMark('ok'), part(` … ${hidden} more calls`, 'dim')] }]
+}
+
+function callBranch(call: CallNode, scene: Scene): Branch {
+  const size = call.resultBytes > 1_024 ? formatBytes(call.resultBytes) : undefined
+  const time = call.idempotencyKey === undefined ? undefined : durationOf(call, scene)
+  const right = facts(time, attemptsOf(call), size)
+  const text = `${oneLine(call.tool)}(${argumentsText(call.arguments, scene.full)})`
+  return {
+    head: (columns) => spread([statusMark(call.status), part(` ${text}`)], right, columns),
+    body: (columns) => outcomeLines(call, scene, columns),
+  }
+}
+
+/** `employee_id="ENG001", quarter="Q3"`: as the code wrote it, near enough. */
+export function argumentsText(args: JsonObject, full = false): string {
+  const text = Object.entries(args)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ')
+  return oneLine(full ? text : text.slice(0, shownArgumentCharacters))
+}
+
+function outcomeLines(call: CallNode, { full }: Scene, columns: number): readonly Line[] {
+  const { status, message, resultPreview, resultBytes, lastFailure } = call
+  const pending = status === 'waiting' || status === 'running'
+  const retried = pending && lastFailure ? `attempt failed: ${lastFailure.message}` : undefined
+  if (status === 'ok') {
+    if (resultPreview === undefined) return []
+    if (!full) return [[part(`→ ${oneLine(resultPreview)}`, 'dim')]]
+    const all = Buffer.byteLength(resultPreview) >= resultBytes
+    return textBlock(`→ ${resultPreview}${all ? '' : '…'}`, { columns, style: 'dim', limit: undefined })
+  }
+  if (pending) return retried === undefined ? [] : [[part(oneLine(retried), 'yellow')]]
+  if (status === 'interrupted') return []
+  const text = message === undefined ? inWords(status) : `${inWords(status)}: ${message}`
+  return textBlock(neutralise(text), { columns, style: 'red', limit: full ? undefined : 3 })
+}

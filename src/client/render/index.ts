@@ -1,0 +1,8 @@
+export { wantsColor } from './colors.js'
+export { formatBytes, formatCost, formatDuration, formatNumber, formatTokens } from './format.js'
+export { neutralise, oneLine } from './neutralise.js'
+export { ProgressWriter, type ProgressStream, type ProgressWriterOptions } from './progress-writer.js'
+export { renderProgress, type RenderProgressOptions } from './render-progress.js'
+export { renderTable, type RenderTableOptions } from './render-table.js'
+export { renderTree, type RenderTreeOptions } from './render-tree.js'
+export { summaryRows } from './run-summary.js'

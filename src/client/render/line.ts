@@ -1,0 +1,57 @@
+import type { Colors } from './colors.js'
+import { cutToWidth, widthOf } from './width.js'
+
+export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+/** A piece of a line in one style. Its text is neutralised. */
+export interface Part {
+  readonly text: string
+  readonly style: Style
+}
+
+export type Line = readonly Part[]
+
+export function part(text: string, style: Style = 'plain'): Part {
+  return { text, style }
+}
+
+export function lineWidth(line: Line): number {
+  return line.reduce((sum, { text }) => sum + widthOf(text), 0)
+}
+
+/** A line on which `left` gives way, so that `right` is always to be read (down to half the columns). */
+export function spread(left: Line, right: Line, columns: number): Line {
+  if (right.length === 0) return left
+  const room = Math.max(columns - lineWidth(right) - 2, Math.floor(columns / 2))
+  return [...cutLine(left, room), part('  '), ...right]
+}
+
+/** Cut to the columns there are; colour codes come after, so they are never cut through and take no room. */
+export function cutLine(line: Line, columns: number): Line {
+  const parts: Part[] = []
+  let room = columns
+  for (const [place, { text, style }] of line.entries()) {
+    const rest = lineWidth(line.slice(place))
+    if (rest <= room) return [...parts, ...line.slice(place)]
+    const width = widthOf(text)
+    // A part that would leave no room for the `…` of what follows is cut itself.
+    if (width >= room) return [...parts, { text: cutToWidth(`${text} `, room), style }]
+    parts.push({ text, style })
+    room -= width
+  }
+  return parts
+}
+
+/** The line as it is printed: cut, coloured, without blanks at its end. */
+export function printLine(line: Line, columns: number, colors: Colors): string {
+  const parts = cutLine(line, columns)
+  const last = parts.length - 1
+  return parts
+    .map(({ text, style }, place) => paint(place === last ? text.trimEnd() : text, style, colors))
+    .join('')
+    .trimEnd()
+}
+
+function paint(text: string, style: Style, colors: Colors): string {
+  return style === 'plain' || text === '' ? text : colors[style](text)
+}

@@ -29,6 +29,9 @@ export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
 
 export type Role = (typeof roles)[number]
 
+/** What workflow `program` needs: all but a model. */
+export const programRoles = ['workflow', 'tools', 'sandbox'] as const satisfies readonly Role[]
+
 /** The queue a role is served from: workflows on the queue itself, the rest beside it. */
 export function roleQueue(taskQueue: string, role: Role): string {
   return role === 'workflow' ? taskQueue : `${taskQueue}.${role}`

@@ -1,0 +1,25 @@
+import { Command } from 'commander'
+import { PtcError } from '../../../common/errors.js'
+import { catchInterrupts } from '../interrupts.js'
+import { say } from '../terminal.js'
+
+/** `ptc cancel ID`. */
+export function cancelCommand(): Command {
+  return new Command('cancel')
+    .description('ask a run to stop; tools under way are told, its sandbox is removed')
+    .argument('<id>', 'id of the run, as `ptc list` shows it')
+    .action(cancel)
+}
+
+async function cancel(id: string): Promise<void> {
+  using interrupts = catchInterrupts()
+  const { openPlace } = await import('../place.js')
+  await using place = await openPlace({ config: undefined, otherwise: 'fail', interrupts })
+  const handle = place.ptc.handle(id)
+  const { state } = await handle.describe()
+  if (state !== 'running' && state !== 'paused') {
+    throw new PtcError('TEMPORAL_NOT_FOUND', `run ${id} has already ended (${state})`)
+  }
+  await handle.cancel()
+  say(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
+}

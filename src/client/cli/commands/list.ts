@@ -1,0 +1,39 @@
+import { Command, Option } from 'commander'
+import type { RunInfo, RunState } from '../../run-info.js'
+import { catchInterrupts } from '../interrupts.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, wholeNumber } from '../options.js'
+import { print, say } from '../terminal.js'
+
+interface Options extends ConfigOption, JsonOption {
+  readonly limit: number
+  readonly status?: RunState
+}
+
+/** Kept here: the module that can ask for them loads Temporal's SDK. */
+const states = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timed_out'] satisfies RunState[]
+
+/** `ptc list`. */
+export function listCommand(): Command {
+  return new Command('list')
+    .description('list runs, the newest first')
+    .addOption(new Option('-n, --limit <number>', 'how many').argParser(wholeNumber(10_000)).default(20))
+    .addOption(new Option('--status <status>', 'only these').choices(states))
+    .addOption(configOption())
+    .addOption(jsonOption('an array of runs'))
+    .action(list)
+}
+
+async function list({ limit, status, config, json }: Options): Promise<void> {
+  using interrupts = catchInterrupts()
+  const { openPlace } = await import('../place.js')
+  await using place = await openPlace({ config, otherwise: 'look', interrupts })
+  const runs = await place.ptc.list({ limit, ...(status === undefined ? {} : { status }) })
+  if (json === true) print(JSON.stringify(runs, null, 2))
+  else if (runs.length === 0) say(`no runs on task queue ${place.ptc.taskQueue} yet`)
+  else print(await table(runs))
+}
+
+async function table(runs: readonly RunInfo[]): Promise<string> {
+  const { runTable } = await import('../run-table.js')
+  return runTable(runs, { now: new Date(), width: process.stdout.isTTY ? process.stdout.columns : undefined })
+}

@@ -1,0 +1,33 @@
+import { Command, Option } from 'commander'
+import { catchInterrupts } from '../interrupts.js'
+import { jsonOption, type JsonOption } from '../options.js'
+import { print } from '../terminal.js'
+
+interface Options extends JsonOption {
+  readonly full?: boolean
+  readonly run?: string
+}
+
+/** `ptc show ID`. */
+export function showCommand(): Command {
+  return new Command('show')
+    .description('draw a run, finished or not, as a tree: turns, code, calls, tokens, cost')
+    .argument('<id>', 'id of the run, as `ptc list` shows it')
+    .addOption(new Option('--run <run-id>', 'one run of several with this id (default: the latest)'))
+    .addOption(new Option('-f, --full', 'nothing cut short'))
+    .addOption(jsonOption('the tree'))
+    .action(show)
+}
+
+async function show(id: string, { json, full, run }: Options): Promise<void> {
+  using interrupts = catchInterrupts()
+  const { openPlace } = await import('../place.js')
+  const { renderTree, wantsColor } = await import('../../render/index.js')
+
+  await using place = await openPlace({ config: undefined, otherwise: 'look', interrupts })
+  const tree = await place.ptc.handle(id, run).tree()
+  if (json === true) return print(JSON.stringify(tree, null, 2))
+  const { stdout } = process
+  const width = stdout.isTTY ? stdout.columns : 120
+  print(renderTree(tree, { width, color: wantsColor(stdout, process.env), full: full === true }))
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import type { BackendChoice } from '../../common/plan.js'
+import { type Example, prepareDemoModel } from '../../worker/demo/index.js'
+import { loadConfig, resolveTemporal, startDevServer } from '../../worker/index.js'
+import { createPtcClient } from '../client.js'
+import { connectClient } from '../connect.js'
+import { Closers } from './closers.js'
+import { aborted, type Interrupts } from './interrupts.js'
+import { startOwnWorker } from './own-worker.js'
+import type { Place } from './place.js'
+import { stateDirectory } from './project.js'
+import { say, sayStep } from './terminal.js'
+
+/** A queue of its own: another worker of this folder would not have the example's tools. */
+const taskQueue = 'durable-ptc-demo'
+
+/** Brings up what the demo runs on: a server with its UI, a model or its script, and a worker. */
+export async function openDemoPlace(
+  example: Example,
+  sandbox: BackendChoice | undefined,
+  interrupts: Interrupts,
+): Promise<Place> {
+  const started = new Closers()
+  try {
+    return await start(example, sandbox, interrupts, started)
+  } catch (thrown) {
+    await started[Symbol.asyncDispose]()
+    throw thrown
+  }
+}
+
+async function start(
+  example: Example,
+  sandbox: BackendChoice | undefined,
+  { first, second }: Interrupts,
+  started: Closers,
+): Promise<Place> {
+  const state = stateDirectory()
+  const config = { ...(await loadConfig(example.configFile)), taskQueue }
+  const server =
+    (await resolveTemporal({ stateDirectory: state, onProgress: sayStep })) ??
+    (await startDevServer({ stateDirectory: state, ui: true, onProgress: sayStep, signal: first }))
+  started.add(() => server.close())
+  const model = await prepareDemoModel(example.script)
+  started.add(() => model.close())
+  say(model.notice)
+  const worker = await startOwnWorker({ config, server, sandbox, logFile: join(state, 'worker.log') })
+  started.add(() => worker.close())
+  if (worker.notice !== undefined) say(worker.notice)
+  first.throwIfAborted()
+  const client = await connectClient(server)
+  started.add(() => client.connection.close())
+  return {
+    server,
+    client,
+    ptc: createPtcClient({ client, taskQueue }),
+    lost: Promise.race([server.lost, worker.lost]),
+    isOurs: server.origin === 'started',
+    requireWorkers: () => Promise.resolve(),
+    async [Symbol.asyncDispose]() {
+      await Promise.race([started[Symbol.asyncDispose](), aborted(second)])
+    },
+  }
+}

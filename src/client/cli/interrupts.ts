@@ -1,0 +1,39 @@
+/** The user ended the command before it was done. The message says what goes on without it, if anything does. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
+export interface Interrupts extends Disposable {
+  /** Aborted by the first Ctrl-C, SIGTERM or SIGHUP: come to an end. */
+  readonly first: AbortSignal
+  /** Aborted by the second: end at once. */
+  readonly second: AbortSignal
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Takes the signals that end a process, until disposed of. */
+export function catchInterrupts(): Interrupts {
+  const first = new AbortController()
+  const second = new AbortController()
+  const onSignal = (): void => {
+    const next = first.signal.aborted ? second : first
+    next.abort(new Interrupted('interrupted'))
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  return {
+    first: first.signal,
+    second: second.signal,
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, onSignal)
+    },
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { type Role, roles } from '../../common/names.js'
+import type { BackendChoice } from '../../common/plan.js'
+
+export interface ConfigOption {
+  readonly config?: string
+}
+
+export interface SandboxOption {
+  readonly sandbox?: BackendChoice
+}
+
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+export function configOption(): Option {
+  return new Option('-c, --config <file>', 'configuration (default: ptc.config.ts in this folder or one above)')
+}
+
+export function sandboxOption(): Option {
+  return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm'])
+}
+
+export function jsonOption(what: string): Option {
+  return new Option('--json', `print ${what} as JSON`)
+}
+
+/** For commander: a whole number from 1 to `maximum`. */
+export function wholeNumber(maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value >= 1 && value <= maximum) return value
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${maximum}.`)
+  }
+}
+
+/** For commander: roles as `workflow,tools`, each once. */
+export function roleList(text: string): readonly Role[] {
+  const names = text.split(',').map((name) => name.trim())
+  const known = roles.filter((role) => names.includes(role))
+  const unknown = names.filter((name) => !known.some((role) => role === name))
+  if (unknown.length === 0) return known
+  throw new InvalidArgumentError(
+    `There is no role ${unknown.map((name) => `"${name}"`).join(', ')}; there are ${roles.join(', ')}.`,
+  )
+}

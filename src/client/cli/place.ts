@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Client } from '@temporalio/client'
+import { PtcError } from '../../common/errors.js'
+import { defaultTaskQueue, type Role } from '../../common/names.js'
+import type { BackendChoice } from '../../common/plan.js'
+import { resolveTemporal, startDevServer, type TemporalServer } from '../../worker/dev-server/index.js'
+import { createPtcClient, type PtcClient } from '../client.js'
+import { connectClient } from '../connect.js'
+import { requireWorkers } from '../pollers.js'
+import { aborted, type Interrupts } from './interrupts.js'
+import type { OwnWorker } from './own-worker.js'
+import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
+import { say, sayStep } from './terminal.js'
+
+export interface PlaceOptions {
+  readonly config: string | undefined
+  /** For a worker that has to be started here. */
+  readonly sandbox?: BackendChoice | undefined
+  /**
+   * What to do when no Temporal is running: start one with a worker for as long as the command runs, start one only to look
+   * at its records, or give up.
+   */
+  readonly otherwise: 'work' | 'look' | 'fail'
+  readonly interrupts: Interrupts
+}
+
+/** Where runs are: a Temporal server, reached, and perhaps a worker of our own. */
+export interface Place extends AsyncDisposable {
+  readonly server: TemporalServer
+  readonly client: Client
+  readonly ptc: PtcClient
+  /** Settles when the server or the worker that we started is gone. */
+  readonly lost: Promise<PtcError>
+  /** Does it all end with this command? */
+  readonly isOurs: boolean
+  /** @throws PtcError WORKER_MISSING when a run that needs these roles would wait for ever */
+  requireWorkers(roles: readonly Role[]): Promise<void>
+}
+
+/** @throws PtcError TEMPORAL_UNREACHABLE, and what loading a configuration and starting a worker throw */
+export async function openPlace(options: PlaceOptions): Promise<Place> {
+  const { interrupts, otherwise, sandbox } = options
+  const config = await findConfig(options.config)
+  const state = stateDirectory()
+  const found = await resolveTemporal({ stateDirectory: state, onProgress: () => undefined })
+  const server = found ?? (await startServer(state, config, options))
+  let worker: OwnWorker | undefined
+  let client: Client
+  try {
+    if (found === undefined && otherwise === 'work' && config !== undefined) {
+      const { startOwnWorker } = await import('./own-worker.js')
+      worker = await startOwnWorker({ config, server, sandbox, logFile: join(state, 'worker.log') })
+      if (worker.notice !== undefined) say(worker.notice)
+    }
+    interrupts.first.throwIfAborted()
+    client = await connectClient(server)
+  } catch (thrown) {
+    await worker?.close()
+    await server.close()
+    throw thrown
+  }
+  const taskQueue = config?.taskQueue ?? defaultTaskQueue
+  return {
+    server,
+    client,
+    ptc: createPtcClient({ client, taskQueue }),
+    lost: worker === undefined ? server.lost : Promise.race([server.lost, worker.lost]),
+    isOurs: server.origin === 'started',
+    requireWorkers: (roles) => (worker === undefined ? requireWorkers(client, taskQueue, roles) : Promise.resolve()),
+    async [Symbol.asyncDispose]() {
+      await client.connection.close()
+      // Nothing is lost by not waiting: the server ends with us, and everything is recorded.
+      await Promise.race([worker?.close(), aborted(interrupts.second)])
+      await Promise.race([server.close(), aborted(interrupts.second)])
+    },
+  }
+}
+
+/** A run can wait for its worker; the user should know that this one does. */
+export async function warnWithoutWorkers(place: Place, roles: readonly Role[]): Promise<void> {
+  try {
+    await place.requireWorkers(roles)
+  } catch (thrown) {
+    if (!(PtcError.isInstance(thrown) && thrown.code === 'WORKER_MISSING')) throw thrown
+    say(`ptc: ${thrown.message}: the run waits for one`)
+    if (thrown.hint !== undefined) say(thrown.hint)
+  }
+}
+
+async function startServer(
+  state: string,
+  config: LoadedConfig | undefined,
+  { otherwise, interrupts }: PlaceOptions,
+): Promise<TemporalServer> {
+  const start = () => startDevServer({ stateDirectory: state, onProgress: quietUnlessSlow, signal: interrupts.first })
+  if (otherwise === 'work' && config !== undefined) {
+    sayStep(
+      `no Temporal server is running: starting one, and a worker, for this command (state in ${shownPath(state)})`,
+    )
+    return start()
+  }
+  if (otherwise === 'look' && existsSync(join(state, 'temporal.db'))) {
+    sayStep(`no Temporal server is running: starting one to read ${shownPath(state)}`)
+    return start()
+  }
+  const more = otherwise === 'work' ? ', and there is no ptc.config.ts to start one for' : ''
+  throw new PtcError('TEMPORAL_UNREACHABLE', `no Temporal server is running for this folder${more}`, {
+    hint: 'Start one with `ptc dev`, or set TEMPORAL_ADDRESS to one that runs elsewhere.',
+  })
+}
+
+/** A download or a build takes minutes: that is said; that a cached copy is used is not. */
+function quietUnlessSlow(line: string): void {
+  if (/\b(download|build|waiting)/i.test(line)) sayStep(line)
+}
+
+function shownPath(path: string): string {
+  return relative(process.cwd(), path) || path
+}

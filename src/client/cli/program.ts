@@ -1,0 +1,53 @@
+import { Command } from 'commander'
+import { cancelCommand } from './commands/cancel.js'
+import { demoCommand } from './commands/demo.js'
+import { devCommand } from './commands/dev.js'
+import { doctorCommand } from './commands/doctor.js'
+import { execCommand } from './commands/exec.js'
+import { listCommand } from './commands/list.js'
+import { runCommand } from './commands/run.js'
+import { showCommand } from './commands/show.js'
+import { watchCommand } from './commands/watch.js'
+import { workerCommand } from './commands/worker.js'
+import { packageInfo } from './package-info.js'
+
+const examples = `
+Examples:
+  ptc dev                                    a Temporal server with its UI, and a worker, for this folder
+  ptc run "Who exceeded the travel budget?"  ask; the answer goes to stdout, progress to stderr
+  ptc exec report.py                         run a program with the tools, without a model
+  ptc show agent-x4k2m9pqrs                  draw a run as a tree
+
+Temporal is found as its own tools find it: TEMPORAL_ADDRESS, TEMPORAL_PROFILE, temporal.toml; else the one of \`ptc dev\`.
+Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 no Temporal or no worker, 130 interrupted.`
+
+/** The command line. Each command loads what it needs when it runs: help must not wait for Temporal's SDK. */
+export function buildProgram(): Command {
+  const program = new Command('ptc')
+    .description(
+      'Durable programmatic tool calling: model-written code in a sandbox, every step remembered by Temporal.',
+    )
+    .version(packageInfo().version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', examples)
+    .configureHelp({ sortOptions: false })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'ptc: ')) })
+    .showSuggestionAfterError()
+    .showHelpAfterError('(see --help)')
+    .exitOverride()
+  const commands = [
+    devCommand(),
+    workerCommand(),
+    runCommand(),
+    execCommand(),
+    watchCommand(),
+    showCommand(),
+    listCommand(),
+    cancelCommand(),
+    doctorCommand(),
+  ]
+  for (const command of commands) program.addCommand(command.copyInheritedSettings(program))
+  program.addCommand(demoCommand().copyInheritedSettings(program), { hidden: true })
+  return program
+}

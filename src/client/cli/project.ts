@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { PtcError } from '../../common/errors.js'
+import { loadConfig } from '../../worker/config/load-config.js'
+
+const marks = ['.ptc', 'ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
+
+/** Where the dev server of this project keeps its state: `.ptc` beside the configuration, else in this folder. */
+export function stateDirectory(folder = process.cwd()): string {
+  for (let current = resolve(folder); ; current = dirname(current)) {
+    if (marks.some((name) => existsSync(join(current, name)))) return join(current, '.ptc')
+    if (dirname(current) === current) return join(resolve(folder), '.ptc')
+  }
+}
+
+export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
+
+/**
+ * The configuration if there is one: whoever only looks at runs needs none.
+ *
+ * @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only for a file that was named
+ */
+export async function findConfig(file: string | undefined): Promise<LoadedConfig | undefined> {
+  try {
+    return await loadConfig(file)
+  } catch (thrown) {
+    if (file === undefined && PtcError.isInstance(thrown) && thrown.code === 'CONFIG_NOT_FOUND') return undefined
+    throw thrown
+  }
+}

@@ -1,0 +1,45 @@
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { LogLevel } from '../../worker/index.js'
+import { say } from './terminal.js'
+
+/** What Temporal's runtime hands to a logger. */
+export interface LogEntry {
+  readonly level: string
+  readonly message: string
+  readonly timestampNanos: bigint
+  readonly meta?: Readonly<Record<string, unknown>>
+}
+
+export const logLevels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const satisfies readonly LogLevel[]
+
+/** For a worker whose terminal is for nothing else. */
+export function stderrLog(entry: LogEntry): void {
+  say(formatLogEntry(entry))
+}
+
+/** One line: when, how bad, what, and what it was about. */
+export function formatLogEntry({ level, message, timestampNanos, meta }: LogEntry): string {
+  const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString()
+  const about = Object.entries(meta ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${shown(value)}`],
+  )
+  return [time, level.padEnd(5), message, ...about].join(' ')
+}
+
+/** Appends to a file; what can't be written is lost, a log is no reason to stop. */
+export function fileLog(path: string): (entry: LogEntry) => void {
+  mkdirSync(dirname(path), { recursive: true })
+  const stream = createWriteStream(path, { flags: 'a' })
+  stream.on('error', () => undefined)
+  return (entry) => void stream.write(`${formatLogEntry(entry)}\n`)
+}
+
+function shown(value: unknown): string {
+  if (value instanceof Error) return JSON.stringify(value.stack ?? value.message)
+  if (typeof value === 'string') return /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)
+  return (
+    JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ??
+    String(value)
+  )
+}

@@ -1,0 +1,54 @@
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client'
+import { defaultTaskQueue, workflowNames } from '../common/names.js'
+import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
+import { listRuns, type ListOptions } from './list-runs.js'
+import { type RunHandle, runHandle } from './run-handle.js'
+import type { RunInfo } from './run-info.js'
+import { type StartOptions, startOptions } from './start-options.js'
+import { temporalError } from './temporal-error.js'
+
+export interface PtcClientOptions {
+  /** A connected client of Temporal; it stays yours to close. */
+  readonly client: Client
+  /** The task queue of the workers' configuration. Default {@link defaultTaskQueue}. */
+  readonly taskQueue?: string
+}
+
+/** Starts and follows runs. */
+export interface PtcClient {
+  readonly taskQueue: string
+  /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
+  startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
+  /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
+  startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
+  /** A run by its id; asks nothing of the server yet. Without `runId`: the latest run of that id. */
+  handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
+  /** The newest runs first. */
+  list(options?: ListOptions): Promise<readonly RunInfo[]>
+}
+
+/** A client for runs, on top of Temporal's. */
+export function createPtcClient({ client, taskQueue = defaultTaskQueue }: PtcClientOptions): PtcClient {
+  async function start<Result>(
+    kind: keyof typeof workflowNames,
+    input: AgentInput | ProgramInput,
+    text: string,
+    options: StartOptions,
+  ): Promise<RunHandle<Result>> {
+    const prepared = startOptions(kind, text, taskQueue, options)
+    let started: WorkflowHandleWithFirstExecutionRunId
+    try {
+      started = await client.workflow.start(workflowNames[kind], { ...prepared, args: [input] })
+    } catch (thrown) {
+      throw temporalError(thrown, 'start a run')
+    }
+    return runHandle(client, started, started.firstExecutionRunId)
+  }
+  return {
+    taskQueue,
+    startAgent: (input, options = {}) => start('agent', input, input.question, options),
+    startProgram: (input, options = {}) => start('program', input, input.source, options),
+    handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId),
+    list: (options = {}) => listRuns(client, taskQueue, options),
+  }
+}

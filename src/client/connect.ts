@@ -1,0 +1,28 @@
+import { Client, Connection } from '@temporalio/client'
+import { messageOf, PtcError } from '../common/errors.js'
+import type { TemporalServer } from '../worker/index.js'
+
+export type ServerToReach = Pick<TemporalServer, 'address' | 'namespace' | 'connectionOptions'>
+
+/**
+ * A connected client of Temporal; close its connection.
+ *
+ * @throws PtcError TEMPORAL_UNREACHABLE
+ */
+export async function connectClient({ address, namespace, connectionOptions }: ServerToReach): Promise<Client> {
+  const { tls, apiKey, metadata } = connectionOptions
+  try {
+    const connection = await Connection.connect({
+      address,
+      ...(tls === undefined ? {} : { tls }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(metadata === undefined ? {} : { metadata }),
+    })
+    return new Client({ connection, namespace })
+  } catch (cause) {
+    throw new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} does not answer: ${messageOf(cause)}`, {
+      hint: 'Start it, or correct TEMPORAL_ADDRESS.',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import type { WorkflowOptions } from '@temporalio/client'
+import { PtcError } from '../common/errors.js'
+
+/** Temporal refuses payloads over 2 MiB; some room for what goes with it. */
+const inputBytes = 1_500_000
+const summaryLength = 200
+const idLength = 200
+
+export interface StartOptions {
+  /** Unique among the running runs of the namespace. Default: made up, such as `agent-x4k2m9pq`. */
+  readonly workflowId?: string
+}
+
+/**
+ * What a run is started with, beside its argument: its id, and what the Temporal UI shows of it.
+ *
+ * @param text the question or the program
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function startOptions(
+  kind: 'agent' | 'program',
+  text: string,
+  taskQueue: string,
+  { workflowId = runId(kind) }: StartOptions,
+): Omit<WorkflowOptions, 'args'> {
+  checkText(kind === 'agent' ? 'question' : 'program', text)
+  checkId(workflowId)
+  const summary = summaryOf(text)
+  return {
+    taskQueue,
+    workflowId,
+    staticSummary: summary,
+    staticDetails: kind === 'agent' ? quoted(text) : fenced(text),
+    // The summary again: a list of runs has the memo, and would need one more request a run for the summary.
+    memo: { summary },
+  }
+}
+
+/** Easy to read aloud and to tell apart: no vowels (no words), no 0/o and 1/l. */
+const alphabet = '23456789bcdfghjkmnpqrstvwxz'
+
+function runId(kind: string): string {
+  const letters = [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length])
+  return `${kind}-${letters.join('')}`
+}
+
+function checkText(what: string, text: string): void {
+  if (text.trim() === '') throw new PtcError('RUN_INPUT_INVALID', `the ${what} is empty`)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > inputBytes) {
+    throw new PtcError('RUN_INPUT_INVALID', `the ${what} has ${bytes} bytes; a run takes up to ${inputBytes}`, {
+      hint: 'Give large data through a tool.',
+    })
+  }
+}
+
+function checkId(workflowId: string): void {
+  if (/^\S{1,200}$/.test(workflowId)) return
+  throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(workflowId)} can't be the id of a run`, {
+    hint: `An id has 1 to ${idLength} characters and no spaces.`,
+  })
+}
+
+/** The text in one line, at most 200 characters. */
+export function summaryOf(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ')
+  return line.length <= summaryLength ? line : `${line.slice(0, summaryLength - 1).trimEnd()}…`
+}
+
+/** Temporal keeps 20 KB of details at most. */
+const detailsLength = 8_000
+
+function quoted(text: string): string {
+  return cut(text)
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n')
+}
+
+function fenced(text: string): string {
+  // Longer than any fence in the program itself.
+  const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
+  const fence = '`'.repeat(Math.max(3, longest + 1))
+  return `${fence}python\n${cut(text)}\n${fence}`
+}
+
+function cut(text: string): string {
+  return text.length <= detailsLength ? text : `${text.slice(0, detailsLength)}\n…`
+}

@@ -1,0 +1,21 @@
+import type { Check } from './check.js'
+import { checkConfig } from './check-config.js'
+import { checkModel } from './check-model.js'
+import { checkSandboxes } from './check-sandboxes.js'
+import { checkTemporal } from './check-temporal.js'
+import { checkNode, checkPackages } from './check-versions.js'
+
+export type { Check } from './check.js'
+
+export interface DoctorOptions {
+  /** A configuration file; default: found as usual. */
+  readonly config: string | undefined
+  readonly stateDirectory: string
+}
+
+/** Looks at everything a run needs on this machine. Never throws; takes some seconds at most. */
+export async function examine({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
+  const { check, config } = await checkConfig(file)
+  const [temporal, sandboxes] = await Promise.all([checkTemporal(stateDirectory), checkSandboxes(config)])
+  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, checkModel()]
+}

@@ -14,7 +14,6 @@ import { startDevServer, startWorker } from '../../dist/worker/index.js'
 const wanted = process.argv.slice(2)
 const tell = (line) => console.error(`› ${line}`)
 
-
 const slow = new Set()
 
 const tools = [
@@ -100,7 +99,10 @@ const script = {
     { match: { firstUserText: 'mail' }, turns: [code('I wait.', 'print(await wait_for_mail(box="A"))'), say('Done.')] },
     {
       match: { firstUserText: 'moment' },
-      turns: [code('One moment.', 'a = await get_city(number=1)\nprint(a["name"])\nprint(await wait_a_moment())'), say('Done.')],
+      turns: [
+        code('One moment.', 'a = await get_city(number=1)\nprint(a["name"])\nprint(await wait_a_moment())'),
+        say('Done.'),
+      ],
     },
     {
       match: { firstUserText: 'refused key' },
@@ -186,13 +188,16 @@ const recordings = {
     const handle = await start('reset', 'agent', { question: 'How many people live there, again?' })
     await handle.result()
     const { events } = await handle.fetchHistory()
-    const id = events.findLast(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes).eventId
+    const id = events.findLast(
+      ({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes,
+    ).eventId
     const { runId } = await client.workflowService.resetWorkflowExecution({
       namespace: server.namespace,
       workflowExecution: { workflowId: 'recorded-reset', runId: handle.firstExecutionRunId },
       reason: 'again',
       requestId: 'reset',
-      workflowTaskFinishEventId: events[Math.floor(events.length / 2)] && firstTaskAfter(events, Math.floor(events.length / 2), id),
+      workflowTaskFinishEventId:
+        events[Math.floor(events.length / 2)] && firstTaskAfter(events, Math.floor(events.length / 2), id),
     })
     const again = client.workflow.getHandle('recorded-reset', runId)
     await again.result()

@@ -44,12 +44,14 @@ export function cutLine(line: Line, columns: number): Line {
 
 /** The line as it is printed: cut, coloured, without blanks at its end. */
 export function printLine(line: Line, columns: number, colors: Colors): string {
-  const parts = cutLine(line, columns)
-  const last = parts.length - 1
-  return parts
-    .map(({ text, style }, place) => paint(place === last ? text.trimEnd() : text, style, colors))
+  return withoutBlanks(cutLine(line, columns))
+    .map(({ text, style }) => paint(text, style, colors))
     .join('')
-    .trimEnd()
+}
+
+function withoutBlanks(line: Line): Line {
+  const last = line.findLastIndex(({ text }) => text.trimEnd() !== '')
+  return line.slice(0, last + 1).map((each, place) => (place === last ? { ...each, text: each.text.trimEnd() } : each))
 }
 
 function paint(text: string, style: Style, colors: Colors): string {

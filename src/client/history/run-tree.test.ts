@@ -1,0 +1,240 @@
+import { defaultDataConverter, type Payload, type PayloadCodec } from '@temporalio/common'
+import { describe, expect, test } from 'vitest'
+import { recordedEvents, recordedNames, recordedTree, treeOf, upTo } from '../../../test/run-tree/recorded.js'
+import { RunTreeBuilder } from './run-tree.js'
+import type { AgentTree, HistoryEvent, PendingActivity, RunTree } from './index.js'
+
+describe('a run that was answered', async () => {
+  const tree = await recordedTree('answered')
+  const [first, second, third] = tree.turns
+
+  test('has question, answer, model, backend and counts', () => {
+    expect(tree).toMatchObject({
+      type: 'agent',
+      status: 'completed',
+      question: 'How many people live in the first four cities?',
+      backend: 'docker',
+      phase: { type: 'ended' },
+      failure: undefined,
+    })
+    expect((tree as AgentTree).result?.answer).toContain('16,152,236 people live there.')
+    expect(tree.totals).toMatchObject({ turns: 3, cells: 2, toolCalls: 6 })
+    expect(tree.endedAt).toBeGreaterThan(tree.startedAt)
+  })
+
+  test('counts from its events what its result says', async () => {
+    const events = recordedEvents('answered')
+    const running = await recordedTree('answered', events.length - 1)
+    expect(running.status).toBe('running')
+    expect(running.totals).toEqual(tree.totals)
+  })
+
+  test('has the calls of its code: those made together, those retried, those that failed', () => {
+    const calls = first?.cells[0]?.calls ?? []
+    expect(
+      calls.map(({ tool, arguments: { number }, step, attempts, status }) => [tool, number, step, attempts, status]),
+    ).toEqual([
+      ['get_city', 1, 1, 1, 'ok'],
+      ['get_city', 2, 1, 1, 'ok'],
+      ['get_city', 3, 1, 3, 'ok'],
+      ['get_city', 4, 1, 1, 'ok'],
+      ['get_city', 5, 4, 1, 'tool_error'],
+    ])
+    expect(calls[2]?.lastFailure).toEqual({ code: 'TOOL_FAILED', message: 'the map is being printed' })
+    expect(calls[4]).toMatchObject({ message: 'there is no city 5', resultBytes: 0, resultPreview: undefined })
+    expect(calls[1]).toMatchObject({ resultPreview: '{"name":"東京","people":14178218}', resultBytes: 35 })
+    expect(new Set(calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(5)
+  })
+
+  test('has output and errors of its cells', () => {
+    expect(first?.cells[0]).toMatchObject({
+      status: 'ok',
+      output: '16152236\ncaught: there is no city 5\n',
+      rebuilds: 0,
+    })
+    expect(second?.cells[0]).toMatchObject({ number: 2, status: 'code_error', output: '東京\n' })
+    expect(second?.cells[0]?.error).toMatch(/NameError: name 'citties' is not defined$/)
+  })
+
+  test('has direct calls, and tells one that was refused from one that ran', () => {
+    const [ran, refused] = second?.directCalls ?? []
+    expect(ran).toMatchObject({ status: 'ok', caller: 'direct', position: { turn: 2, cell: 0, index: 1 } })
+    expect(refused).toMatchObject({ status: 'invalid_arguments', attempts: 0, idempotencyKey: undefined })
+    expect(refused?.message).toContain('expected number')
+  })
+
+  test('has what each model turn took', () => {
+    expect(first?.model).toMatchObject({
+      status: 'ok',
+      text: 'I will add them up.',
+      stopReason: 'tool_use',
+      attempts: 1,
+    })
+    expect(third?.model).toMatchObject({ status: 'ok', stopReason: 'end_turn' })
+  })
+})
+
+describe('a run that goes on', () => {
+  const events = recordedEvents('answered')
+  const after = (is: (event: HistoryEvent) => boolean) => recordedTree('answered', upTo(events, is))
+
+  test('shows the code as soon as the model has written it, before there is a sandbox', async () => {
+    const tree = await after((event) => named(event, 'session.open'))
+    expect(tree.phase).toEqual({ type: 'opening_sandbox' })
+    expect(tree.turns[0]?.cells).toMatchObject([{ number: 1, status: 'waiting', steps: 0 }])
+    expect(tree.turns[0]?.cells[0]?.code).toContain('asyncio.gather')
+    expect(tree.totals.cells).toBe(0)
+  })
+
+  test('has its calls waiting, and running when the server says so', async () => {
+    const count = upTo(events, (event) => named(event, 'get_city'))
+    const builder = new RunTreeBuilder()
+    await builder.add(events.slice(0, count))
+    expect(builder.tree().phase).toEqual({ type: 'waiting_for_calls', open: 1 })
+    expect(firstCall(builder.tree())).toMatchObject({ status: 'waiting', attempts: 0, endedAt: undefined })
+    await builder.addPending([pending(2, 2)])
+    expect(firstCall(builder.tree())).toMatchObject({
+      status: 'running',
+      attempts: 2,
+      lastFailure: { code: 'TOOL_FAILED', message: 'busy' },
+    })
+    await builder.addPending([pending(1, 3)])
+    expect(firstCall(builder.tree())).toMatchObject({ status: 'waiting', attempts: 2 })
+  })
+
+  test.each(recordedNames)('gives a tree after every event, and events fed twice change nothing (%s)', async (name) => {
+    const all = recordedEvents(name)
+    const builder = new RunTreeBuilder()
+    for (const [place, event] of all.entries()) {
+      await builder.add([event])
+      await builder.add(all.slice(0, place))
+      expect(builder.tree().status === 'running').toBe(place < all.length - 1)
+    }
+    expect(builder.tree()).toEqual(await treeOf(all))
+  })
+})
+
+test('a failed run has the innermost failure, under its code', async () => {
+  const tree = await recordedTree('failed')
+  expect(tree).toMatchObject({ status: 'failed', failure: { code: 'MODEL_AUTH' } })
+  expect(tree.turns[0]?.model).toMatchObject({ status: 'failed', failure: { code: 'MODEL_AUTH' } })
+})
+
+test('what a cancelled run was doing is interrupted', async () => {
+  const tree = await recordedTree('cancelled')
+  expect(tree.status).toBe('cancelled')
+  expect(tree.turns[0]?.cells[0]).toMatchObject({ status: 'interrupted', calls: [{ status: 'interrupted' }] })
+})
+
+test('a terminated run has the reason that was given', async () => {
+  const tree = await recordedTree('terminated')
+  expect(tree).toMatchObject({ type: 'program', status: 'terminated', failure: { message: 'nobody waits' } })
+  expect(tree.turns).toMatchObject([{ number: 0, model: undefined, cells: [{ status: 'interrupted' }] }])
+})
+
+test('a cell whose container was killed is one cell with one rebuild, and its calls are there once', async () => {
+  const tree = await recordedTree('rebuilt')
+  const [cell] = tree.turns[0]?.cells ?? []
+  expect(cell).toMatchObject({ status: 'ok', rebuilds: 1, steps: 3, output: 'Zürich\na moment later\n' })
+  expect(cell?.calls.map(({ tool }) => tool)).toEqual(['get_city', 'wait_a_moment'])
+})
+
+test('while its sandbox is made again a run says so', async () => {
+  const events = recordedEvents('rebuilt')
+  const reopened = events.findLastIndex((event) => named(event, 'session.open'))
+  const tree = await recordedTree('rebuilt', reopened + 1)
+  expect(tree.phase).toEqual({ type: 'rebuilding', cell: 1 })
+  expect(tree.turns[0]?.cells[0]).toMatchObject({ status: 'running', rebuilds: 1 })
+})
+
+test('a run that was reset has everything once', async () => {
+  const tree = await recordedTree('reset')
+  expect(tree).toMatchObject({ status: 'completed', totals: { turns: 3, cells: 2, toolCalls: 6 } })
+  expect(tree.turns.map(({ cells }) => cells.map(({ calls }) => calls.length))).toEqual([[5], [0], []])
+})
+
+test('a program has its source, and its outcome is the last word on its cell', async () => {
+  const tree = await recordedTree('program')
+  expect(tree).toMatchObject({
+    type: 'program',
+    result: { outcome: { status: 'ok' } },
+    totals: { turns: 0, toolCalls: 5 },
+  })
+  expect(tree.turns).toMatchObject([{ number: 0, cells: [{ number: 1, status: 'ok' }] }])
+})
+
+test('an encrypted history reads the same with its codec, and is no error without', async () => {
+  const events = recordedEvents('answered')
+  const plain = await treeOf(events)
+  const sealed = events.map((event) => mapPayloads(event, seal) as HistoryEvent)
+  const dataConverter = { ...defaultDataConverter, payloadCodecs: [codec] }
+  expect(await treeOf(sealed, { dataConverter })).toEqual(plain)
+  const blind = await treeOf(sealed)
+  expect(blind).toMatchObject({ type: 'agent', status: 'completed', question: '', turns: [] })
+})
+
+test('a workflow of another kind, and events nobody knows, are passed over', async () => {
+  const known = recordedEvents('answered').slice(1)
+  const other = { eventId: 1, workflowExecutionStartedEventAttributes: { workflowType: { name: 'billing' } } }
+  const odd = { eventId: 10_000, eventType: 9_999 }
+  const events = [other, ...known, odd] as unknown as HistoryEvent[]
+  expect(await treeOf(events, { workflowId: 'a', runId: 'b' })).toMatchObject({
+    type: 'other',
+    workflowType: 'billing',
+    workflowId: 'a',
+    runId: 'b',
+    status: 'completed',
+  })
+})
+
+test('only the beginning of a large result is kept, and its size', async () => {
+  const tree = await treeOf(recordedEvents('answered'), { previewCharacters: 8 })
+  expect(firstCall(tree)).toMatchObject({ resultPreview: '{"name":', resultBytes: 34 })
+})
+
+function named(event: HistoryEvent, activity: string): boolean {
+  return event.activityTaskScheduledEventAttributes?.activityType?.name === activity
+}
+
+/** @param state 1: waits for a worker, 2: a worker has it; as the server counts */
+function pending(state: number, attempt: number): PendingActivity {
+  const lastFailure = { message: 'busy', applicationFailureInfo: { type: 'TOOL_FAILED' } }
+  const pending: unknown = { activityId: 'turn-1.cell-1.call-1', state, attempt, lastFailure }
+  return pending as PendingActivity
+}
+
+function firstCall(tree: RunTree) {
+  return tree.turns[0]?.cells[0]?.calls[0]
+}
+
+const invert = (data: Uint8Array | null | undefined) => data?.map((byte) => byte ^ 0x5a) ?? null
+
+function seal({ metadata, data }: Payload): Payload {
+  const sealed = {
+    encoding: new TextEncoder().encode('test/sealed'),
+    inner: metadata?.['encoding'] ?? new Uint8Array(),
+  }
+  return { metadata: sealed, data: invert(data) }
+}
+
+const codec: PayloadCodec = {
+  encode: (payloads) => Promise.resolve(payloads.map(seal)),
+  decode: (payloads) =>
+    Promise.resolve(
+      payloads.map(({ metadata, data }) => ({
+        metadata: { encoding: metadata?.['inner'] ?? new Uint8Array() },
+        data: invert(data),
+      })),
+    ),
+}
+
+/** A copy of an event with every payload in it exchanged. */
+function mapPayloads(value: unknown, change: (payload: Payload) => Payload): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) {
+    return change(value as Payload)
+  }
+  if (Array.isArray(value)) return value.map((each) => mapPayloads(each, change))
+  if ('low' in value && 'high' in value) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapPayloads(each, change)]))
+}

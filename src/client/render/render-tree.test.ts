@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { handMade, recordedEvents, recordedNames, recordedTree, treeOf } from '../../../test/run-tree/recorded.js'
+import { renderTree } from './render-tree.js'
+import { widthOf } from './width.js'
+
+const plain = { width: 80, color: false, now: 0 } as const
+// oxlint-disable-next-line no-control-regex -- what is looked for are control characters
+const escapes = /\x1b\[\d+m/g
+
+test('a whole run, as it is drawn on 80 columns', async () => {
+  await expect(renderTree(await recordedTree('answered'), plain)).toMatchFileSnapshot(
+    '../../../test/run-tree/drawn/answered.txt',
+  )
+})
+
+test('a run that was cancelled, as it is drawn', async () => {
+  await expect(renderTree(await recordedTree('cancelled'), plain)).toMatchFileSnapshot(
+    '../../../test/run-tree/drawn/cancelled.txt',
+  )
+})
+
+describe.each(recordedNames)('the drawing of %s', (name) => {
+  test('keeps to its columns, after every event, whatever the terminal is', async () => {
+    const events = recordedEvents(name)
+    for (let count = 1; count <= events.length; count += 3) {
+      const tree = await treeOf(events.slice(0, count))
+      for (const width of [30, 80, 133]) {
+        for (const full of [false, true]) {
+          const lines = renderTree(tree, { width, full, color: false, now: tree.startedAt + 1_000 }).split('\n')
+          expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width)
+        }
+      }
+    }
+  })
+
+  test('differs in colours only', async () => {
+    const tree = await recordedTree(name)
+    const colored = renderTree(tree, { ...plain, color: true })
+    expect(colored).toMatch(escapes)
+    expect(colored.replace(escapes, '')).toBe(renderTree(tree, plain))
+  })
+})
+
+/** A program that prints, is given and throws what drives terminals. */
+function hostile(text: string) {
+  const call = { index: 1, tool: 'get', arguments: { [text]: text }, summary: text, digest: '', refused: null }
+  const position = { turn: 0, cell: 1, index: 1 }
+  const input = { tool: 'get', caller: 'code_execution', position, idempotencyKey: 'k', arguments: { [text]: text } }
+  const step = (input: object) => ({ name: 'session.advance', input: { step: { number: 1, input } } })
+  return treeOf(
+    handMade('program', { source: text }, [
+      { ...step({ type: 'cell', cell: 1, source: text }), result: { type: 'suspended', calls: [call], output: text } },
+      { name: 'get', input, result: text },
+      {
+        ...step({ type: 'results', results: [] }),
+        result: { type: 'failed', kind: 'code_error', error: text, output: text },
+      },
+    ]),
+    { workflowId: text, runId: text },
+  )
+}
+
+test('nothing that a sandbox says reaches the terminal as a control character', async () => {
+  const text = 'x\x1b[2J\x1b]52;c;b3duZWQ=\x07\rover\b\0\x9b31m\u202Egnp.exe\u2066 end'
+  const drawn = renderTree(await hostile(text), plain)
+  expect(drawn).toContain('␛[2J')
+  expect(drawn).toContain('<U+202E>')
+  expect(drawn).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+})
+
+/** A program of so many lines and calls. */
+function large(lines: number, calls: number, failing: number) {
+  const source = Array.from({ length: lines }, (_, place) => `line_${place + 1}()`).join('\n')
+  const made = Array.from({ length: calls }, (_, place) => place + 1)
+  const described = made.map((index) => ({
+    index,
+    tool: 'get',
+    arguments: { index },
+    summary: '',
+    digest: '',
+    refused: null,
+  }))
+  const input = { step: { number: 1, input: { type: 'cell', cell: 1, source } } }
+  return treeOf(
+    handMade('program', { source }, [
+      { name: 'session.advance', input, result: { type: 'suspended', calls: described, output: '' } },
+      ...made.map((index) => {
+        const position = { turn: 0, cell: 1, index }
+        const input = {
+          tool: 'get',
+          caller: 'code_execution',
+          position,
+          idempotencyKey: `k${index}`,
+          arguments: { index },
+        }
+        const failure = { message: 'no', applicationFailureInfo: { type: 'TOOL_REFUSED' } }
+        return {
+          name: 'get',
+          id: `${index}`,
+          input,
+          ...(index === failing ? { failure } : { result: 'r'.repeat(500) }),
+        }
+      }),
+    ]),
+  )
+}
+
+test('long code, many calls and long results are cut, with counts, unless all is wanted', async () => {
+  const tree = await large(50, 60, 55)
+  const short = renderTree(tree, plain)
+  expect(short).toContain('line_12()')
+  expect(short).not.toContain('line_13()')
+  expect(short).toContain('… 38 more lines')
+  expect(short).toContain('get(index=20)')
+  expect(short).not.toContain('get(index=21)')
+  expect(short).toContain('… 39 more calls')
+  const full = renderTree(tree, { ...plain, full: true })
+  expect(full).toContain('line_50()')
+  expect(full).toContain('get(index=60)')
+  expect(full.match(/r/g)?.length).toBeGreaterThan(59 * 500)
+  expect(full).not.toContain('more')
+})
+
+test('a call that failed is never among those that are only counted', async () => {
+  const drawn = renderTree(await large(1, 60, 55), plain)
+  expect(drawn).toContain('✗ get(index=55)')
+  expect(drawn).toContain('tool error: no')
+})

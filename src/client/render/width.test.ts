@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { cutToWidth, widthOf, wrap } from './width.js'
+
+test.each([
+  ['abc', 3],
+  ['Zürich', 6],
+  ['e\u0301', 1],
+  ['東京', 4],
+  ['한국어', 6],
+  ['ｱｲｳ', 3],
+  ['Ａ！', 4],
+  ['👩‍👩‍👧', 2],
+  ['🇨🇭', 2],
+  ['❤️', 2],
+  ['✓ → … │', 7],
+])('%s takes %i columns', (text, columns) => {
+  expect(widthOf(text)).toBe(columns)
+})
+
+test.each([
+  ['abcdef', 6, 'abcdef'],
+  ['abcdefg', 6, 'abcde…'],
+  ['東京都', 6, '東京都'],
+  ['東京都', 5, '東京…'],
+  ['東京都', 4, '東…'],
+  ['👩‍👩‍👧👩‍👩‍👧', 3, '👩‍👩‍👧…'],
+  ['ab', 1, '…'],
+  ['ab', 0, ''],
+])('%s cut to %i columns is %s', (text, columns, expected) => {
+  expect(cutToWidth(text, columns)).toBe(expected)
+  expect(widthOf(cutToWidth(text, columns))).toBeLessThanOrEqual(columns)
+})
+
+test('lines break at spaces, and inside a word only where there is no other way', () => {
+  expect(wrap('the quick brown fox', 10)).toEqual(['the quick', 'brown fox'])
+  expect(wrap('abcdefghijkl', 5)).toEqual(['abcde', 'fghij', 'kl'])
+  expect(wrap('東京都', 3)).toEqual(['東', '京', '都'])
+  expect(wrap('', 5)).toEqual([''])
+})
+
+test('nothing is lost by breaking lines', () => {
+  const text = 'one two  three 東京都 fourfivesixseven eight'
+  for (let columns = 1; columns < 50; columns += 1) {
+    expect(wrap(text, columns).join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+  }
+})

@@ -22,7 +22,7 @@ export interface SandboxBackend {
 }
 
 export interface SandboxId {
-  /** Temporal namespace: sandboxes of two namespaces never meet. */
+  /** The Temporal namespace, in a form that is unique over servers: sandboxes of two never meet. */
   readonly namespace: string
   readonly session: string
   readonly epoch: number

@@ -1,32 +1,47 @@
 import { messageOf } from '../common/errors.js'
-import type { DockerBackend } from '../sandbox/docker/index.js'
+import type { DockerBackend, ListedSandbox } from '../sandbox/docker/index.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 
-const intervalMs = 5 * 60_000
+const intervalMs = 60_000
 
-/** Removes expired sandboxes of this namespace, now and every five minutes: the last net, for what no workflow closed. */
-export function startReaper(
-  docker: DockerBackend,
-  host: SessionHost,
-  namespace: string,
-  onProgress: (line: string) => void,
-): { close(): Promise<void> } {
-  const reap = async (): Promise<void> => {
-    try {
-      const removed = await docker.removeExpired({ namespace, now: new Date(), keep: (id) => host.holds(id) })
-      if (removed.length > 0) onProgress(`removed ${removed.length} expired sandboxes`)
-    } catch (thrown) {
-      onProgress(`expired sandboxes could not be looked for: ${messageOf(thrown)}`)
-    }
-  }
-  let round = reap()
+export interface ReaperOptions {
+  readonly docker: DockerBackend
+  readonly host: SessionHost
+  /** Label of the sandboxes that are ours to judge. */
+  readonly owner: string
+  readonly isRunning: (workflowId: string) => Promise<boolean>
+  readonly onProgress: (line: string) => void
+}
+
+/**
+ * The last net, now and every minute: removes our sandboxes whose workflow is over (terminated, or its host was away when it
+ * ended), and anybody's whose time is over.
+ */
+export function startReaper(options: ReaperOptions): { close(): Promise<void> } {
+  let round = reap(options)
   const timer = setInterval(() => {
-    round = round.then(reap)
+    round = round.then(() => reap(options))
   }, intervalMs)
   return {
     async close() {
       clearInterval(timer)
       await round
     },
+  }
+}
+
+/** One round; never throws. */
+export async function reap({ docker, host, owner, isRunning, onProgress }: ReaperOptions): Promise<void> {
+  try {
+    const abandoned: ListedSandbox[] = []
+    for (const sandbox of await docker.listSandboxes(owner)) {
+      if (!(await isRunning(sandbox.workflowId))) abandoned.push(sandbox)
+    }
+    for (const { id } of abandoned) await docker.remove(id)
+    const expired = await docker.removeExpired({ now: new Date(), keep: (id) => host.holds(id) })
+    const count = abandoned.length + expired.length
+    if (count > 0) onProgress(`removed ${count} sandboxes that nobody used any more`)
+  } catch (thrown) {
+    onProgress(`abandoned sandboxes could not be looked for: ${messageOf(thrown)}`)
   }
 }

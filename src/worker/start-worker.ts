@@ -6,6 +6,7 @@ import { SessionHost } from '../sandbox/session-host.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import type { TemporalServer } from './dev-server/index.js'
 import { hostIdentity } from './host-id.js'
+import { isRunning, sandboxOwner } from './ownership.js'
 import { startReaper } from './reaper.js'
 import { prepareSandboxes, type Sandboxes } from './sandboxes.js'
 import { createWorkers } from './worker-group.js'
@@ -46,11 +47,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   })
   let sandboxes: Sandboxes | undefined
   let host: SessionHost | undefined
+  let owner = namespace
   let workers: Worker[] = []
   try {
     if (roles.includes('sandbox')) {
+      owner = await sandboxOwner(connection, namespace)
       sandboxes = await prepareSandboxes(config, { onProgress })
-      host = new SessionHost({ namespace, backends: sandboxes.backends, tools: config.registry.signatures() })
+      host = new SessionHost({ namespace: owner, backends: sandboxes.backends, tools: config.registry.signatures() })
     }
     workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host })
   } catch (thrown) {
@@ -59,7 +62,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await connection.close()
     throw thrown
   }
-  const reaper = sandboxes?.docker && host && startReaper(sandboxes.docker, host, namespace, onProgress)
+  const docker = sandboxes?.docker
+  const running = (workflowId: string): Promise<boolean> => isRunning(connection, namespace, workflowId)
+  const reaper = docker && host && startReaper({ docker, host, owner, isRunning: running, onProgress })
   const runThenClose = async (): Promise<void> => {
     try {
       await runAll(workers)

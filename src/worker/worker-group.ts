@@ -1,10 +1,10 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
-import { fileURLToPath } from 'node:url'
 import { modelActivities, sandboxActivities, toolActivities, workflowActivities } from '../activities/index.js'
 import { hostQueue, type Role, roleQueue } from '../common/names.js'
 import type { ModelProvider } from '../models/provider.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import type { ResolvedConfig } from './config/parse-config.js'
+import { workflowBundle } from './workflow-bundle.js'
 
 export interface WorkerGroupOptions {
   readonly connection: NativeConnection
@@ -16,8 +16,6 @@ export interface WorkerGroupOptions {
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
 }
-
-const workflowBundle = { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) }
 
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
 const stickyTimeout = '1s'
@@ -33,7 +31,7 @@ export function createWorkers(options: WorkerGroupOptions): Promise<Worker[]> {
 const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<Worker>[]>> = {
   workflow: (options) => [
     create(options, queueOf(options, 'workflow'), {
-      workflowBundle,
+      workflowBundle: workflowBundle(),
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       activities: workflowActivities(options.config.plan),
     }),
@@ -43,12 +41,16 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
       activities: modelActivities(options.provider, options.config.registry, options.config.instructions),
     }),
   ],
-  tools: (options) => [
-    create(options, queueOf(options, 'tools'), {
-      activities: toolActivities(options.config.registry, options.config.plan.limits),
-      maxConcurrentActivityTaskExecutions: 200,
-    }),
-  ],
+  tools: (options) =>
+    // Temporal takes no worker without activities, and code needs no tools.
+    options.config.registry.names.length === 0
+      ? []
+      : [
+          create(options, queueOf(options, 'tools'), {
+            activities: toolActivities(options.config.registry, options.config.plan.limits),
+            maxConcurrentActivityTaskExecutions: 200,
+          }),
+        ],
   sandbox: (options) => {
     const { host, hostId, config } = options
     if (!host) return []

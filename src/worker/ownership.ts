@@ -1,0 +1,32 @@
+import { isGrpcServiceError } from '@temporalio/client'
+import type { NativeConnection } from '@temporalio/worker'
+
+/** gRPC's NOT_FOUND. */
+const notFound: number = 5
+
+/**
+ * Who sandboxes of this namespace belong to. The name alone is no owner: two servers that share a Docker daemon both have a
+ * namespace called `default`.
+ */
+export async function sandboxOwner({ workflowService }: NativeConnection, namespace: string): Promise<string> {
+  const { namespaceInfo } = await workflowService.describeNamespace({ namespace })
+  return `${namespace}.${namespaceInfo?.id ?? ''}`
+}
+
+/** Is the latest run of this workflow under way? */
+export async function isRunning(
+  { workflowService }: NativeConnection,
+  namespace: string,
+  workflowId: string,
+): Promise<boolean> {
+  try {
+    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId },
+    })
+    return workflowExecutionInfo?.closeTime == null
+  } catch (thrown) {
+    if (isGrpcServiceError(thrown) && thrown.code === notFound) return false
+    throw thrown
+  }
+}

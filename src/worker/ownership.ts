@@ -2,7 +2,7 @@ import { isGrpcServiceError } from '@temporalio/client'
 import type { NativeConnection } from '@temporalio/worker'
 
 /** gRPC's NOT_FOUND. */
-const notFound: number = 5
+const notFound = 5
 
 /**
  * Who sandboxes of this namespace belong to. The name alone is no owner: two servers that share a Docker daemon both have a
@@ -26,7 +26,8 @@ export async function isRunning(
     })
     return workflowExecutionInfo?.closeTime == null
   } catch (thrown) {
-    if (isGrpcServiceError(thrown) && thrown.code === notFound) return false
+    const code: number | undefined = isGrpcServiceError(thrown) ? thrown.code : undefined
+    if (code === notFound) return false
     throw thrown
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { testTemporal } from './temporal.js'
 
-const cli = process.env['TEST_CLI'] ?? fileURLToPath(new URL('../../dist/client/cli/main.js', import.meta.url))
+const cli = fileURLToPath(new URL('../../dist/client/cli/main.js', import.meta.url))
 
 /** A real `ptc worker` in a process of its own, to be killed. */
 export class WorkerProcess {

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import type { WorkflowHandle } from '@temporalio/client'
+import { benchmark } from './support/benchmark.js'
+import { type Measured, measureHistory } from './support/history.js'
+import { interleaved, ratios, type Row } from './support/measure.js'
+import { bareQueue, type Stack, startStack } from './support/stack.js'
+
+const sequential = (calls: number): string => `for value in range(${calls}):\n    await ping(value=value)`
+
+const parallel = (calls: number): string =>
+  `import asyncio\nawait asyncio.gather(*(ping(value=value) for value in range(${calls})))`
+
+const targets = { sequential: 2.2, parallel: 1.2 } as const
+
+// Calls made by code, beside bare activities of the same process: time, history events and history bytes of each.
+await benchmark('calls', async (context) => {
+  const { runs, calls, tell } = context
+  const stack = await startStack(context)
+  const work = {
+    bareSequential: (count: number) => bare(stack, 'bareSequential', count),
+    codeSequential: (count: number) => program(stack, sequential(count)),
+    bareParallel: (count: number) => bare(stack, 'bareParallel', count),
+    codeParallel: (count: number) => program(stack, parallel(count)),
+  }
+  tell('warming up')
+  await interleaved(
+    2,
+    mapValues(work, (run) => () => run(10)),
+  )
+  const empty = await interleaved(
+    1,
+    mapValues(work, (run) => () => run(0)),
+  )
+  tell(`${runs} repetitions of ${calls} calls, sequential and parallel, bare and from code`)
+  const full = await interleaved(
+    runs,
+    mapValues(work, (run) => () => run(calls)),
+  )
+
+  const rows = (name: keyof typeof work, what: string): Row[] => {
+    const [base] = empty[name]
+    return [
+      { what: `${what}, time`, unit: 'ms', samples: full[name].map(({ durationMs }) => durationMs / calls) },
+      {
+        what: `${what}, history`,
+        unit: 'events',
+        samples: full[name].map(({ events }) => (events - (base?.events ?? 0)) / calls),
+      },
+      {
+        what: `${what}, history`,
+        unit: 'bytes',
+        samples: full[name].map(({ bytes }) => (bytes - (base?.bytes ?? 0)) / calls),
+      },
+    ]
+  }
+  const ratio = (code: readonly Measured[], reference: readonly Measured[]): number[] =>
+    ratios(
+      code.map(({ durationMs }) => durationMs),
+      reference.map(({ durationMs }) => durationMs),
+    )
+  return [
+    ...rows('bareSequential', 'bare activity, sequential'),
+    ...rows('codeSequential', 'call from code, sequential'),
+    {
+      what: 'sequential: code / bare',
+      unit: 'x',
+      samples: ratio(full.codeSequential, full.bareSequential),
+      target: targets.sequential,
+    },
+    ...rows('bareParallel', 'bare activity, parallel'),
+    ...rows('codeParallel', 'call from code, parallel'),
+    {
+      what: 'parallel: code / bare',
+      unit: 'x',
+      samples: ratio(full.codeParallel, full.bareParallel),
+      target: targets.parallel,
+    },
+  ]
+})
+
+async function bare({ client }: Stack, workflow: string, calls: number): Promise<Measured> {
+  const options = { taskQueue: bareQueue, workflowId: randomUUID(), args: [calls] }
+  return finished(await client.workflow.start(workflow, options))
+}
+
+/** From the moment the code is handed over to its end: everything but opening and closing the session. */
+async function program({ client, taskQueue }: Stack, source: string): Promise<Measured> {
+  const options = { taskQueue, workflowId: randomUUID(), args: [{ source }] }
+  const handle = await client.workflow.start('program', options)
+  const { outcome } = (await handle.result()) as { readonly outcome: { readonly status: string } }
+  if (outcome.status !== 'ok') throw new Error(`the measured program failed: ${JSON.stringify(outcome)}`)
+  return finished(handle, 'session.advance')
+}
+
+async function finished(handle: WorkflowHandle, activity?: string): Promise<Measured> {
+  await handle.result()
+  return measureHistory(handle, activity)
+}
+
+function mapValues<Name extends string, From, To>(record: Readonly<Record<Name, From>>, change: (value: From) => To) {
+  return Object.fromEntries(Object.entries<From>(record).map(([name, value]) => [name, change(value)])) as Record<
+    Name,
+    To
+  >
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { benchmark } from './support/benchmark.js'
+import { interleaved, ratios } from './support/measure.js'
+import { configFile, type Stack, startServer } from './support/stack.js'
+
+const file = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
+
+const startMs = 60_000
+
+// From the start of a process until the server sees it poll for workflows.
+await benchmark('worker-start', async (context) => {
+  const { runs, tell } = context
+  const stack = await startServer(context)
+  const { address, namespace } = stack.server
+  const small = (way: string) => () =>
+    untilPolling(stack, way, [file('support/workflow-worker.mjs'), way, address, namespace, way])
+  const cli = [file('../dist/client/cli/main.js'), 'worker', '--config', configFile, '--log-level', 'ERROR']
+  const work = {
+    prebuilt: small('prebuilt'),
+    bundling: small('bundling'),
+    whole: () => untilPolling(stack, stack.taskQueue, [...cli, '--roles', 'workflow,tools,sandbox']),
+  }
+  tell(`${runs} repetitions of three ways to start a worker`)
+  await interleaved(1, work)
+  const { prebuilt, bundling, whole } = await interleaved(runs, work)
+  return [
+    { what: 'workflow worker, prebuilt bundle', unit: 'ms', samples: prebuilt },
+    { what: 'workflow worker, bundling at its start', unit: 'ms', samples: bundling },
+    { what: 'prebuilt / bundling', unit: 'x', samples: ratios(prebuilt, bundling) },
+    { what: '`ptc worker` with Docker sandboxes', unit: 'ms', samples: whole },
+  ]
+})
+
+/** @throws Error when the process ends first, or polls nothing within a minute */
+async function untilPolling(stack: Stack, queue: string, argv: readonly string[]): Promise<number> {
+  const { address, namespace } = stack.server
+  const start = performance.now()
+  const child = spawn(process.execPath, argv, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ANTHROPIC_API_KEY: 'not-used' },
+  })
+  const exit = once(child, 'exit')
+  try {
+    while (!(await polls(stack, queue, child.pid))) {
+      if (child.exitCode !== null) throw new Error(`the worker ended with exit code ${child.exitCode}`)
+      if (performance.now() - start > startMs) throw new Error('the worker polls nothing after a minute')
+      await pause(5)
+    }
+    return performance.now() - start
+  } finally {
+    child.kill('SIGKILL')
+    await exit
+  }
+}
+
+/** Asks for pollers of workflows: they are what the API means when no type is named. */
+async function polls({ client, server }: Stack, queue: string, pid: number | undefined): Promise<boolean> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: server.namespace,
+    taskQueue: { name: queue },
+  })
+  return (pollers ?? []).some(({ identity }) => identity?.startsWith(`${pid}@`))
+}

@@ -2,6 +2,9 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 
 const retryMs = 2
+/** What is said on the status descriptor; interpreter.ts knows the same numbers. */
+const readyStatus = 1
+const overStatus = 2 // followed by the exit code
 const idle = new Int32Array(new SharedArrayBuffer(4))
 
 /**
@@ -9,7 +12,7 @@ const idle = new Int32Array(new SharedArrayBuffer(4))
  * numbers, strings and byte views, and never throws (an error object of this side would be a handle on it):
  * a failure is a negative number or null. inside.mjs never lets them out of its closures.
  */
-export function makeDoors({ interruptDescriptor, readyDescriptor }) {
+export function makeDoors({ interruptDescriptor, statusDescriptor }) {
   const interrupts = watchInterrupts(interruptDescriptor)
   let ready = false
 
@@ -19,8 +22,7 @@ export function makeDoors({ interruptDescriptor, readyDescriptor }) {
       if (!ready) {
         // The program's first read is the moment the interpreter is of use: Python is up, the runner is waiting.
         ready = true
-        whole(readyDescriptor, Uint8Array.of(1))
-        closeQuietly(readyDescriptor)
+        whole(statusDescriptor, Uint8Array.of(readyStatus))
       }
       const count = blocking(() => fs.readSync(0, view, 0, view.byteLength, null))
       interrupts.forget()
@@ -28,6 +30,8 @@ export function makeDoors({ interruptDescriptor, readyDescriptor }) {
     },
     write: (view) => whole(1, view),
     writeError: (view) => whole(2, view),
+    /** Tells the parent that all is over, which then ends what does not end by itself. */
+    over: (exitCode) => whole(statusDescriptor, Uint8Array.of(overStatus, exitCode)),
     log: (text) => whole(2, Buffer.from(`${text}\n`)),
     now: () => performance.now(),
     interrupted: () => interrupts.take(),
@@ -86,14 +90,6 @@ function blocking(operation) {
       if (error.code !== 'EAGAIN' && error.code !== 'EINTR') return -1
       Atomics.wait(idle, 0, 0, retryMs)
     }
-  }
-}
-
-function closeQuietly(descriptor) {
-  try {
-    fs.closeSync(descriptor)
-  } catch {
-    // The parent did not ask to be told.
   }
 }
 

@@ -16,9 +16,15 @@ import { stripNode } from './strip-node.mjs'
 
 const settings = JSON.parse(process.argv[2])
 const crashed = 70 // EX_SOFTWARE
-const exit = process.reallyExit.bind(process)
+const reallyExit = process.reallyExit.bind(process)
 
-const doors = makeDoors({ interruptDescriptor: 3, readyDescriptor: 4 })
+const doors = makeDoors({ interruptDescriptor: 3, statusDescriptor: 4 })
+
+/** V8 sometimes waits for ever for a thread that compiles WebAssembly; so the parent is told first, and kills. */
+function exit(code) {
+  doors.over(code)
+  reallyExit(code)
+}
 
 try {
   const files = loadFiles(settings)

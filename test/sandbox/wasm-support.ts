@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -83,27 +83,27 @@ export async function* framesOf(connection: SandboxConnection, resume = false): 
   for await (const chunk of connection.received) yield* decoder.push(chunk)
 }
 
-/** Process ids whose command line has this text in it. */
-export async function processesWith(text: string): Promise<number[]> {
+/** Process ids whose command line has all of these in it. */
+export async function processesWith(...texts: readonly string[]): Promise<number[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
   const found: number[] = []
   for (const id of ids) {
     const command = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
-    if (command.includes(text)) found.push(Number(id))
+    if (texts.every((text) => command.includes(text))) found.push(Number(id))
   }
   return found
 }
 
-/** Of these processes, the interpreters that have said that they are ready: then they close descriptor 4. */
+/** Of these processes, the interpreters that wait for their first input: they sit in a read of descriptor 0. */
 export async function readyInterpreters(text: string): Promise<number[]> {
-  const isNode = (id: number) => {
-    try {
-      return path.basename(readlinkSync(`/proc/${id}/exe`)).startsWith('node')
-    } catch {
-      return false // gone already
-    }
-  }
-  return (await processesWith(text)).filter((id) => isNode(id) && !existsSync(`/proc/${id}/fd/4`))
+  const reads = new Set(['0', '63']) // the number of read() on x86-64 and on ARM
+  const waits = await Promise.all(
+    (await processesWith(text)).map(async (id) => {
+      const [call = '', descriptor] = (await readFile(`/proc/${id}/syscall`, 'utf8').catch(() => '')).split(' ')
+      return reads.has(call) && descriptor === '0x0' ? [id] : []
+    }),
+  )
+  return waits.flat()
 }
 
 /** Waits for something outside this process that announces itself in no other way. */

@@ -36,7 +36,7 @@ function layerNames(layers: JailLayers): readonly string[] {
     ...(layers.setpriv ? ['no new privileges, dies with the worker'] : []),
     ...(layers.shell ? ['kernel limits'] : []),
     ...(layers.unshare ? ['own network, process and IPC namespaces'] : []),
-    ...(layers.nodeLibraries ? ['empty root directory'] : []),
+    ...(layers.emptyRoot ? ['empty root directory'] : []),
   ]
 }
 
@@ -55,7 +55,7 @@ function* missing(layers: JailLayers): Generator<BackendProblem> {
       remedy:
         'On Linux install util-linux and allow unprivileged user namespaces; elsewhere prefer the Docker backend.',
     }
-  } else if (layers.nodeLibraries === undefined) {
+  } else if (!layers.emptyRoot) {
     yield {
       severity: 'warning',
       message: "no empty root directory could be made: only Node's permission model keeps the sandbox from files",

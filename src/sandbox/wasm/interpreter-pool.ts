@@ -44,7 +44,6 @@ export class InterpreterPool {
   async take(limits: ChildLimits): Promise<Interpreter> {
     this.#limits = limits
     const interpreter = (await this.#takeWarm(limits)) ?? (await this.#startNow(limits))
-    interpreter.hold(true)
     // After whoever waits for this one has gone on with it.
     setImmediate(() => this.#refill())
     return interpreter
@@ -118,7 +117,9 @@ export class InterpreterPool {
   }
 }
 
+/** Somebody waits for it from here on, and so does this process. */
 async function whenReady(interpreter: Interpreter): Promise<Interpreter> {
+  interpreter.hold(true)
   await interpreter.ready
   return interpreter
 }

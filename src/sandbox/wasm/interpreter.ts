@@ -6,11 +6,17 @@ import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { SandboxEnd } from '../backend.js'
+import { deferred } from '../deferred.js'
 import { InterruptLine } from './interrupt-line.js'
 import type { JailCommand } from './jail-command.js'
 import { Tail } from './tail.js'
 
 const startMs = 60_000
+/** How long a child that said it was over may take to be gone. */
+const endMs = 500
+/** What a child says on its status descriptor; doors.mjs knows the same numbers. */
+const readyStatus = 1
+const overStatus = 2
 const diagnosticBytes = 8 * 1024
 
 /**
@@ -27,6 +33,9 @@ export class Interpreter {
   readonly #child: ChildProcess
   readonly #interrupts: InterruptLine
   readonly #diagnostics = new Tail(diagnosticBytes)
+  readonly #started = deferred<'started'>()
+  /** The exit code the child announced. */
+  #announced: number | null = null
   #alive = true
   #killed = false
 
@@ -43,17 +52,18 @@ export class Interpreter {
     })
     this.#interrupts.started()
     const { stdin, stdout, stderr, stdio } = this.#child
-    const readiness = stdio[4] as Readable | null | undefined
-    if (!stdin || !stdout || !stderr || !readiness) {
+    const status = stdio[4] as Readable | null | undefined
+    if (!stdin || !stdout || !stderr || !status) {
       throw new PtcError('INTERNAL', 'the embedded interpreter was started without pipes')
     }
     this.#input = stdin
     this.output = stdout
     // A broken pipe is told by `ended`; an error without a listener would end this process.
-    for (const stream of [stdin, stdout, stderr, readiness]) stream.on('error', () => {})
+    for (const stream of [stdin, stdout, stderr, status]) stream.on('error', () => {})
     stderr.on('data', (chunk: Uint8Array) => this.#diagnostics.push(chunk))
     this.ended = this.#watchEnd(once(stderr, 'close'))
-    this.ready = this.#watchStart(readiness)
+    this.ready = this.#watchStart()
+    status.on('data', (chunk: Uint8Array) => this.#hear(chunk))
     this.ready.catch(() => {}) // whoever takes the interpreter hears of it
   }
 
@@ -85,21 +95,27 @@ export class Interpreter {
 
   /** Whether this process stays for the child's sake; an idle interpreter must not keep it. */
   hold(held: boolean): void {
-    const sockets = [this.#child.stdin, this.#child.stdout, this.#child.stderr].filter(
-      (stream) => stream instanceof Socket,
-    )
-    for (const handle of [this.#child, ...sockets]) {
+    const pipes = this.#child.stdio.filter((stream) => stream instanceof Socket)
+    for (const handle of [this.#child, ...pipes]) {
       if (held) handle.ref()
       else handle.unref()
     }
   }
 
-  async #watchStart(readiness: Readable): Promise<void> {
-    const started = new Promise<'started'>((resolve) => readiness.once('data', () => resolve('started')))
+  #hear(status: Uint8Array): void {
+    if (status.includes(readyStatus) && !status.includes(overStatus)) this.#started.resolve('started')
+    const over = status.indexOf(overStatus)
+    if (over < 0) return
+    this.#announced = status[over + 1] ?? null
+    // Its own exit may hang in V8, with nothing of the program left to wait for.
+    void setTimeout(endMs, undefined, { ref: false }).then(() => this.#alive && killGroup(this.#child))
+  }
+
+  async #watchStart(): Promise<void> {
     const deadline = new AbortController()
     const late = setTimeout(startMs, 'late' as const, { ref: false, signal: deadline.signal })
     try {
-      const first = await Promise.race([started, late, this.ended])
+      const first = await Promise.race([this.#started.promise, late, this.ended])
       if (first === 'started') return
       if (first === 'late') void this.kill()
       const reason =
@@ -110,19 +126,19 @@ export class Interpreter {
     } finally {
       deadline.abort()
       late.catch(() => {})
-      readiness.destroy()
     }
   }
 
   async #watchEnd(diagnosed: Promise<unknown>): Promise<SandboxEnd> {
     const { exitCode, signal, error } = await exitOf(this.#child)
+    const over = this.#announced !== null
     this.#alive = false
     this.#interrupts.close()
     // Everything that held the pipe is gone when it closes: the child and whatever was wrapped around it.
     await diagnosed.catch(() => {})
     const diagnostics = error === undefined ? this.#diagnostics.text : messageOf(error)
-    const outOfMemory = !this.#killed && diedOfMemory(signal, exitCode, diagnostics)
-    return { reason: outOfMemory ? 'out_of_memory' : 'exited', exitCode, diagnostics }
+    const outOfMemory = !this.#killed && !over && diedOfMemory(signal, exitCode, diagnostics)
+    return { reason: outOfMemory ? 'out_of_memory' : 'exited', exitCode: exitCode ?? this.#announced, diagnostics }
   }
 }
 
@@ -146,7 +162,7 @@ async function exitOf(child: ChildProcess): Promise<Exit> {
 function diedOfMemory(signal: NodeJS.Signals | null, exitCode: number | null, diagnostics: string): boolean {
   if (signal === 'SIGKILL' || exitCode === 128 + 9) return true
   const crashed = signal !== null || (exitCode !== null && exitCode > 128)
-  return crashed && /out of memory|allocation failed/i.test(diagnostics)
+  return crashed && /out of memory|allocation failed|SetPermissions/i.test(diagnostics)
 }
 
 function killGroup(child: ChildProcess): void {

@@ -23,8 +23,8 @@ export const pythonRunner = path.join(runnerDirectory, 'python')
 const mebibyte = 1024 * 1024
 /** V8's own objects: Pyodide's glue and whatever JavaScript the program makes. 25 MiB are used at rest. */
 const heapMebibytes = 128
-/** Compiled code, thread stacks and Node itself; 210 MiB were measured at rest, the rest is room. */
-const overheadBytes = 320 * mebibyte
+/** Compiled code and thread stacks, over what Node takes by itself; 165 MiB were measured at rest, the rest is room. */
+const overheadBytes = 272 * mebibyte
 
 export interface JailCommand {
   readonly file: string
@@ -38,7 +38,7 @@ export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 
     ...dieWithParent(layers),
     ...kernelLimits(layers, settings.limits),
     ...namespaces(layers, readable),
-    ...node(layers, readable),
+    ...stripped(layers, readable),
     path.join(realpathSync(wasmFolder), entry),
     JSON.stringify(childArguments(settings)),
   ]
@@ -55,21 +55,21 @@ function dieWithParent({ setpriv }: JailLayers): readonly string[] {
   return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs', '--']
 }
 
-function kernelLimits({ shell }: JailLayers, { memoryBytes, tmpBytes }: ChildLimits): readonly string[] {
-  if (shell === undefined) return []
-  const kibibytes = Math.ceil((memoryBytes + tmpBytes + overheadBytes) / 1024)
+function kernelLimits({ shell, node }: JailLayers, { memoryBytes, tmpBytes }: ChildLimits): readonly string[] {
+  if (shell === undefined || node === undefined) return []
+  const kibibytes = Math.ceil((node.dataBytes + memoryBytes + tmpBytes + overheadBytes) / 1024)
   return [shell, path.join(wasmFolder, 'limits.sh'), String(kibibytes)]
 }
 
-function namespaces({ unshare, shell, nodeLibraries }: JailLayers, readable: readonly string[]): readonly string[] {
+function namespaces({ unshare, shell, node, emptyRoot }: JailLayers, readable: readonly string[]): readonly string[] {
   if (unshare === undefined) return []
   const spaces = ['--user', '--map-root-user', '--net', '--pid', '--ipc', '--uts', '--fork', '--kill-child']
-  if (nodeLibraries === undefined || shell === undefined) return [unshare, ...spaces, '--']
-  const files = [realpathSync(process.execPath), ...nodeLibraries, ...readable]
+  if (!emptyRoot || node === undefined || shell === undefined) return [unshare, ...spaces, '--']
+  const files = [realpathSync(process.execPath), ...node.libraries, ...readable]
   return [unshare, ...spaces, '--mount', '--', shell, path.join(wasmFolder, 'root.sh'), ...files, '--']
 }
 
-function node({ permissionFlag }: JailLayers, readable: readonly string[]): readonly string[] {
+function stripped({ permissionFlag }: JailLayers, readable: readonly string[]): readonly string[] {
   if (permissionFlag === undefined) throw new Error('this Node has no permission model')
   return [
     realpathSync(process.execPath),

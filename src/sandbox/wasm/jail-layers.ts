@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import path from 'node:path'
 import { promisify } from 'node:util'
 import { findProgram } from './find-program.js'
 import { jailCommand } from './jail-command.js'
 import type { ChildSettings } from './jail-command.js'
+import { factsOfNode } from './node-facts.js'
+import type { NodeFacts } from './node-facts.js'
 
 /**
  * What stands around an interpreter on this machine, besides what always does: a child process with an empty environment,
@@ -18,14 +19,23 @@ export interface JailLayers {
   readonly shell: string | undefined
   /** Path of `unshare`: own user, network, process, IPC and host name spaces. */
   readonly unshare: string | undefined
-  /**
-   * The shared libraries of Node, when a root directory can be made that has nothing of this machine in it but these,
-   * Node, and Pyodide.
-   */
-  readonly nodeLibraries: readonly string[] | undefined
+  /** A root directory that has nothing of this machine in it but Node, its libraries, and Pyodide. */
+  readonly emptyRoot: boolean
+  /** Known wherever `shell` is. */
+  readonly node: NodeFacts | undefined
 }
 
 const probeMs = 10_000
+
+/** What is left where nothing else works. */
+export const noLayers: JailLayers = {
+  permissionFlag: undefined,
+  setpriv: undefined,
+  shell: undefined,
+  unshare: undefined,
+  emptyRoot: false,
+  node: undefined,
+}
 
 /** Tries each layer for real, strongest first; nothing is assumed from versions. */
 export async function probeJailLayers(settings: ChildSettings): Promise<JailLayers> {
@@ -33,44 +43,37 @@ export async function probeJailLayers(settings: ChildSettings): Promise<JailLaye
   const permissionFlag = ['--permission', '--experimental-permission'].find((flag) =>
     process.allowedNodeEnvironmentFlags.has(flag),
   )
-  const bare: JailLayers = {
-    permissionFlag,
-    setpriv: undefined,
-    shell: undefined,
-    unshare: undefined,
-    nodeLibraries: undefined,
-  }
+  const bare: JailLayers = { ...noLayers, permissionFlag }
   if (!linux || permissionFlag === undefined) return bare
   const works = (layers: JailLayers) => starts(layers, settings)
 
-  const shell = { ...bare, shell: findProgram('sh') }
-  const limited = shell.shell !== undefined && (await works(shell)) ? shell : bare
-  const bound = { ...limited, setpriv: findProgram('setpriv') }
-  const base = bound.setpriv !== undefined && (await works(bound)) ? bound : limited
-  const spaces = { ...base, unshare: findProgram('unshare') }
-  if (spaces.unshare === undefined) return base
+  const node = await factsOfNode(probeMs).catch(() => undefined)
+  const shell = node && findProgram('sh')
+  const limited = { ...bare, shell, node }
+  const first = shell !== undefined && (await works(limited)) ? limited : bare
+  const bound = { ...first, setpriv: findProgram('setpriv') }
+  const second = bound.setpriv !== undefined && (await works(bound)) ? bound : first
+  const spaces = { ...second, unshare: findProgram('unshare') }
+  if (spaces.unshare === undefined) return second
   // The new root is built by a shell script.
-  const rooted = { ...spaces, nodeLibraries: await librariesOfNode() }
+  const rooted = { ...spaces, emptyRoot: true }
   if (spaces.shell !== undefined && (await works(rooted))) return rooted
-  return (await works(spaces)) ? spaces : base
-}
-
-/** What Node is linked with; asked of a fresh one, because this process may have loaded anything. */
-async function librariesOfNode(): Promise<readonly string[]> {
-  const script = 'process.stdout.write(JSON.stringify(process.report.getReport().sharedObjects))'
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env: {}, timeout: probeMs })
-  const libraries: unknown = JSON.parse(stdout)
-  const isFile = (library: unknown): library is string => typeof library === 'string' && path.isAbsolute(library)
-  return Array.isArray(libraries) ? libraries.filter(isFile) : []
+  return (await works(spaces)) ? spaces : second
 }
 
 /** Starts the real command with a child that only says that it runs. */
 async function starts(layers: JailLayers, settings: ChildSettings): Promise<boolean> {
   const { file, args } = jailCommand(layers, settings, 'probe.mjs')
-  try {
+  const attempt = async () => {
     const { stdout } = await promisify(execFile)(file, args, { env: {}, timeout: probeMs, killSignal: 'SIGKILL' })
     return stdout === 'jailed'
-  } catch {
-    return false
   }
+  // A no of the system comes by exit code. A signal is an accident (a busy machine), and must not cost a layer.
+  return attempt()
+    .catch((thrown: unknown) => (wasKilled(thrown) ? attempt() : false))
+    .catch(() => false)
+}
+
+function wasKilled(thrown: unknown): boolean {
+  return thrown instanceof Error && 'signal' in thrown && thrown.signal === 'SIGKILL'
 }

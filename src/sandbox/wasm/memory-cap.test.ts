@@ -46,9 +46,7 @@ test("Pyodide's own module can be capped", () => {
 
 /** TypeScript knows WebAssembly from the browser's types only, which this project leaves out. */
 interface Engine {
-  readonly instantiate: (
-    wasm: Uint8Array,
-  ) => Promise<{
+  readonly instantiate: (wasm: Uint8Array) => Promise<{
     readonly instance: { readonly exports: { readonly m: { readonly grow: (pages: number) => number } } }
   }>
 }

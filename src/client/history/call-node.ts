@@ -1,6 +1,6 @@
 import type { CallStatus } from '../../common/outcomes.js'
 import { answerOf, type CallDraft } from './draft.js'
-import type { ActivityRecord } from './run-log.js'
+import type { ActivityRecord } from './activity-log.js'
 import { type CallNode, type Failure, isPending, type PendingStatus } from './tree.js'
 
 export interface CallSurroundings {

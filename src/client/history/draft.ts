@@ -1,6 +1,6 @@
 import type { CodeUse } from './blocks.js'
 import type { DeliveredOutcome, DescribedCall } from './payload-shapes.js'
-import type { ActivityRecord } from './run-log.js'
+import type { ActivityRecord } from './activity-log.js'
 import type { CellNode } from './tree.js'
 import type { Answer } from './work.js'
 

@@ -159,6 +159,7 @@ describe('a call', () => {
 
   test('that waits for a free place is waiting', async () => {
     expect(await ending()).toMatchObject({ status: 'waiting', endedAt: undefined })
+    expect((await program(made)).phase).toEqual({ type: 'waiting_for_calls', open: 1 })
   })
 
   test('that a cell left open may end in the next', async () => {

@@ -1,5 +1,6 @@
 import type { RunDraft } from './draft.js'
-import type { ActivityRecord, RunEnd } from './run-log.js'
+import type { ActivityRecord } from './activity-log.js'
+import type { RunEnd } from './run-log.js'
 import type { Phase } from './tree.js'
 import { runningCell } from './walk.js'
 
@@ -16,7 +17,13 @@ export function phaseOf(run: RunDraft, activities: readonly ActivityRecord[], en
       return work.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
     }
   }
-  const calls = open.filter(({ work }) => work.type === 'tool').length
+  const calls = open.filter(({ work }) => work.type === 'tool').length + unscheduled(run)
   if (calls > 0) return { type: 'waiting_for_calls', open: calls }
   return activities.length === 0 ? { type: 'starting' } : { type: 'deciding' }
+}
+
+/** Calls that the running cell has made and that have no activity yet: they wait for a free place, or for a moment. */
+function unscheduled(run: RunDraft): number {
+  const calls = [...(runningCell(run)?.calls.values() ?? [])]
+  return calls.filter(({ activity, told, described }) => !activity && !told && !described?.refused).length
 }

@@ -90,7 +90,7 @@ describe('a run that goes on', () => {
     const count = upTo(events, (event) => named(event, 'get_city'))
     const builder = new RunTreeBuilder()
     await builder.add(events.slice(0, count))
-    expect(builder.tree().phase).toEqual({ type: 'waiting_for_calls', open: 1 })
+    expect(builder.tree().phase).toEqual({ type: 'waiting_for_calls', open: 4 })
     expect(firstCall(builder.tree())).toMatchObject({ status: 'waiting', attempts: 0, endedAt: undefined })
     await builder.addPending([pending(2, 2)])
     expect(firstCall(builder.tree())).toMatchObject({

@@ -1,6 +1,6 @@
 import { type CellDraft, answerOf, emptyDraft, type RunDraft, type TurnDraft } from './draft.js'
 import { endCell, settleCell, toldOf } from './cell-end.js'
-import type { ActivityRecord } from './run-log.js'
+import type { ActivityRecord } from './activity-log.js'
 import type { Work } from './work.js'
 
 type Advance = Extract<Work, { type: 'advance' }>

@@ -81,9 +81,13 @@ function ofCell(cell: CellNode, columns: number): readonly Milestone[] {
   return [...found, { key: `cell ${number} ended`, lines: [head, ...printed, ...wrong] }]
 }
 
+/** Nothing of a line is lost: this is the only place where whoever follows a run gets to see it. */
 function inset(text: string, columns: number, style: 'plain' | 'cyan' | 'red', limit: number): readonly Line[] {
   const keep = style === 'red' ? 'tail' : 'head'
-  return textBlock(text, { columns: columns - 2, style, limit, keep }).map((line) => [part('│ ', 'dim'), ...line])
+  return textBlock(text, { columns: columns - 2, style, limit, keep, prose: true }).map((line) => [
+    part('│ ', 'dim'),
+    ...line,
+  ])
 }
 
 function callsInWords(calls: readonly CallNode[]): string {

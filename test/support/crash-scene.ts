@@ -71,7 +71,7 @@ export class CrashScene {
     for (;;) {
       const { raw } = await handle.describe()
       const running = raw.pendingActivities?.some(
-        ({ activityType, state }) => activityType?.name === type && state === started,
+        ({ activityType, state }) => activityType?.name === type && Number(state) === started,
       )
       if (running && (await this.count(handle, type)) > afterResults) return
     }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { testTemporal } from './temporal.js'
 
@@ -9,10 +9,17 @@ const cli = fileURLToPath(new URL('../../dist/client/cli/main.js', import.meta.u
 export class WorkerProcess {
   readonly #child: ChildProcess
   #log = ''
+  readonly #changes = new EventEmitter()
 
   private constructor(child: ChildProcess) {
     this.#child = child
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (this.#log += String(chunk)))
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => {
+        this.#log += String(chunk)
+        this.#changes.emit('change')
+      })
+    }
+    child.on('exit', () => this.#changes.emit('change'))
   }
 
   /** Starts it and waits until it takes work. */
@@ -54,10 +61,7 @@ export class WorkerProcess {
   async #ready(): Promise<void> {
     while (!/worker ready/i.test(this.#log)) {
       if (!this.running) throw new Error(`the worker ended before it was ready:\n${this.#log}`)
-      const output = [this.#child.stdout, this.#child.stderr].flatMap((stream) =>
-        stream ? [once(stream, 'data')] : [],
-      )
-      await Promise.race([...output, once(this.#child, 'exit')])
+      await once(this.#changes, 'change')
     }
   }
 }

@@ -2,10 +2,16 @@ import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
+/** Said of every worker whose role is not `workflow`, which is as it should be. */
+const expected = 'No workflows registered, not polling for workflow tasks'
+
 /**
  * Sets up Temporal's native side, once a process and before any connection. Signals are the command line's business: the
  * SDK's own handling would end workers that we have yet to let go of sessions for.
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void): void {
-  Runtime.install({ shutdownSignals: [], logger: new DefaultLogger(level, write) })
+  const writeUnexpected = (entry: LogEntry): void => {
+    if (entry.message !== expected) write(entry)
+  }
+  Runtime.install({ shutdownSignals: [], logger: new DefaultLogger(level, writeUnexpected) })
 }

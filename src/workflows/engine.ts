@@ -50,7 +50,12 @@ export function openSession(input: OpenInput, timings: Timings): Promise<OpenedS
     startToCloseTimeout: timings.openMs,
     heartbeatTimeout: timings.heartbeatMs,
     retry: { ...engineRetry, maximumAttempts: 5 },
-    summary: session.epoch === 1 ? `open a ${session.backend} session` : `rebuild the session (${session.epoch})`,
+    summary:
+      session.epoch === 1
+        ? session.backend === 'auto'
+          ? 'open a session'
+          : `open a session (${session.backend})`
+        : `rebuild the session (${session.epoch})`,
   })
 }
 

@@ -163,11 +163,12 @@ test('a program has its source, and its outcome is the last word on its cell', a
   expect(tree.turns).toMatchObject([{ number: 0, cells: [{ number: 1, status: 'ok' }] }])
 })
 
-test('an encrypted history reads the same with its codec, and is no error without', async () => {
+test('an encrypted history reads the same with its codecs, and is no error without', async () => {
   const events = recordedEvents('answered')
   const plain = await treeOf(events)
-  const sealed = events.map((event) => mapPayloads(event, seal) as HistoryEvent)
-  const dataConverter = { ...defaultDataConverter, payloadCodecs: [codec] }
+  const [inner, outer] = [sealing('inner'), sealing('outer')]
+  const sealed = events.map((event) => mapPayloads(event, (payload) => outer.seal(inner.seal(payload))) as HistoryEvent)
+  const dataConverter = { ...defaultDataConverter, payloadCodecs: [inner.codec, outer.codec] }
   expect(await treeOf(sealed, { dataConverter })).toEqual(plain)
   const blind = await treeOf(sealed)
   expect(blind).toMatchObject({ type: 'agent', status: 'completed', question: '', turns: [] })
@@ -207,25 +208,23 @@ function firstCall(tree: RunTree) {
   return tree.turns[0]?.cells[0]?.calls[0]
 }
 
-const invert = (data: Uint8Array | null | undefined) => data?.map((byte) => byte ^ 0x5a) ?? null
-
-function seal({ metadata, data }: Payload): Payload {
-  const sealed = {
-    encoding: new TextEncoder().encode('test/sealed'),
-    inner: metadata?.['encoding'] ?? new Uint8Array(),
+/** A codec that takes back only what it has made, as one that decrypts does. */
+function sealing(mark: string) {
+  const invert = (data: Uint8Array | null | undefined) => data?.map((byte) => byte ^ 0x5a) ?? null
+  const seal = ({ metadata, data }: Payload): Payload => {
+    const encoding = new TextEncoder().encode(mark)
+    return { metadata: { ...metadata, encoding, [mark]: metadata?.['encoding'] ?? encoding }, data: invert(data) }
   }
-  return { metadata: sealed, data: invert(data) }
-}
-
-const codec: PayloadCodec = {
-  encode: (payloads) => Promise.resolve(payloads.map(seal)),
-  decode: (payloads) =>
-    Promise.resolve(
-      payloads.map(({ metadata, data }) => ({
-        metadata: { encoding: metadata?.['inner'] ?? new Uint8Array() },
-        data: invert(data),
-      })),
-    ),
+  const open = ({ metadata, data }: Payload): Payload => {
+    const { [mark]: encoding, ...others } = metadata ?? {}
+    if (!encoding || new TextDecoder().decode(others['encoding']) !== mark) throw new Error(`not sealed by ${mark}`)
+    return { metadata: { ...others, encoding }, data: invert(data) }
+  }
+  const codec: PayloadCodec = {
+    encode: (payloads) => Promise.resolve(payloads.map(seal)),
+    decode: (payloads) => Promise.resolve(payloads.map(open)),
+  }
+  return { seal, codec }
 }
 
 /** A copy of an event with every payload in it exchanged. */

@@ -174,6 +174,8 @@ const recordings = {
     const handle = await start('terminated', 'program', { source: 'print(await wait_for_mail(box="B"))' })
     await called
     await handle.terminate('nobody waits')
+    // A terminated workflow closes no session, and the worker that would reap it ends with this script.
+    await killContainer('recorded-terminated')
     return handle
   },
   async rebuilt() {

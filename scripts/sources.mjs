@@ -14,7 +14,7 @@ export function filesUnder(folder) {
 }
 
 export function isTest(path) {
-  return path.endsWith('.test.ts')
+  return path.endsWith('.test.ts') || path.includes('.golden.')
 }
 
 /** A source that is shipped as it is: anything the compiler does not turn into JavaScript. */

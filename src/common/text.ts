@@ -28,7 +28,7 @@ const summaryBytes = 380
 
 /** A one-line summary that Temporal takes, whatever is in it. */
 export function fitSummary(text: string): string {
-  let fitting = [...text.slice(0, summaryBytes)]
+  let fitting = Array.from(text.slice(0, summaryBytes))
   while (utf8Length(JSON.stringify(fitting.join(''))) > summaryBytes)
     fitting = fitting.slice(0, Math.floor(fitting.length * 0.9))
   return fitting.join('')

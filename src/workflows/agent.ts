@@ -1,4 +1,5 @@
-import { CancellationScope } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, CancellationScope } from '@temporalio/workflow'
+import type { ErrorCode } from '../common/errors.js'
 import type { Message, ModelReply, UserBlock } from '../common/messages.js'
 import { type AgentInput, type AgentResult, type AgentStatus, contextTokens, textOf } from '../common/runs.js'
 import { shortNumber, utf8Length } from '../common/text.js'
@@ -46,7 +47,9 @@ async function converse(run: Run, notebook: Notebook, question: string): Promise
     showProgress(run, `the model answers (turn ${turn})`)
     if (utf8Length(JSON.stringify(messages)) > conversationBytes) return { status: 'context_full', answer: lastText }
     const request = { turn, model: { ...model, maxTokens }, limits, messages }
-    const { reply, calls } = await modelTurn(request, run.plan.timings, turnSummary(turn, last))
+    const answered = await modelTurn(request, run.plan.timings, turnSummary(turn, last)).catch(unlessContextFull)
+    if (!answered) return { status: 'context_full', answer: lastText }
+    const { reply, calls } = answered
     last = reply
     countReply(run, reply)
     lastText = textOf(reply.content) || lastText
@@ -81,6 +84,14 @@ function addUser(messages: Message[], content: readonly UserBlock[]): void {
   if (last?.role === 'user') messages[messages.length - 1] = { role: 'user', content: [...last.content, ...content] }
   else messages.push({ role: 'user', content })
 }
+
+/** What the model can't read any more ends the run with what it has; every other failure is the run's. */
+function unlessContextFull(thrown: unknown): undefined {
+  const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
+  if (!(cause instanceof ApplicationFailure && cause.type === contextTooLong)) throw thrown
+}
+
+const contextTooLong: ErrorCode = 'MODEL_CONTEXT_TOO_LONG'
 
 function turnSummary(turn: number, last: ModelReply | undefined): string {
   if (!last) return `model turn ${turn}`

@@ -1,4 +1,4 @@
-import { condition, scheduleActivity } from '@temporalio/workflow'
+import { scheduleActivity } from '@temporalio/workflow'
 import { callKey } from '../common/call-key.js'
 import type { Caller, CallPosition, ToolCallInput } from '../common/calls.js'
 import type { JsonValue } from '../common/json.js'
@@ -35,8 +35,6 @@ export async function callTool(
   if (run.counts.toolCalls >= limits.callsPerRun)
     return denied(`the run has used up its ${limits.callsPerRun} tool calls`)
   run.counts.toolCalls += 1
-  await condition(() => run.callsInFlight < limits.callsInFlight)
-  run.callsInFlight += 1
   try {
     const input: ToolCallInput = {
       tool: call.tool,
@@ -45,16 +43,18 @@ export async function callTool(
       idempotencyKey: callKey(run.identity, position, call.digest),
       arguments: call.arguments,
     }
-    return { status: 'ok', value: await runAsActivity(run, tool, input, call.summary) }
+    return await run.slots.hold(async () => ({
+      status: 'ok',
+      value: await runAsActivity(run, tool, input, call.summary),
+    }))
   } catch (thrown) {
     return toCallOutcome(thrown, tool)
-  } finally {
-    run.callsInFlight -= 1
   }
 }
 
 function runAsActivity(run: Run, tool: ToolPlan, input: ToolCallInput, summary: string): Promise<JsonValue> {
-  return scheduleActivity<JsonValue>(tool.name, [input], {
+  const { argumentBytes, resultBytes } = run.plan.limits
+  return scheduleActivity<JsonValue>(tool.name, [{ ...input, limits: { argumentBytes, resultBytes } }], {
     ...on('tools'),
     activityId: callActivityId(input.position),
     summary: fitSummary(summary),

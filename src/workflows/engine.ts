@@ -49,6 +49,8 @@ export function openSession(input: OpenInput, timings: Timings): Promise<OpenedS
     ...on('sandbox'),
     startToCloseTimeout: timings.openMs,
     heartbeatTimeout: timings.heartbeatMs,
+    // A sandbox that was made although the run is cancelled must be known, or nobody would close it.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { ...engineRetry, maximumAttempts: 5 },
     summary:
       session.epoch === 1
@@ -69,11 +71,16 @@ export function advanceSession(
   return run(activityNames.advanceSession, input, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timings.hostMs,
-    startToCloseTimeout: input.limits.cellSeconds * 1_000 + stepMarginMs,
+    startToCloseTimeout: (1 + cellsIn(input)) * input.limits.cellSeconds * 1_000 + stepMarginMs,
     heartbeatTimeout: timings.heartbeatMs,
     retry: engineRetry,
     summary,
   })
+}
+
+/** Recorded cells to repeat before the step itself; each may take its time. */
+function cellsIn({ recorded }: AdvanceInput): number {
+  return recorded.filter(({ input }) => input.type === 'cell').length
 }
 
 /** Removes a session's sandbox; when its host is gone, that host's reaper does it. */

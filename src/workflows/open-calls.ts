@@ -8,14 +8,18 @@ const stepBytes = 1_250_000
 
 /** The calls a program waits for, and the results that have arrived but not been handed over. */
 export class OpenCalls {
-  readonly #open = new Set<number>()
+  /** By index; the call itself tells it from one of the same index that was made in a cell since dropped. */
+  readonly #open = new Map<number, DescribedCall>()
   readonly #madeInCell = new Set<number>()
+  /** Handed over in this cell, to calls of earlier ones: were the cell dropped, the program would not have them. */
+  #lateResults: DeliveredResult[] = []
   #arrived: DeliveredResult[] = []
   #failure: { readonly thrown: unknown } | undefined
 
   /** A cell begins; calls that earlier ones left open stay open. */
   beginCell(): void {
     this.#madeInCell.clear()
+    this.#lateResults = []
   }
 
   /** True when each index is new, as an honest runner's are; activity ids are made of them. */
@@ -27,10 +31,10 @@ export class OpenCalls {
 
   /** Starts serving a call; its result arrives whenever it does. */
   start(call: DescribedCall, serve: (call: DescribedCall) => Promise<CallOutcome>): void {
-    this.#open.add(call.index)
+    this.#open.set(call.index, call)
     this.#madeInCell.add(call.index)
     serve(call).then(
-      (outcome) => this.#arrive({ index: call.index, outcome }),
+      (outcome) => this.#arrive(call, outcome),
       (thrown: unknown) => (this.#failure ??= { thrown }),
     )
   }
@@ -54,20 +58,34 @@ export class OpenCalls {
     return this.#take()
   }
 
+  /** Forgets the current cell: its calls' results are dropped, those of earlier calls are to be handed over again. */
+  dropCell(): void {
+    for (const index of this.#madeInCell) this.#open.delete(index)
+    const earlier = this.#arrived.filter(({ index }) => !this.#madeInCell.has(index))
+    this.#arrived = [...this.#lateResults, ...earlier]
+    this.beginCell()
+  }
+
   /** Forgets everything: the program that made the calls is gone. What still arrives is dropped. */
   clear(): void {
     this.#open.clear()
     this.#arrived = []
+    this.beginCell()
   }
 
-  #arrive(result: DeliveredResult): void {
-    if (this.#open.delete(result.index)) this.#arrived.push(result)
+  #arrive(call: DescribedCall, outcome: CallOutcome): void {
+    const { index } = call
+    if (this.#open.get(index) !== call) return
+    this.#open.delete(index)
+    this.#arrived.push({ index, outcome })
   }
 
   #take(): readonly DeliveredResult[] {
     let bytes = 0
     const fits = this.#arrived.findIndex((result) => (bytes += utf8Length(JSON.stringify(result))) > stepBytes)
     const count = fits < 0 ? this.#arrived.length : Math.max(fits, 1)
-    return this.#arrived.splice(0, count)
+    const taken = this.#arrived.splice(0, count)
+    this.#lateResults.push(...taken.filter(({ index }) => !this.#madeInCell.has(index)))
+    return taken
   }
 }

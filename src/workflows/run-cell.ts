@@ -42,7 +42,7 @@ export async function runCell(run: Run, notebook: Notebook, source: string): Pro
           ? { status: 'code_error', output, error: answer.error }
           : { status: answer.kind, output, error: answer.error, sessionKept: true }
       case 'lost':
-        openCalls.clear()
+        openCalls.dropCell()
         return lostOutcome(answer.cause, answer.reason, output)
       case 'diverged':
         openCalls.clear()
@@ -53,7 +53,7 @@ export async function runCell(run: Run, notebook: Notebook, source: string): Pro
     const broken = brokenSuspension(answer, openCalls, calls > limits.callsPerCell ? limits.callsPerCell : null)
     if (broken) {
       // The runner lets none of this happen; only code that got hold of it does.
-      openCalls.clear()
+      openCalls.dropCell()
       await session.dropCell()
       return { ...broken, output }
     }

@@ -5,6 +5,7 @@ import { addUsage, noUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunPlan, ToolPlan } from '../common/plan.js'
 import { planRun } from './engine.js'
+import { Slots } from './slots.js'
 
 /** One run: what it was planned with and what it has used so far. */
 export interface Run {
@@ -12,8 +13,8 @@ export interface Run {
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolPlan>
   readonly counts: { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
-  /** Tool activities under way. */
-  callsInFlight: number
+  /** One for each tool activity that may be under way. */
+  readonly slots: Slots
 }
 
 export async function startRun(options: RunOptions): Promise<Run> {
@@ -24,7 +25,7 @@ export async function startRun(options: RunOptions): Promise<Run> {
     identity: { namespace, workflowId, firstExecutionRunId },
     tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
     counts: { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 },
-    callsInFlight: 0,
+    slots: new Slots(plan.limits.callsInFlight),
   }
 }
 
@@ -38,6 +39,6 @@ export function countReply(run: Run, { usage, costUsd }: ModelReply): void {
 export function showProgress(run: Run, doing: string): void {
   const { turns, cells, toolCalls } = run.counts
   setCurrentDetails(
-    `**${doing}**\n\nturn ${turns} of at most ${run.plan.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.callsInFlight} under way)`,
+    `**${doing}**\n\nturn ${turns} of at most ${run.plan.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.slots.held} under way)`,
   )
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
+import { limitsSchema } from '../../activities/limits-schema.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits } from '../../common/limits.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import type { RunPlan } from '../../common/plan.js'
 import { defaultModel } from '../../models/prices.js'
-import { maximumFrameBytes } from '../../sandbox/protocol/frames.js'
 import { parseDuration } from '../../tools/duration.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
@@ -19,30 +18,6 @@ const duration = (fallback: string) =>
     .transform((value) => parseDuration(value) ?? 0)
 
 const whole = z.int().min(1)
-
-const limits = z.strictObject({
-  turns: whole.default(defaultLimits.turns),
-  callsPerCell: whole.default(defaultLimits.callsPerCell),
-  callsPerRun: whole.default(defaultLimits.callsPerRun),
-  callsInFlight: whole
-    .max(1_000, 'Temporal allows 2,000 pending activities; at most 1,000')
-    .default(defaultLimits.callsInFlight),
-  cellSeconds: z.number().positive().default(defaultLimits.cellSeconds),
-  outputCharacters: whole.default(defaultLimits.outputCharacters),
-  argumentBytes: whole.default(defaultLimits.argumentBytes),
-  resultBytes: whole
-    .max(1_500_000, 'Temporal refuses payloads over 2 MiB; at most 1,500,000')
-    .default(defaultLimits.resultBytes),
-  sourceBytes: whole.default(defaultLimits.sourceBytes),
-  frameBytes: whole.max(maximumFrameBytes).default(defaultLimits.frameBytes),
-  memoryBytes: whole.min(32 * 1024 * 1024, 'a Python session needs at least 32 MiB').default(defaultLimits.memoryBytes),
-  cpus: z.number().positive().default(defaultLimits.cpus),
-  processes: whole.default(defaultLimits.processes),
-  tmpBytes: whole.default(defaultLimits.tmpBytes),
-  tmpInodes: whole.default(defaultLimits.tmpInodes),
-  fileBytes: whole.default(defaultLimits.fileBytes),
-  openFiles: whole.min(16).default(defaultLimits.openFiles),
-})
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
@@ -64,7 +39,7 @@ const schema = z.strictObject({
       wasm: z.strictObject({ warm: z.int().min(0).default(1) }).prefault({}),
     })
     .prefault({}),
-  limits: limits.prefault({}),
+  limits: limitsSchema.prefault({}),
   timings: z
     .strictObject({ heartbeat: duration('10s'), host: duration('30s'), model: duration('10m'), open: duration('2m') })
     .prefault({}),

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
+import { defaultLimits, type Limits } from '../common/limits.js'
+import { maximumFrameBytes } from '../sandbox/protocol/frames.js'
+
+const whole = z.int().min(1)
+
+/** Limits as a configuration or a run may ask for them; what is not said is the default. */
+export const limitsSchema = z.strictObject({
+  turns: whole.default(defaultLimits.turns),
+  callsPerCell: whole.default(defaultLimits.callsPerCell),
+  callsPerRun: whole.default(defaultLimits.callsPerRun),
+  callsInFlight: whole
+    .max(1_000, 'Temporal allows 2,000 pending activities; at most 1,000')
+    .default(defaultLimits.callsInFlight),
+  cellSeconds: z.number().positive().default(defaultLimits.cellSeconds),
+  outputCharacters: whole.default(defaultLimits.outputCharacters),
+  argumentBytes: whole.default(defaultLimits.argumentBytes),
+  resultBytes: whole
+    .max(1_500_000, 'Temporal refuses payloads over 2 MiB; at most 1,500,000')
+    .default(defaultLimits.resultBytes),
+  sourceBytes: whole.default(defaultLimits.sourceBytes),
+  frameBytes: whole.max(maximumFrameBytes).default(defaultLimits.frameBytes),
+  memoryBytes: whole.min(32 * 1024 * 1024, 'a Python session needs at least 32 MiB').default(defaultLimits.memoryBytes),
+  cpus: z.number().positive().default(defaultLimits.cpus),
+  processes: whole.default(defaultLimits.processes),
+  tmpBytes: whole.default(defaultLimits.tmpBytes),
+  tmpInodes: whole.default(defaultLimits.tmpInodes),
+  fileBytes: whole.default(defaultLimits.fileBytes),
+  openFiles: whole.min(16).default(defaultLimits.openFiles),
+})
+
+/**
+ * The configured limits with the wishes of one run.
+ *
+ * @throws PtcError CONFIG_INVALID naming each wish that can't be had
+ */
+export function withWishes(configured: Limits, wishes: Partial<Limits>): Limits {
+  const parsed = limitsSchema.safeParse({ ...configured, ...wishes })
+  if (parsed.success) return parsed.data
+  throw new PtcError('CONFIG_INVALID', `the limits of the run are not valid:\n${z.prettifyError(parsed.error)}`)
+}

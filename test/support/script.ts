@@ -1,0 +1,27 @@
+import type { ScriptedBlock, ScriptedFault, ScriptedTurn } from '../../src/testing/index.js'
+import type { JsonObject } from '../../src/common/json.js'
+
+/** A turn of these blocks. */
+export function turn(...content: readonly ScriptedBlock[]): ScriptedTurn {
+  return { reply: { content } }
+}
+
+/** A turn that meets faults first. */
+export function faulty(faults: readonly ScriptedFault[], scripted: ScriptedTurn): ScriptedTurn {
+  return { ...scripted, faults }
+}
+
+export function text(said: string): ScriptedBlock {
+  return { type: 'text', text: said }
+}
+
+export function code(source: string): ScriptedBlock {
+  return { type: 'tool_use', name: 'execute_code', input: { code: source } }
+}
+
+export function call(name: string, input: JsonObject = {}): ScriptedBlock {
+  return { type: 'tool_use', name, input }
+}
+
+/** The turn that ends most conversations: its answer is the last tool result. */
+export const answerResult = turn(text('{{last_tool_result}}'))

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import Dockerode from 'dockerode'
+import type { Client, WorkflowHandle } from '@temporalio/client'
+import { defaultPayloadConverter } from '@temporalio/common'
+import { Worker } from '@temporalio/worker'
+import { inject, onTestFinished } from 'vitest'
+import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
+import type { Tool } from '../../src/index.js'
+import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
+import type { PtcConfig } from '../../src/worker/config/define-config.js'
+import { parseConfig } from '../../src/worker/config/parse-config.js'
+import { installRuntime, startWorker } from '../../src/worker/index.js'
+import { workflowBundle } from '../../src/worker/workflow-bundle.js'
+import { connectClient, testTemporal, uniqueName } from './temporal.js'
+
+installRuntime('ERROR', () => undefined)
+
+export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timings'> {
+  readonly tools?: readonly Pick<Tool, 'name'>[]
+  /** Default: none, for programs. */
+  readonly script?: Script
+  /** Default: Docker where there is a daemon. */
+  readonly backend?: 'docker' | 'wasm'
+}
+
+/** One activity of a finished run, as the Temporal UI shows it. */
+export interface ActivityRow {
+  readonly type: string
+  readonly id: string
+  readonly summary: string | undefined
+}
+
+/** Everything but Temporal and Docker in this process: a scripted model, a worker with every role, a client. */
+export class Stack {
+  readonly client: Client
+  readonly api: ScriptedMessagesApi
+  readonly #taskQueue: string
+
+  private constructor(client: Client, api: ScriptedMessagesApi, taskQueue: string) {
+    this.client = client
+    this.api = api
+    this.#taskQueue = taskQueue
+  }
+
+  /** Starts it; when the test has ended, every run of it ends too. */
+  static async start(options: StackOptions = {}): Promise<Stack> {
+    const { tools = [], script = noModel, backend = bestBackend(), model, limits = {}, timings } = options
+    const taskQueue = uniqueName('stack')
+    const [client, api] = await Promise.all([connectClient(), startScriptedMessagesApi({ script })])
+    process.env['ANTHROPIC_BASE_URL'] = api.url
+    process.env['ANTHROPIC_API_KEY'] = 'test-key'
+    const config = parseConfig(
+      {
+        tools,
+        model: { name: 'scripted', ...model },
+        sandbox: { backend },
+        limits,
+        timings: { heartbeat: '2s', host: '10s', ...timings },
+        taskQueue,
+      },
+      'test',
+    )
+    const { address, namespace } = testTemporal()
+    const server = { address, namespace, connectionOptions: { address } }
+    const worker = await startWorker({ config, server, hostId: `test-${randomUUID()}`, onProgress: () => undefined })
+    const stack = new Stack(client, api, taskQueue)
+    onTestFinished(async () => {
+      await stack.#terminateRuns()
+      await worker.shutdown()
+      await Promise.all([api.close(), client.connection.close()])
+    })
+    return stack
+  }
+
+  readonly #runs: WorkflowHandle[] = []
+
+  async startAgent(input: Partial<AgentInput> = {}): Promise<WorkflowHandle> {
+    return this.#start('agent', { question: 'go', ...input })
+  }
+
+  async startProgram(source: string, input: Partial<ProgramInput> = {}): Promise<WorkflowHandle> {
+    return this.#start('program', { source, ...input })
+  }
+
+  /** Asks the agent; afterwards nothing may be left, and the history must replay. */
+  async ask(input: Partial<AgentInput> = {}): Promise<AgentResult> {
+    const handle = await this.startAgent(input)
+    const result = (await handle.result()) as AgentResult
+    await this.leftClean(handle)
+    return result
+  }
+
+  /** Runs a program; afterwards nothing may be left, and the history must replay. */
+  async run(source: string, input: Partial<ProgramInput> = {}): Promise<ProgramResult> {
+    const handle = await this.startProgram(source, input)
+    const result = (await handle.result()) as ProgramResult
+    await this.leftClean(handle)
+    return result
+  }
+
+  /** What must be true of every run that has ended: no container is left, and its history replays. */
+  async leftClean(handle: WorkflowHandle): Promise<void> {
+    const left = await this.containers(handle)
+    if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
+    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, await handle.fetchHistory(), handle.workflowId)
+  }
+
+  /** Containers of a run, running or not. */
+  async containers(handle: WorkflowHandle): Promise<Dockerode.ContainerInfo[]> {
+    if (inject('docker') !== 'available') return []
+    return new Dockerode().listContainers({ all: true, filters: { label: [`ptc.workflow=${handle.workflowId}`] } })
+  }
+
+  async killContainer(handle: WorkflowHandle): Promise<void> {
+    for (const { Id } of await this.containers(handle)) await new Dockerode().getContainer(Id).kill()
+  }
+
+  /** The last run that was started. */
+  get lastRun(): WorkflowHandle {
+    const run = this.#runs.at(-1)
+    if (!run) throw new Error('no run was started')
+    return run
+  }
+
+  /** The activities of a run in the order they were scheduled. */
+  async activities(handle = this.lastRun): Promise<ActivityRow[]> {
+    const { events } = await handle.fetchHistory()
+    return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity, userMetadata }) => {
+      if (!activity) return []
+      const summary = userMetadata?.summary
+      return {
+        type: activity.activityType?.name ?? '',
+        id: activity.activityId ?? '',
+        summary: summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined,
+      }
+    })
+  }
+
+  /** What the model was sent last: the content of the last user message. */
+  lastUserContent(): unknown {
+    return messagesOf(this.api.requests.at(-1)?.body).at(-1)?.content
+  }
+
+  async #start(workflow: 'agent' | 'program', input: object): Promise<WorkflowHandle> {
+    const options = { workflowId: uniqueName(workflow), taskQueue: this.#taskQueue, args: [input] }
+    const handle = await this.client.workflow.start(workflow, options)
+    this.#runs.push(handle)
+    return handle
+  }
+
+  async #terminateRuns(): Promise<void> {
+    for (const run of this.#runs) {
+      await run.terminate('the test has ended').catch(() => undefined) // most have completed
+      for (const { Id } of await this.containers(run)) await new Dockerode().getContainer(Id).remove({ force: true })
+    }
+  }
+}
+
+export interface SentMessage {
+  readonly role: string
+  readonly content: unknown
+}
+
+/** The messages of a request to the model. */
+export function messagesOf(body: unknown): readonly SentMessage[] {
+  return (body as { readonly messages?: readonly SentMessage[] } | undefined)?.messages ?? []
+}
+
+function bestBackend(): 'docker' | 'wasm' {
+  return inject('docker') === 'available' ? 'docker' : 'wasm'
+}
+
+const noModel: Script = [{ reply: { content: [{ type: 'text', text: 'nobody asks' }] } }]

@@ -25,8 +25,8 @@ export class WorkerProcess {
   /** Starts it and waits until it takes work. */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = testTemporal()
-    const { config, taskQueue, environment = {}, hostId = 'test-host' } = options
-    const child = spawn(process.execPath, [cli, 'worker', '--config', config], {
+    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli } = options
+    const child = spawn(process.execPath, [command, 'worker', '--config', config], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
@@ -70,6 +70,8 @@ export interface WorkerProcessOptions {
   readonly config: string
   readonly taskQueue: string
   readonly environment?: NodeJS.ProcessEnv
+  /** Instead of this checkout's `ptc`. */
+  readonly command?: string
   /** The same for workers that share a Docker daemon. */
   readonly hostId?: string
 }

@@ -10,6 +10,7 @@ import config from '../../examples/team-expenses/ptc.config.js'
 import { employeesOf } from '../../examples/team-expenses/people.js'
 import { script } from '../../examples/team-expenses/script.js'
 import { tools } from '../../examples/team-expenses/tools.js'
+import { readTable } from '../support/read-table.js'
 
 const registry = createRegistry(tools)
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -44,18 +45,6 @@ async function runProgram(source: string): Promise<string> {
     results[`get_custom_budget ${id}`] = await call('get_custom_budget', { user_id: id })
   }
   return execFileSync('python3', ['-c', harness], { input: JSON.stringify([results, source]), encoding: 'utf8' })
-}
-
-/** People and cents of a printed table. */
-function readTable(output: string): { id: string; name: string; spentCents: number; budgetCents: number }[] {
-  return [...output.matchAll(/^(\w{3}\d{3}) {2}(.+?) +(\d+)\.(\d\d) EUR of (\d+)\.(\d\d)$/gm)].map(
-    ([, id = '', name = '', euros, cents, budget, budgetRest]) => ({
-      id,
-      name,
-      spentCents: Number(`${euros}${cents}`),
-      budgetCents: Number(`${budget}${budgetRest}`),
-    }),
-  )
 }
 
 describe('the tools of the team', () => {

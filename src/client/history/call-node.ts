@@ -1,4 +1,4 @@
-import type { CallStatus } from '../../common/outcomes.js'
+import { callStatusOf, workerShutdown } from '../../common/call-status.js'
 import { answerOf, type CallDraft } from './draft.js'
 import type { ActivityRecord } from './activity-log.js'
 import { type CallNode, type Failure, isPending, type PendingStatus } from './tree.js'
@@ -60,16 +60,8 @@ export function pendingStatus(activity: ActivityRecord | undefined, over: boolea
   return activity?.started ? 'running' : 'waiting'
 }
 
-/** Error codes of a tool activity that mean something of their own; all others are the tool's failure. */
-const statusOf: Readonly<Record<string, CallStatus>> = {
-  TOOL_UNKNOWN: 'denied',
-  TOOL_NOT_ALLOWED: 'denied',
-  TOOL_INPUT_INVALID: 'invalid_arguments',
-  TOOL_TIMED_OUT: 'timed_out',
-}
-
 function failed({ code, message }: Failure, once: boolean): Ending {
-  const lostWorker = code.startsWith('TIMED_OUT_') || code === 'WorkerShutdown'
-  const status = lostWorker ? 'timed_out' : (statusOf[code] ?? 'tool_error')
+  const lostWorker = code.startsWith('TIMED_OUT_') || code === workerShutdown
+  const status = lostWorker ? 'timed_out' : callStatusOf(code)
   return { status: once && status === 'timed_out' ? 'outcome_unknown' : status, message }
 }

@@ -54,7 +54,8 @@ export async function* historyPages(
     const within = () => connection.withDeadline(Date.now() + pollMs, ask)
     let page: Awaited<ReturnType<typeof ask>>
     try {
-      page = await (signal ? connection.withAbortSignal(signal, within) : within())
+      // A signal of its own for each request: the SDK never takes its listener away again.
+      page = await (signal ? connection.withAbortSignal(AbortSignal.any([signal]), within) : within())
     } catch (thrown) {
       signal?.throwIfAborted()
       if (!mayPass(thrown) || Date.now() - lastAnswer > patienceMs) {

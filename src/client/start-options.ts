@@ -5,7 +5,6 @@ import { PtcError } from '../common/errors.js'
 /** Temporal refuses payloads over 2 MiB; some room for what goes with it. */
 const inputBytes = 1_500_000
 const summaryLength = 200
-const idLength = 200
 
 export interface StartOptions {
   /** Unique among the running runs of the namespace. Default: made up, such as `agent-x4k2m9pq`. */
@@ -24,8 +23,7 @@ export function startOptions(
   taskQueue: string,
   { workflowId = runId(kind) }: StartOptions,
 ): Omit<WorkflowOptions, 'args'> {
-  checkText(kind === 'agent' ? 'question' : 'program', text)
-  checkId(workflowId)
+  checkStart(kind, text, { workflowId })
   const summary = summaryOf(text)
   return {
     taskQueue,
@@ -45,7 +43,13 @@ function runId(kind: string): string {
   return `${kind}-${letters.join('')}`
 }
 
-function checkText(what: string, text: string): void {
+/**
+ * Could a run be started with this? Asks nobody.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function checkStart(kind: 'agent' | 'program', text: string, { workflowId }: StartOptions): void {
+  const what = kind === 'agent' ? 'question' : 'program'
   if (text.trim() === '') throw new PtcError('RUN_INPUT_INVALID', `the ${what} is empty`)
   const bytes = Buffer.byteLength(text)
   if (bytes > inputBytes) {
@@ -53,12 +57,9 @@ function checkText(what: string, text: string): void {
       hint: 'Give large data through a tool.',
     })
   }
-}
-
-function checkId(workflowId: string): void {
-  if (/^\S{1,200}$/.test(workflowId)) return
+  if (workflowId === undefined || /^\S{1,200}$/.test(workflowId)) return
   throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(workflowId)} can't be the id of a run`, {
-    hint: `An id has 1 to ${idLength} characters and no spaces.`,
+    hint: 'An id has 1 to 200 characters and no spaces.',
   })
 }
 

@@ -24,7 +24,12 @@ const codes: Partial<Readonly<Record<ErrorCode, number>>> = {
 }
 
 export function exitCodeOf(thrown: unknown): number {
-  if (thrown instanceof Interrupted) return exitCodes.interrupted
+  if (thrown instanceof Interrupted || isAbort(thrown)) return exitCodes.interrupted
   if (PtcError.isInstance(thrown)) return codes[thrown.code] ?? exitCodes.failed
   return exitCodes.failed
+}
+
+/** What libraries throw when their signal is aborted; ours are aborted by the user alone. */
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError'
 }

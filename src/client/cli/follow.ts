@@ -1,5 +1,5 @@
 import { PtcError } from '../../common/errors.js'
-import type { RunTree } from '../history/index.js'
+import type { CellNode, RunTree } from '../history/index.js'
 import { ProgressWriter, wantsColor } from '../render/index.js'
 import type { RunHandle } from '../run-handle.js'
 import { aborted, Interrupted, type Interrupts } from './interrupts.js'
@@ -30,18 +30,25 @@ export async function follow<Result>(handle: RunHandle<Result>, options: FollowO
   const { workflowId } = handle
   const stop = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: wantsColor(process.stderr, process.env) })
-  const watching = handle.watch({ onChange: (tree) => progress.update(tree), signal: stop.signal })
+  const watching = handle.watch({ onChange: (tree) => progress.update(shownOf(tree)), signal: stop.signal })
   try {
     const early = Promise.race([lost(place, workflowId), leave(onInterrupt, options, workflowId)])
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await Promise.race([watching, early])
-    progress.update(tree)
+    progress.update(shownOf(tree))
     return { tree, ...(await settle(handle)) }
   } finally {
     stop.abort()
     progress.close()
     await watching.catch(() => undefined)
   }
+}
+
+/** A program's text and output are its user's own: the one is known, the other goes to stdout. */
+function shownOf(tree: RunTree): RunTree {
+  if (tree.type !== 'program') return tree
+  const quiet = (cell: CellNode): CellNode => ({ ...cell, code: '', output: '', error: undefined })
+  return { ...tree, turns: tree.turns.map((turn) => ({ ...turn, cells: turn.cells.map(quiet) })) }
 }
 
 async function settle<Result>(handle: RunHandle<Result>): Promise<Omit<Followed<Result>, 'tree'>> {
@@ -55,7 +62,7 @@ async function settle<Result>(handle: RunHandle<Result>): Promise<Omit<Followed<
 
 function cancelOnInterrupt(handle: RunHandle<unknown>, { first }: Interrupts, progress: ProgressWriter): void {
   const cancel = (): void => {
-    progress.print('cancelling the run; once more to leave it running')
+    progress.print('cancelling the run; once more to leave without waiting for its end')
     // Already over: then its end is what we wait for anyway.
     handle.cancel().catch(() => undefined)
   }
@@ -75,7 +82,11 @@ async function leave(
   { interrupts, place }: FollowOptions,
   workflowId: string,
 ): Promise<never> {
-  await aborted(onInterrupt === 'cancel' ? interrupts.second : interrupts.first)
+  if (onInterrupt === 'cancel') {
+    await aborted(interrupts.second)
+    throw new Interrupted(`run ${workflowId} is being cancelled; \`ptc watch ${workflowId}\` shows how it ends`)
+  }
+  await aborted(interrupts.first)
   const goesOn = place.isOurs ? 'goes on when a worker runs again' : 'goes on'
   throw new Interrupted(`run ${workflowId} ${goesOn}; \`ptc watch ${workflowId}\` follows it`)
 }

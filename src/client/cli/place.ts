@@ -14,7 +14,8 @@ import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
 import { say, sayStep } from './terminal.js'
 
 export interface PlaceOptions {
-  readonly config: string | undefined
+  /** A file; undefined: found as usual; false: what is wrong with it is of no interest here. */
+  readonly config: string | undefined | false
   /** For a worker that has to be started here. */
   readonly sandbox?: BackendChoice | undefined
   /**
@@ -41,7 +42,7 @@ export interface Place extends AsyncDisposable {
 /** @throws PtcError TEMPORAL_UNREACHABLE, and what loading a configuration and starting a worker throw */
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   const { interrupts, otherwise, sandbox } = options
-  const config = await findConfig(options.config)
+  const config = options.config === false ? undefined : await findConfig(options.config)
   const state = stateDirectory()
   const found = await resolveTemporal({ stateDirectory: state, onProgress: () => undefined })
   const server = found ?? (await startServer(state, config, options))

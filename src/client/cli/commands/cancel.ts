@@ -14,7 +14,7 @@ export function cancelCommand(): Command {
 async function cancel(id: string): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
-  await using place = await openPlace({ config: undefined, otherwise: 'fail', interrupts })
+  await using place = await openPlace({ config: false, otherwise: 'fail', interrupts })
   const handle = place.ptc.handle(id)
   const { state } = await handle.describe()
   if (state !== 'running' && state !== 'paused') {

@@ -37,11 +37,14 @@ Examples:
 async function exec(script: string, { json, config, sandbox, id }: Options): Promise<void> {
   const { startAndFollow } = await import('../start-and-follow.js')
   const { readText } = await import('../read-text.js')
+  const { checkStart } = await import('../../start-options.js')
   await startAndFollow(
     async () => {
       const source = await readText(script)
       const input = { source, ...(sandbox === undefined ? {} : { sandbox }) }
-      return (ptc) => ptc.startProgram(input, id === undefined ? {} : { workflowId: id })
+      const named = id === undefined ? {} : { workflowId: id }
+      checkStart('program', source, named)
+      return (ptc) => ptc.startProgram(input, named)
     },
     { roles: programRoles, json: json === true, config, sandbox, detach: false },
   )

@@ -44,6 +44,7 @@ Examples:
 async function run(question: string, options: Options): Promise<void> {
   const { startAndFollow } = await import('../start-and-follow.js')
   const { readText } = await import('../read-text.js')
+  const { checkStart } = await import('../../start-options.js')
   const { json, config, sandbox, model, id, detach } = options
   await startAndFollow(
     async () => {
@@ -52,7 +53,9 @@ async function run(question: string, options: Options): Promise<void> {
         ...(model === undefined ? {} : { model }),
         ...(sandbox === undefined ? {} : { sandbox }),
       }
-      return (ptc) => ptc.startAgent(input, id === undefined ? {} : { workflowId: id })
+      const named = id === undefined ? {} : { workflowId: id }
+      checkStart('agent', input.question, named)
+      return (ptc) => ptc.startAgent(input, named)
     },
     { roles, json: json === true, config, sandbox, detach: detach === true },
   )

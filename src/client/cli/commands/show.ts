@@ -24,7 +24,7 @@ async function show(id: string, { json, full, run }: Options): Promise<void> {
   const { openPlace } = await import('../place.js')
   const { renderTree, wantsColor } = await import('../../render/index.js')
 
-  await using place = await openPlace({ config: undefined, otherwise: 'look', interrupts })
+  await using place = await openPlace({ config: false, otherwise: 'look', interrupts })
   const tree = await place.ptc.handle(id, run).tree()
   if (json === true) return print(JSON.stringify(tree, null, 2))
   const { stdout } = process

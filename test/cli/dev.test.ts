@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Project } from './ptc.js'
+
+const files = {
+  'ptc.config.ts': `
+import { defineConfig, defineTool } from 'durable-ptc'
+import { z } from 'zod'
+
+const add = defineTool({
+  name: 'add', description: 'Adds two numbers.', effect: 'read',
+  input: z.object({ a: z.number(), b: z.number() }), output: z.number(),
+  run: async ({ a, b }) => a + b,
+})
+export default defineConfig({ tools: [add], sandbox: { backend: 'wasm' } })
+`,
+  'sum.py': 'print(await add(a=40, b=2))\n',
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => settle(true)).once('error', () => settle(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+describe('ptc dev', () => {
+  it('brings a server with its UI and a worker, which other commands of the folder find, and takes them down', async () => {
+    await using project = await Project.create(files)
+    const dev = project.start('dev')
+    const [, uiUrl = ''] = await dev.said(/^UI +(http:\S+)/m, 'stdout')
+    const [, port] = await dev.said(/^Temporal +127\.0\.0\.1:(\d+)/m, 'stdout')
+    await dev.said(/^Tools +add\n[^]*Ready\./m, 'stdout')
+    expect((await fetch(uiUrl)).status).toBe(200)
+
+    const { code, stdout, stderr } = await project.run('exec', 'sum.py')
+    expect(stderr).toContain(`${uiUrl}/namespaces/default/workflows/program-`)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
+
+    dev.signal('SIGINT')
+    expect((await dev.ended).code).toBe(0)
+    expect(await listens(Number(port))).toBe(false)
+    expect(existsSync(join(project.folder, '.ptc/temporal.json'))).toBe(false)
+  }, 60_000)
+
+  it('ends at once at the second Ctrl-C, and its server with it', async () => {
+    await using project = await Project.create(files)
+    const dev = project.start('dev')
+    const [, port] = await dev.said(/^Temporal +127\.0\.0\.1:(\d+)/m, 'stdout')
+    dev.signal('SIGINT')
+    dev.signal('SIGTERM')
+    expect((await dev.ended).code).toBe(130)
+    await expect.poll(() => listens(Number(port)), { timeout: 10_000 }).toBe(false)
+  }, 60_000)
+})
+
+describe('without ptc dev', () => {
+  it('a command brings server and worker for itself, and the run can be looked at afterwards', async () => {
+    await using project = await Project.create(files)
+    const { code, stdout, stderr } = await project.run('exec', 'sum.py', '--id', 'sum')
+    expect(stderr).toContain(
+      'no Temporal server is running: starting one, and a worker, for this command (state in .ptc)',
+    )
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
+    expect(existsSync(join(project.folder, '.ptc/worker.log'))).toBe(true)
+    expect((await project.run('show', 'sum')).stdout).toMatch(/sum +program · completed[^]*add\(a=40, b=2\)/)
+  }, 60_000)
+
+  it('a run whose process was killed goes on when it is watched', async () => {
+    await using project = await Project.create({
+      ...files,
+      'nap.py': 'import asyncio\nawait asyncio.sleep(8)\nprint("awake")\n',
+    })
+    const killed = project.start('exec', 'nap.py', '--id', 'nap')
+    await killed.said(/cell 1/)
+    killed.signal('SIGKILL')
+    await killed.ended
+    expect(await project.run('watch', 'nap')).toMatchObject({ code: 0, stdout: 'awake\n' })
+  }, 90_000)
+
+  it('--detach is refused: nobody would be there to go on', async () => {
+    await using project = await Project.create(files)
+    const { code, stderr } = await project.run('run', 'why?', '--detach')
+    expect(stderr).toContain('ptc: no Temporal server is running for this folder')
+    expect(code).toBe(3)
+  })
+})

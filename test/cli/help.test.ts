@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Project } from './ptc.js'
+
+let project: Project
+
+beforeAll(async () => {
+  project = await Project.create({})
+})
+
+afterAll(() => project[Symbol.asyncDispose]())
+
+describe('help and version go to stdout and are no error', () => {
+  it.each([
+    [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:/],
+    [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
+    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'doctor'].map((name): [string[], RegExp] => [
+      [name, '--help'],
+      new RegExp(`Usage: ptc ${name}`),
+    ]),
+  ])('ptc %j', async (ptcArguments, text) => {
+    const { code, stdout, stderr } = await project.run(...ptcArguments)
+    expect(stdout).toMatch(text)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it('the version is the one of package.json', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      readonly version: string
+    }
+    expect(await project.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('the demo, which only a checkout has, is not listed', async () => {
+    expect((await project.run('--help')).stdout).not.toContain('demo')
+  })
+
+  it('a reader that is gone is no crash', async () => {
+    const ptc = project.start('--help')
+    ptc.closeStdout()
+    expect(await ptc.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('ptc doctor', () => {
+  it('looks at everything and says what to do', async () => {
+    const { stdout } = await project.run('doctor')
+    for (const name of [
+      'Node',
+      'Packages',
+      'Configuration',
+      'Temporal',
+      'Docker sandbox',
+      'Embedded sandbox',
+      'Model',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^(ok|warn|error) +${name}: .+`, 'm'))
+    }
+    expect(stdout).toMatch(/warn +Model: no ANTHROPIC_API_KEY.*\n +→ Set one/)
+  })
+
+  it('ends with 1 when something is broken, and tells scripts what', async () => {
+    await project.write('broken.ts', 'export default {')
+    const { code, stdout } = await project.run('doctor', '--json', '--config', 'broken.ts')
+    const checks = JSON.parse(stdout) as { readonly name: string; readonly status: string; readonly message: string }[]
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        name: 'Configuration',
+        status: 'error',
+        message: expect.stringContaining('broken.ts'),
+      }),
+    )
+    expect(code).toBe(1)
+  })
+})

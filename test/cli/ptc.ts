@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The built command, as npm installs it. */
+export const ptcScript = join(root, 'dist/client/cli/main.js')
+
+export interface Ended {
+  /** Undefined when a signal ended it. */
+  readonly code: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Environment = Readonly<Record<string, string>>
+
+/** A running `ptc`. */
+export class Ptc {
+  readonly ended: Promise<Ended>
+  readonly #child: ChildProcess
+  readonly #output = { stdout: '', stderr: '' }
+
+  constructor(ptcArguments: readonly string[], cwd: string, environment: Environment) {
+    this.#child = spawn(process.execPath, [ptcScript, ...ptcArguments], { cwd, env: environment })
+    for (const name of ['stdout', 'stderr'] as const) {
+      this.#child[name]?.setEncoding('utf8').on('data', (text: string) => (this.#output[name] += text))
+    }
+    this.ended = new Promise((settle, reject) => {
+      this.#child.once('error', reject)
+      this.#child.once('close', (code) => settle({ code: code ?? undefined, ...this.#output }))
+    })
+  }
+
+  /** Gives standard input, and closes it. */
+  input(text: string): this {
+    this.#child.stdin?.end(text)
+    return this
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** Nobody reads what it prints any more. */
+  closeStdout(): void {
+    this.#child.stdout?.destroy()
+  }
+
+  /** Resolves with the match when it has been said; rejects with all that was said when the process ends without. */
+  async said(pattern: RegExp, where: 'stdout' | 'stderr' = 'stderr'): Promise<RegExpExecArray> {
+    const found = (): RegExpExecArray | null => pattern.exec(this.#output[where])
+    return new Promise((settle, reject) => {
+      const look = (): void => {
+        const match = found()
+        if (match) settle(match)
+      }
+      this.#child[where]?.on('data', look)
+      look()
+      void this.ended.then(({ code, stdout, stderr }) =>
+        reject(new Error(`ptc ended with ${code} and never said ${pattern}:\n${stdout}\n${stderr}`)),
+      )
+    })
+  }
+}
+
+/** A folder of a user's, with a configuration in it. */
+export class Project implements AsyncDisposable {
+  readonly folder: string
+  readonly #environment: Environment
+  readonly #started: Ptc[] = []
+
+  private constructor(folder: string, environment: Environment) {
+    this.folder = folder
+    this.#environment = environment
+  }
+
+  /** @param environment what is set beside the usual; nothing of Temporal's or a model's is inherited */
+  static async create(files: Readonly<Record<string, string>>, environment: Environment = {}): Promise<Project> {
+    const folder = await mkdtemp(join(tmpdir(), 'ptc-cli-'))
+    const project = new Project(folder, { ...inherited(), ...environment })
+    // As if the package's dependencies were installed there.
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir')
+    for (const [name, text] of Object.entries(files)) await project.write(name, text)
+    return project
+  }
+
+  write(name: string, text: string): Promise<void> {
+    return writeFile(join(this.folder, name), text)
+  }
+
+  start(...ptcArguments: readonly string[]): Ptc {
+    const ptc = new Ptc(ptcArguments, this.folder, this.#environment)
+    this.#started.push(ptc)
+    return ptc
+  }
+
+  run(...ptcArguments: readonly string[]): Promise<Ended> {
+    return this.start(...ptcArguments).input('').ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const ptc of this.#started) ptc.signal('SIGKILL')
+    await Promise.all(this.#started.map(({ ended }) => ended))
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  }
+}
+
+function inherited(): Environment {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(TEMPORAL|ANTHROPIC|PTC|NODE_OPTIONS|VITEST|FORCE_COLOR)/.test(name)
+        ? []
+        : [[name, value]],
+    ),
+  )
+}

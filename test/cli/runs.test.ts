@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
+import { testTemporal, uniqueName } from '../support/temporal.js'
+import { Project, type Ptc } from './ptc.js'
+
+const taskQueue = uniqueName('cli')
+
+const configuration = `
+import { setTimeout as delay } from 'node:timers/promises'
+import { defineConfig, defineTool } from 'durable-ptc'
+import { z } from 'zod'
+
+const add = defineTool({
+  name: 'add', description: 'Adds two numbers.', effect: 'read',
+  input: z.object({ a: z.number(), b: z.number() }), output: z.number(),
+  run: async ({ a, b }) => a + b,
+})
+const wait = defineTool({
+  name: 'wait', description: 'Waits until it is cancelled.', effect: 'idempotent', timeout: '5m',
+  input: z.object({}), output: z.string(),
+  run: async (_, { signal }) => { await delay(240_000, undefined, { signal }); return 'done' },
+})
+export default defineConfig({ tools: [add, wait], sandbox: { backend: 'wasm' }, taskQueue: '${taskQueue}' })
+`
+
+const code = 'print(await add(a=40, b=2))'
+const script: Script = {
+  conversations: [
+    {
+      match: { firstUserText: 'refuse' },
+      turns: [{ reply: { content: [{ type: 'text', text: 'I will not.' }], stop_reason: 'refusal' } }],
+    },
+    {
+      match: { firstUserText: 'break' },
+      turns: [
+        {
+          reply: { content: [{ type: 'text', text: 'never said' }] },
+          faults: [{ type: 'status', status: 401, attempt: 'every' }],
+        },
+      ],
+    },
+    {
+      turns: [
+        { reply: { content: [{ type: 'tool_use', name: 'execute_code', input: { code } }] } },
+        { reply: { content: [{ type: 'text', text: 'It is {{last_tool_result}}' }] } },
+      ],
+    },
+  ],
+}
+
+let api: ScriptedMessagesApi
+let project: Project
+let worker: Ptc
+
+beforeAll(async () => {
+  api = await startScriptedMessagesApi({ script })
+  project = await Project.create(
+    { 'ptc.config.ts': configuration },
+    { TEMPORAL_ADDRESS: testTemporal().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test' },
+  )
+  worker = project.start('worker')
+  await worker.said(/worker ready: workflow, model, tools, sandbox on task queue/)
+})
+
+afterAll(async () => {
+  await project[Symbol.asyncDispose]()
+  await api.close()
+})
+
+/** Started, and following. */
+async function startWaiting(id: string): Promise<Ptc> {
+  const ptc = project.start('exec', '-', '--id', id).input('await wait()')
+  await ptc.said(/cell 1/)
+  return ptc
+}
+
+describe('ptc exec', () => {
+  it('prints exactly what the program prints', async () => {
+    const { code: exitCode, stdout } = await project
+      .start('exec', '-')
+      .input('print(await add(a=1, b=2))\nprint("no line end", end="")').ended
+    expect(stdout).toBe('3\nno line end')
+    expect(exitCode).toBe(0)
+  })
+
+  it("prints what came before an error to stdout, the program's traceback to stderr, and ends with 1", async () => {
+    await project.write('bad.py', 'print("before")\n1 / 0\n')
+    const { code: exitCode, stdout, stderr } = await project.run('exec', 'bad.py')
+    expect(stdout).toBe('before\n')
+    expect(stderr).toMatch(/line 2[^]*ZeroDivisionError: division by zero/)
+    expect(exitCode).toBe(1)
+  })
+
+  it('gives scripts one object', async () => {
+    const { code: exitCode, stdout } = await project.start('exec', '-', '--json').input(code).ended
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'ok',
+      answer: '42\n',
+      cells: 1,
+      toolCalls: 1,
+      turns: 0,
+      costUsd: 0,
+    })
+    expect(exitCode).toBe(0)
+  })
+})
+
+describe('ptc run', () => {
+  it('prints the answer to stdout and progress to stderr', async () => {
+    const { code: exitCode, stdout, stderr } = await project.run('run', 'How much is 40 + 2?')
+    expect(stdout).toBe('It is 42\n')
+    expect(stderr).toMatch(/run agent-\w{10}[^]*print\(await add/)
+    expect(exitCode).toBe(0)
+  })
+
+  it('gives scripts one object, with the counts of the run', async () => {
+    const { code: exitCode, stdout } = await project.run('run', 'How much is 40 + 2?', '--json')
+    const report: unknown = JSON.parse(stdout)
+    expect(report).toStrictEqual({
+      workflowId: expect.stringMatching(/^agent-/),
+      runId: expect.any(String),
+      status: 'answered',
+      answer: expect.stringContaining('It is 42'),
+      turns: 2,
+      cells: 1,
+      toolCalls: 1,
+      usage: {
+        inputTokens: expect.any(Number),
+        outputTokens: expect.any(Number),
+        cacheReadTokens: expect.any(Number),
+        cacheWriteTokens: expect.any(Number),
+      },
+      costUsd: expect.any(Number),
+      durationMs: expect.any(Number),
+    })
+    expect(exitCode).toBe(0)
+  })
+
+  it('ends with 1 when the model declines', async () => {
+    const { code: exitCode, stderr } = await project.run('run', 'please refuse')
+    expect(stderr).toContain('ptc: the model declined to answer')
+    expect(exitCode).toBe(1)
+  })
+
+  it('tells why a run failed, also to scripts, with what it had counted', async () => {
+    const { code: exitCode, stdout, stderr } = await project.run('run', 'break', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      workflowId: expect.stringMatching(/^agent-/),
+      status: 'failed',
+      answer: '',
+      cells: 0,
+      error: { code: 'MODEL_AUTH', message: expect.stringContaining('ANTHROPIC_API_KEY') },
+    })
+    expect(stderr).toMatch(/^ptc: .*ANTHROPIC_API_KEY/m)
+    expect(exitCode).toBe(1)
+  })
+
+  it('--detach prints the id and leaves; watch gives the answer', async () => {
+    const started = await project.run('run', '--detach', 'How much is 40 + 2?')
+    expect(started.stdout).toMatch(/^agent-\w{10}\n$/)
+    const watched = await project.run('watch', started.stdout.trim())
+    expect(watched).toMatchObject({ code: 0, stdout: 'It is 42\n' })
+  })
+
+  it('refuses an id that is running', async () => {
+    const id = uniqueName('taken')
+    const first = await startWaiting(id)
+    const { code: exitCode, stderr } = await project.start('exec', '-', '--id', id).input('print(1)').ended
+    expect(stderr).toContain(`ptc: there is already a run ${id}`)
+    expect(exitCode).toBe(1)
+    first.signal('SIGINT')
+    await first.ended
+  })
+})
+
+describe('looking at runs', () => {
+  it('show draws the run, list has it, --json gives both to scripts', async () => {
+    const id = uniqueName('seen')
+    await project.run('run', 'How much is 40 + 2?', '--id', id)
+    const shown = await project.run('show', id)
+    expect(shown.stdout).toMatch(
+      /How much is 40 \+ 2\?[^]*turn 1[^]*cell 1[^]*add\(a=40, b=2\)[^]*42[^]*turn 2[^]*It is 42/,
+    )
+    const tree: unknown = JSON.parse((await project.run('show', id, '--json')).stdout)
+    expect(tree).toMatchObject({
+      type: 'agent',
+      workflowId: id,
+      status: 'completed',
+      totals: { turns: 2, toolCalls: 1 },
+    })
+    // Visibility lags behind the run itself.
+    await expect
+      .poll(async () => (await project.run('list')).stdout, { timeout: 15_000, interval: 500 })
+      .toMatch(new RegExp(`^${id} +completed .*How much is 40`, 'm'))
+    const listed = JSON.parse((await project.run('list', '--json', '--status', 'completed')).stdout) as {
+      workflowId: string
+    }[]
+    expect(listed.map(({ workflowId }) => workflowId)).toContain(id)
+  })
+
+  it('a reader that goes away early is no error', async () => {
+    const ptc = project.start('list')
+    ptc.closeStdout()
+    expect(await ptc.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('ending a run early', () => {
+  it('ptc cancel ends it; who follows is told, with 130', async () => {
+    const id = uniqueName('cancelled')
+    const following = await startWaiting(id)
+    expect(await project.run('cancel', id)).toMatchObject({ code: 0 })
+    const { code: exitCode, stderr } = await following.ended
+    expect(stderr).toContain(`ptc: run ${id} was cancelled`)
+    expect(exitCode).toBe(130)
+    const again = await project.run('cancel', id)
+    expect(again.stderr).toContain(`ptc: run ${id} has already ended (cancelled)`)
+    expect(again.code).toBe(1)
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s while following cancels the run and waits for its end',
+    async (signal) => {
+      const id = uniqueName('interrupted')
+      const following = await startWaiting(id)
+      following.signal(signal)
+      const { code: exitCode, stderr } = await following.ended
+      expect(stderr).toMatch(/cancelling the run[^]*was cancelled/)
+      expect(exitCode).toBe(130)
+    },
+  )
+
+  it('Ctrl-C while watching leaves the run running', async () => {
+    const id = uniqueName('watched')
+    const following = await startWaiting(id)
+    const watching = project.start('watch', id)
+    await watching.said(new RegExp(`run ${id}`))
+    watching.signal('SIGINT')
+    const { code: exitCode, stderr } = await watching.ended
+    expect(stderr).toContain(`ptc: run ${id} goes on`)
+    expect(exitCode).toBe(130)
+    expect((await project.run('show', id)).stdout).toMatch(/running/)
+    following.signal('SIGINT')
+    await following.ended
+  })
+})
+
+describe('ptc worker', () => {
+  it('ends with 0 when it is told to stop', async () => {
+    const other = project.start('worker', '--roles', 'workflow,tools', '--log-level', 'ERROR')
+    await other.said(/worker ready: workflow, tools on/)
+    other.signal('SIGTERM')
+    expect(await other.ended).toMatchObject({ code: 0, stdout: '' })
+  })
+})

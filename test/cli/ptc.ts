@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,6 +43,13 @@ export class Ptc {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
+  }
+
+  /** Has it begun to take signals itself? Linux tells; bit 0 is SIGHUP, which Node leaves alone (SIGINT it does not). */
+  async catchesSignals(): Promise<boolean> {
+    const status = await readFile(`/proc/${this.#child.pid}/status`, 'utf8')
+    const caught = BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(status)?.[1] ?? '0'}`)
+    return (caught & 1n) !== 0n
   }
 
   /** Nobody reads what it prints any more. */

@@ -245,6 +245,15 @@ describe('ending a run early', () => {
   })
 })
 
+describe('Ctrl-C before a run has begun', () => {
+  it.runIf(process.platform === 'linux')('ends a command that waits for its input (seen in /proc)', async () => {
+    const ptc = project.start('exec', '-')
+    await expect.poll(() => ptc.catchesSignals(), { timeout: 10_000 }).toBe(true)
+    ptc.signal('SIGINT')
+    expect(await ptc.ended).toMatchObject({ code: 130, stdout: '', stderr: 'ptc: interrupted\n' })
+  })
+})
+
 describe('ptc worker', () => {
   it('ends with 0 when it is told to stop', async () => {
     const other = project.start('worker', '--roles', 'workflow,tools', '--log-level', 'ERROR')

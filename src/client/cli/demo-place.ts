@@ -5,7 +5,7 @@ import { loadConfig, resolveTemporal, startDevServer } from '../../worker/index.
 import { createPtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
 import { Closers } from './closers.js'
-import { aborted, type Interrupts } from './interrupts.js'
+import { aborted, type Interrupts, unlessAborted } from './interrupts.js'
 import { startOwnWorker } from './own-worker.js'
 import type { Place } from './place.js'
 import { stateDirectory } from './project.js'
@@ -44,10 +44,10 @@ async function start(
   const model = await prepareDemoModel(example.script)
   started.add(() => model.close())
   say(model.notice)
-  const worker = await startOwnWorker({ config, server, sandbox, logFile: join(state, 'worker.log') })
+  const starting = startOwnWorker({ config, server, sandbox, logFile: join(state, 'worker.log') })
+  const worker = await unlessAborted(first, starting)
   started.add(() => worker.close())
   if (worker.notice !== undefined) say(worker.notice)
-  first.throwIfAborted()
   const client = await connectClient(server)
   started.add(() => client.connection.close())
   return {

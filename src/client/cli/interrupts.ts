@@ -37,3 +37,15 @@ export function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
+
+/**
+ * The work's result, unless the user does not want to wait for it.
+ *
+ * @throws the signal's reason as soon as it is aborted; the work is left to itself
+ */
+export function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  const interrupted = aborted(signal).then(() => {
+    throw signal.reason
+  })
+  return Promise.race([work, interrupted])
+}

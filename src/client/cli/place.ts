@@ -8,7 +8,7 @@ import { resolveTemporal, startDevServer, type TemporalServer } from '../../work
 import { createPtcClient, type PtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
 import { requireWorkers } from '../pollers.js'
-import { aborted, type Interrupts } from './interrupts.js'
+import { aborted, type Interrupts, unlessAborted } from './interrupts.js'
 import type { OwnWorker } from './own-worker.js'
 import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
 import { say, sayStep } from './terminal.js'
@@ -51,11 +51,11 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   try {
     if (found === undefined && otherwise === 'work' && config !== undefined) {
       const { startOwnWorker } = await import('./own-worker.js')
-      worker = await startOwnWorker({ config, server, sandbox, logFile: join(state, 'worker.log') })
+      const starting = startOwnWorker({ config, server, sandbox, logFile: join(state, 'worker.log') })
+      worker = await unlessAborted(interrupts.first, starting)
       if (worker.notice !== undefined) say(worker.notice)
     }
-    interrupts.first.throwIfAborted()
-    client = await connectClient(server)
+    client = await unlessAborted(interrupts.first, connectClient(server))
   } catch (thrown) {
     await worker?.close()
     await server.close()

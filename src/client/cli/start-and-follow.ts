@@ -4,7 +4,7 @@ import type { AgentResult, ProgramResult } from '../../common/runs.js'
 import type { PtcClient } from '../client.js'
 import type { RunHandle } from '../run-handle.js'
 import { announce, follow } from './follow.js'
-import { catchInterrupts, type Interrupts } from './interrupts.js'
+import { catchInterrupts, type Interrupts, unlessAborted } from './interrupts.js'
 import { openPlace, type Place, warnWithoutWorkers } from './place.js'
 import { failureReport } from './run-report.js'
 import { showEnding } from './show-ending.js'
@@ -30,7 +30,7 @@ type Start = (ptc: PtcClient) => Promise<RunHandle<AgentResult | ProgramResult>>
 export async function startAndFollow(prepare: () => Promise<Start>, options: StartOptions): Promise<void> {
   using interrupts = catchInterrupts()
   try {
-    const start = await prepare()
+    const start = await unlessAborted(interrupts.first, prepare())
     const { config, sandbox, detach } = options
     await using place = await openPlace({ config, sandbox, otherwise: detach ? 'fail' : 'work', interrupts })
     await (detach ? startOnly(start, place, options) : startAndWait(start, place, options, interrupts))

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { PtcError } from '../../../common/errors.js'
-import { catchInterrupts } from '../interrupts.js'
+import { catchInterrupts, unlessAborted } from '../interrupts.js'
 import { say } from '../terminal.js'
 
 /** `ptc cancel ID`. */
@@ -16,10 +16,10 @@ async function cancel(id: string): Promise<void> {
   const { openPlace } = await import('../place.js')
   await using place = await openPlace({ config: false, otherwise: 'fail', interrupts })
   const handle = place.ptc.handle(id)
-  const { state } = await handle.describe()
+  const { state } = await unlessAborted(interrupts.first, handle.describe())
   if (state !== 'running' && state !== 'paused') {
     throw new PtcError('TEMPORAL_NOT_FOUND', `run ${id} has already ended (${state})`)
   }
-  await handle.cancel()
+  await unlessAborted(interrupts.first, handle.cancel())
   say(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
 }

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { Command, Option } from 'commander'
 import type { LogLevel, TemporalServer } from '../../../worker/index.js'
-import { catchInterrupts } from '../interrupts.js'
+import { catchInterrupts, unlessAborted } from '../interrupts.js'
 import { configOption, type ConfigOption, sandboxOption, type SandboxOption, wholeNumber } from '../options.js'
 import type { OwnWorker } from '../own-worker.js'
 import type { LoadedConfig } from '../project.js'
@@ -51,7 +51,7 @@ async function develop(options: Options): Promise<void> {
   let worker: OwnWorker
   try {
     installRuntime(options.logLevel, stderrLog)
-    worker = await runWorker({ config, server, onProgress: sayStep })
+    worker = await unlessAborted(interrupts.first, runWorker({ config, server, onProgress: sayStep }))
   } catch (thrown) {
     await server.close()
     throw thrown

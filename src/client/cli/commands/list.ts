@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { RunInfo, RunState } from '../../run-info.js'
-import { catchInterrupts } from '../interrupts.js'
+import { catchInterrupts, unlessAborted } from '../interrupts.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, wholeNumber } from '../options.js'
 import { print, say } from '../terminal.js'
 
@@ -27,7 +27,8 @@ async function list({ limit, status, config, json }: Options): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
   await using place = await openPlace({ config, otherwise: 'look', interrupts })
-  const runs = await place.ptc.list({ limit, ...(status === undefined ? {} : { status }) })
+  const asked = { limit, ...(status === undefined ? {} : { status }) }
+  const runs = await unlessAborted(interrupts.first, place.ptc.list(asked))
   if (json === true) print(JSON.stringify(runs, null, 2))
   else if (runs.length === 0) say(`no runs on task queue ${place.ptc.taskQueue} yet`)
   else print(await table(runs))

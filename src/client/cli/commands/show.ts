@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { catchInterrupts } from '../interrupts.js'
+import { catchInterrupts, unlessAborted } from '../interrupts.js'
 import { jsonOption, type JsonOption } from '../options.js'
 import { print } from '../terminal.js'
 
@@ -25,7 +25,7 @@ async function show(id: string, { json, full, run }: Options): Promise<void> {
   const { renderTree, wantsColor } = await import('../../render/index.js')
 
   await using place = await openPlace({ config: false, otherwise: 'look', interrupts })
-  const tree = await place.ptc.handle(id, run).tree()
+  const tree = await unlessAborted(interrupts.first, place.ptc.handle(id, run).tree())
   if (json === true) return print(JSON.stringify(tree, null, 2))
   const { stdout } = process
   const width = stdout.isTTY ? stdout.columns : 120

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { PtcError } from '../../../common/errors.js'
 import { type Role, roles as allRoles } from '../../../common/names.js'
 import type { LogLevel } from '../../../worker/index.js'
-import { catchInterrupts } from '../interrupts.js'
+import { catchInterrupts, unlessAborted } from '../interrupts.js'
 import { configOption, type ConfigOption, roleList } from '../options.js'
 import { say, sayStep } from '../terminal.js'
 import { logLevels } from '../worker-log.js'
@@ -50,7 +50,7 @@ async function work({ config: file, roles, logLevel }: Options): Promise<void> {
     })
   }
   installRuntime(logLevel, stderrLog)
-  const worker = await runWorker({ config, server, roles, onProgress: sayStep })
+  const worker = await unlessAborted(interrupts.first, runWorker({ config, server, roles, onProgress: sayStep }))
   say(`worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`)
   if (worker.notice !== undefined) say(worker.notice)
   await serve(worker, server, interrupts)

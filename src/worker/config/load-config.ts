@@ -36,7 +36,7 @@ async function importDefault(path: string, shown: string): Promise<unknown> {
     module = await jiti.import(path)
   } catch (thrown) {
     if (PtcError.isInstance(thrown)) throw thrown
-    throw new PtcError('CONFIG_INVALID', `${shown} can't be loaded: ${messageOf(thrown)}`, { cause: thrown })
+    throw cannotLoad(shown, thrown)
   }
   if (typeof module !== 'object' || module === null || !('default' in module)) {
     throw new PtcError('CONFIG_INVALID', `${shown} has no default export`, {
@@ -64,4 +64,12 @@ function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** Node's message goes on with a stack of files that says nothing to the reader. */
+function cannotLoad(shown: string, cause: unknown): PtcError {
+  const message = messageOf(cause).split('\nRequire stack:')[0] ?? ''
+  const missing = /^Cannot find (?:module|package) '(@[^/']+\/[^/']+|[^./'][^/']*)/.exec(message)?.[1]
+  const hint = missing === undefined ? {} : { hint: `Install it beside the configuration: npm install ${missing}` }
+  return new PtcError('CONFIG_INVALID', `${shown} can't be loaded: ${message}`, { cause, ...hint })
 }

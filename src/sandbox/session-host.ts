@@ -52,15 +52,17 @@ export class SessionHost {
     owner: SessionOwner,
     options: AdvanceOptions & { readonly signal: AbortSignal },
   ): Promise<StepAnswer> {
+    let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
     for (let connections = 1; ; connections += 1) {
       const driver = await this.#find(session, owner, options.signal)
-      if (!driver) return { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
+      if (!driver) return end
       const answer = await driver.advance(step, options)
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))
       await driver.detach()
       // A broken connection is not a dead sandbox: ask the backend once more before giving it up.
       if (answer.cause !== 'gone' || connections > 1) return answer
+      end = answer
     }
   }
 

@@ -1,6 +1,6 @@
 import type { CellOutcome } from '../common/outcomes.js'
 import type { DescribedCall, LostCause, StepAnswer } from '../common/steps.js'
-import { cutMiddle, utf8Length } from '../common/text.js'
+import { cutMiddle, plural, utf8Length } from '../common/text.js'
 import { callTool } from './call-tool.js'
 import { OpenCalls } from './open-calls.js'
 import { type Run, showProgress } from './run.js'
@@ -58,7 +58,7 @@ export async function runCell(run: Run, notebook: Notebook, source: string): Pro
       return { ...broken, output }
     }
     for (const call of answer.calls) openCalls.start(call, serve)
-    showProgress(run, `cell ${cell} waits for ${openCalls.size} tool calls`)
+    showProgress(run, `cell ${cell} waits for ${plural(openCalls.size, 'tool call')}`)
     const results = await openCalls.next(answer.wakeInMs)
     showProgress(run, `running cell ${cell}`)
     answer = await session.advance({ type: 'results', results })

@@ -15,9 +15,9 @@ function meeting(fault: Fault, idleTimeout: Duration = '30s') {
 }
 
 /** Codes of the failed attempts, as the last one's start tells. */
-async function lastFailure(handle: WorkflowHandle): Promise<string | null | undefined> {
-  const { events } = await handle.fetchHistory()
-  const started = events?.findLast(({ activityTaskStartedEventAttributes: event }) => event?.lastFailure)
+async function lastFailure(stack: Stack): Promise<string | null | undefined> {
+  const { events } = await stack.history()
+  const started = events.findLast(({ activityTaskStartedEventAttributes: event }) => event?.lastFailure)
   return started?.activityTaskStartedEventAttributes?.lastFailure?.applicationFailureInfo?.type
 }
 
@@ -31,14 +31,14 @@ describe('the model is asked again after', () => {
     const stack = await meeting(fault)
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'said in the end', turns: 1 })
     expect(stack.api.requests).toHaveLength(2)
-    expect(await lastFailure(stack.lastRun)).toBe(failure)
+    expect(await lastFailure(stack)).toBe(failure)
   })
 
   it('a stream that falls silent', async () => {
     const stack = await meeting({ type: 'stall', at: { insideBlock: 0 } }, '700ms')
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'said in the end' })
     expect(stack.api.requests).toHaveLength(2)
-    expect(await lastFailure(stack.lastRun)).toBe('MODEL_TIMEOUT')
+    expect(await lastFailure(stack)).toBe('MODEL_TIMEOUT')
   })
 
   it('429, no sooner than retry-after says', async () => {
@@ -50,7 +50,7 @@ describe('the model is asked again after', () => {
     expect(delay).toBe(3)
     expect(await handle.result()).toMatchObject({ answer: 'said in the end' })
     expect(performance.now() - begun).toBeGreaterThan(2_900)
-    expect(await lastFailure(handle)).toBe('MODEL_RATE_LIMIT')
+    expect(await lastFailure(stack)).toBe('MODEL_RATE_LIMIT')
     await stack.leftClean(handle)
   })
 })

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import Dockerode from 'dockerode'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
+import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
 import type { Tool } from '../../src/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
 import type { PtcConfig } from '../../src/worker/config/define-config.js'
-import { parseConfig } from '../../src/worker/config/parse-config.js'
-import { installRuntime, startWorker } from '../../src/worker/index.js'
+import { parseConfig, type ResolvedConfig } from '../../src/worker/config/parse-config.js'
+import { installRuntime, type RunningWorker, startWorker } from '../../src/worker/index.js'
 import { workflowBundle } from '../../src/worker/workflow-bundle.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
 
@@ -34,12 +35,13 @@ export interface ActivityRow {
 export class Stack {
   readonly client: Client
   readonly api: ScriptedMessagesApi
-  readonly #taskQueue: string
+  readonly #config: ResolvedConfig
+  #worker: RunningWorker | undefined
 
-  private constructor(client: Client, api: ScriptedMessagesApi, taskQueue: string) {
+  private constructor(client: Client, api: ScriptedMessagesApi, config: ResolvedConfig) {
     this.client = client
     this.api = api
-    this.#taskQueue = taskQueue
+    this.#config = config
   }
 
   /** Starts it; when the test has ended, every run of it ends too. */
@@ -60,16 +62,28 @@ export class Stack {
       },
       'test',
     )
-    const { address, namespace } = testTemporal()
-    const server = { address, namespace, connectionOptions: { address } }
-    const worker = await startWorker({ config, server, hostId: `test-${randomUUID()}`, onProgress: () => undefined })
-    const stack = new Stack(client, api, taskQueue)
+    const stack = new Stack(client, api, config)
     onTestFinished(async () => {
       await stack.#terminateRuns()
-      await worker.shutdown()
+      await stack.stopWorker()
       await Promise.all([api.close(), client.connection.close()])
     })
+    await stack.startWorker()
     return stack
+  }
+
+  readonly #hostId = `test-${randomUUID()}`
+
+  async startWorker(): Promise<void> {
+    const { address, namespace } = testTemporal()
+    const server = { address, namespace, connectionOptions: { address } }
+    const onProgress = (): void => undefined
+    this.#worker = await startWorker({ config: this.#config, server, hostId: this.#hostId, onProgress })
+  }
+
+  /** The worker lets go of its work, as at a deployment. */
+  async stopWorker(): Promise<void> {
+    await this.#worker?.shutdown()
   }
 
   readonly #runs: WorkflowHandle[] = []
@@ -102,7 +116,27 @@ export class Stack {
   async leftClean(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
-    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, await handle.fetchHistory(), handle.workflowId)
+    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, await this.history(handle), handle.workflowId)
+  }
+
+  /** In small pages: the server can't send a page of over 4 MiB, which the client's own fetchHistory waits for. */
+  async history(handle = this.lastRun): Promise<{ readonly events: temporal.api.history.v1.IHistoryEvent[] }> {
+    const { workflowId } = handle
+    const events: temporal.api.history.v1.IHistoryEvent[] = []
+    let nextPageToken: Uint8Array | undefined
+    do {
+      const { namespace } = testTemporal()
+      const request = {
+        namespace,
+        execution: { workflowId },
+        maximumPageSize: 4,
+        ...(nextPageToken && { nextPageToken }),
+      }
+      const page = await this.client.workflowService.getWorkflowExecutionHistory(request)
+      events.push(...(page.history?.events ?? []))
+      nextPageToken = page.nextPageToken
+    } while (nextPageToken?.length)
+    return { events }
   }
 
   /** Containers of a run, running or not. */
@@ -124,8 +158,8 @@ export class Stack {
 
   /** The activities of a run in the order they were scheduled. */
   async activities(handle = this.lastRun): Promise<ActivityRow[]> {
-    const { events } = await handle.fetchHistory()
-    return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity, userMetadata }) => {
+    const { events } = await this.history(handle)
+    return events.flatMap(({ activityTaskScheduledEventAttributes: activity, userMetadata }) => {
       if (!activity) return []
       const summary = userMetadata?.summary
       return {
@@ -142,7 +176,7 @@ export class Stack {
   }
 
   async #start(workflow: 'agent' | 'program', input: object): Promise<WorkflowHandle> {
-    const options = { workflowId: uniqueName(workflow), taskQueue: this.#taskQueue, args: [input] }
+    const options = { workflowId: uniqueName(workflow), taskQueue: this.#config.taskQueue, args: [input] }
     const handle = await this.client.workflow.start(workflow, options)
     this.#runs.push(handle)
     return handle

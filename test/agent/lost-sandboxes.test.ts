@@ -1,0 +1,142 @@
+import { expect, it } from 'vitest'
+import { describeDocker } from '../support/docker.js'
+import { answerResult, code, text, turn } from '../support/script.js'
+import { messagesOf, Stack, type StackOptions } from '../support/stack.js'
+import { Happening, tool } from '../support/tools.js'
+
+const echo = tool('echo', ({ value }) => value)
+
+/** What the model was told of the first cell, and what it printed in the second. */
+async function twoCells(first: string, second: string, options: StackOptions = {}) {
+  const stack = await Stack.start({
+    tools: [echo],
+    script: [turn(code('kept = await echo(value="kept")')), turn(code(first)), turn(code(second)), answerResult],
+    ...options,
+  })
+  const { status, answer } = await stack.ask()
+  expect(status).toBe('answered')
+  const results = messagesOf(stack.api.requests.at(-1)?.body)
+    .filter(({ role }) => role === 'user')
+    .slice(2)
+  const told = (results[0]?.content as readonly { readonly content: string; readonly is_error?: boolean }[])[0]
+  return { told, answer, stack }
+}
+
+describeDocker('code that breaks its sandbox', () => {
+  it('by an endless loop is stopped at its time, and the session lives on', async () => {
+    const { told, answer, stack } = await twoCells('n = 0\nwhile True: n += 1', 'print(kept, n > 0)', {
+      limits: { cellSeconds: 1 },
+    })
+    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[timed_out\]/) })
+    expect(answer).toBe('kept True')
+    expect((await stack.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(1)
+  })
+
+  it('by work that can not be interrupted is killed, and earlier variables come back', async () => {
+    const stubborn = 'sum(iter(int, 1))' // endless, and in C: no signal gets through
+    const { told, answer } = await twoCells(stubborn, 'print(kept)', { limits: { cellSeconds: 1 } })
+    expect(told).toMatchObject({
+      is_error: true,
+      content: expect.stringMatching(/^\[timed_out\][^]*those of earlier cells are there/),
+    })
+    expect(answer).toBe('kept')
+  })
+
+  it('by using up its memory ends the cell, typed, and earlier variables come back', async () => {
+    const hog = 'rows = []\nwhile True: rows.append(bytearray(8_000_000))'
+    const { told, answer } = await twoCells(hog, 'print(kept, "rows" in globals())', {
+      limits: { memoryBytes: 96 * 1024 * 1024 },
+    })
+    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/) })
+    expect(answer).toMatch(/^kept/)
+  })
+
+  it('by ending its process is tried again a few times only; then earlier variables come back', async () => {
+    let calls = 0
+    const note = tool('note', () => (calls += 1))
+    const { told, answer, stack } = await twoCells(
+      'import os\nawait note()\nprint("on the way")\nos._exit(3)',
+      'print(kept)',
+      { tools: [echo, note] },
+    )
+    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
+    expect(answer).toBe('kept')
+    expect(calls).toBe(1)
+    expect((await stack.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(4)
+  })
+
+  it('gets no result of a call that a dropped cell has made, although the numbers begin again', async () => {
+    const old = new Happening<string>()
+    const released = new Happening<null>()
+    const slow = tool('slow', async ({ which }) => {
+      if (which === 'old') return old.happened
+      old.happen('of the dropped cell')
+      await released.happened
+      return 'of this cell'
+    })
+    const release = tool('release', async () => {
+      await old.happened
+      await new Promise((resolve) => setTimeout(resolve, 300)) // for the old result to get through
+      return released.happen(null)
+    })
+    const dying = 'import asyncio, os\nt = asyncio.ensure_future(slow(which="old"))\nawait echo(value=1)\nos._exit(1)'
+    const next = 'import asyncio\nprint((await asyncio.gather(slow(which="new"), release()))[0])'
+    const { answer } = await twoCells(dying, next, { tools: [echo, slow, release] })
+    expect(answer).toBe('of this cell')
+  })
+
+  it('leaves the calls of earlier cells open, and what they gave is not lost', async () => {
+    const late = new Happening<string>()
+    const slow = tool('slow', () => late.happened)
+    const release = tool('release', () => late.happen('arrived in the cell that died'))
+    const stack = await Stack.start({
+      tools: [slow, release, echo],
+      script: [
+        turn(code('import asyncio\ntask = asyncio.ensure_future(slow())\nawait asyncio.sleep(0)\nawait echo(value=1)')),
+        turn(code('import os\nawait release()\nawait task\nawait echo(value=2)\nos._exit(1)')),
+        turn(code('print(await task)')),
+        answerResult,
+      ],
+    })
+    expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'arrived in the cell that died' })
+  })
+})
+
+describeDocker('a container that is killed', () => {
+  const stackWith = async (source: string) => {
+    const asked = new Happening<null>()
+    const go = new Happening<string>()
+    const wait = tool('wait', () => {
+      asked.happen(null)
+      return go.happened
+    })
+    const stack = await Stack.start({
+      tools: [echo, wait],
+      script: [turn(code(source)), turn(code('print("fresh")')), turn(text('{{last_tool_result}}'))],
+    })
+    const handle = await stack.startAgent()
+    await asked.happened
+    await stack.killContainer(handle)
+    go.happen('waited')
+    return { stack, handle }
+  }
+
+  it('under code that does not repeat itself ends the cell as diverged, and the run goes on', async () => {
+    const { stack, handle } = await stackWith('import os\nawait echo(value=os.urandom(8).hex())\nprint(await wait())')
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'fresh' })
+    const told = messagesOf(stack.api.requests.at(-1)?.body)[2]?.content
+    expect(told).toMatchObject([
+      { is_error: true, content: expect.stringMatching(/^\[diverged\][^]*call 1 is now echo/) },
+    ])
+    await stack.leftClean(handle)
+  })
+
+  it('under code that uses random numbers and sets is rebuilt: both repeat', async () => {
+    const source =
+      'import random\nawait echo(value=[random.random(), list({str(n) for n in range(50)})])\nprint(await wait())'
+    const { stack, handle } = await stackWith(source)
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'fresh' })
+    expect(messagesOf(stack.api.requests.at(-1)?.body)[2]?.content).toMatchObject([{ content: 'waited' }])
+    await stack.leftClean(handle)
+  })
+})

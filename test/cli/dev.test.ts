@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -25,6 +26,12 @@ function listens(port: number): Promise<boolean> {
     socket.once('connect', () => settle(true)).once('error', () => settle(false))
     socket.once('connect', () => socket.destroy())
   })
+}
+
+/** The whole process group: the server and the shell that watches it. */
+async function killServer({ folder }: Project): Promise<void> {
+  const { pid } = JSON.parse(await readFile(join(folder, '.ptc/temporal.json'), 'utf8')) as { readonly pid: number }
+  process.kill(-pid, 'SIGKILL')
 }
 
 describe('ptc dev', () => {
@@ -54,6 +61,28 @@ describe('ptc dev', () => {
     dev.signal('SIGTERM')
     expect((await dev.ended).code).toBe(130)
     await expect.poll(() => listens(Number(port)), { timeout: 10_000 }).toBe(false)
+  }, 60_000)
+})
+
+describe('a server that dies', () => {
+  it('ends ptc dev with 3, and says what happened', async () => {
+    await using project = await Project.create(files)
+    const dev = project.start('dev')
+    await dev.said(/Ready\./, 'stdout')
+    await killServer(project)
+    const { code, stderr } = await dev.ended
+    expect(stderr).toMatch(/^ptc: the Temporal server ended by itself/m)
+    expect(code).toBe(3)
+  }, 60_000)
+
+  it('ends a command that brought it with 3, and says how the run goes on', async () => {
+    await using project = await Project.create({ ...files, 'nap.py': 'import asyncio\nawait asyncio.sleep(60)\n' })
+    const running = project.start('exec', 'nap.py', '--id', 'nap')
+    await running.said(/cell 1/)
+    await killServer(project)
+    const { code, stderr } = await running.ended
+    expect(stderr).toMatch(/^ptc: the Temporal server ended by itself[^]*Nothing is lost: `ptc watch nap` goes on\./m)
+    expect(code).toBe(3)
   }, 60_000)
 })
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
+import { messageOf } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/plan.js'
 import { type Example, prepareDemoModel } from '../../worker/demo/index.js'
 import { loadConfig, resolveTemporal, startDevServer } from '../../worker/index.js'
 import { createPtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
 import { Closers } from './closers.js'
-import { aborted, type Interrupts, unlessAborted } from './interrupts.js'
+import { endMs, endWithin, type Interrupts, lostMs, unlessAborted } from './interrupts.js'
 import { startOwnWorker } from './own-worker.js'
 import type { Place } from './place.js'
 import { stateDirectory } from './project.js'
@@ -50,15 +51,19 @@ async function start(
   if (worker.notice !== undefined) say(worker.notice)
   const client = await connectClient(server)
   started.add(() => client.connection.close())
+  const lost = Promise.race([server.lost, worker.lost])
+  let isLost = false
+  void lost.then(() => (isLost = true))
   return {
     server,
     client,
     ptc: createPtcClient({ client, taskQueue }),
-    lost: Promise.race([server.lost, worker.lost]),
+    lost,
     isOurs: server.origin === 'started',
     requireWorkers: () => Promise.resolve(),
     async [Symbol.asyncDispose]() {
-      await Promise.race([started[Symbol.asyncDispose](), aborted(second)])
+      const told = started[Symbol.asyncDispose]().catch((thrown: unknown) => say(`ptc: ${messageOf(thrown)}`))
+      await endWithin(isLost ? lostMs : endMs, told, second)
     },
   }
 }

@@ -10,6 +10,11 @@ export interface Interrupts extends Disposable {
   readonly second: AbortSignal
 }
 
+/** A worker gives what is under way ten seconds to end; some more for the rest. */
+export const endMs = 15_000
+/** When the server is gone, or the worker has failed, there is nothing to wait for. */
+export const lostMs = 2_000
+
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Takes the signals that end a process, until disposed of. */
@@ -48,4 +53,23 @@ export function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>
     throw signal.reason
   })
   return Promise.race([work, interrupted])
+}
+
+/**
+ * Waits for something to come to its end, but not for ever: a worker whose server is gone never says that it has ended, and
+ * with nothing else to wait for Node would leave without a word.
+ */
+export async function endWithin(milliseconds: number, end: Promise<unknown>, atOnce: AbortSignal): Promise<void> {
+  const { promise, timer } = timeout(milliseconds)
+  try {
+    await Promise.race([end, promise, aborted(atOnce)])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function timeout(milliseconds: number): { readonly promise: Promise<void>; readonly timer: NodeJS.Timeout } {
+  let settle = (): void => undefined
+  const promise = new Promise<void>((resolve) => (settle = resolve))
+  return { promise, timer: setTimeout(settle, milliseconds) }
 }

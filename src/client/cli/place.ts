@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Client } from '@temporalio/client'
-import { PtcError } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultTaskQueue, type Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/plan.js'
 import { resolveTemporal, startDevServer, type TemporalServer } from '../../worker/dev-server/index.js'
 import { createPtcClient, type PtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
 import { requireWorkers } from '../pollers.js'
-import { aborted, type Interrupts, unlessAborted } from './interrupts.js'
+import { endMs, endWithin, type Interrupts, lostMs, unlessAborted } from './interrupts.js'
 import type { OwnWorker } from './own-worker.js'
 import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
 import { say, sayStep } from './terminal.js'
@@ -62,18 +62,25 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     throw thrown
   }
   const taskQueue = config?.taskQueue ?? defaultTaskQueue
+  const lost = worker === undefined ? server.lost : Promise.race([server.lost, worker.lost])
+  let isLost = false
+  void lost.then(() => (isLost = true))
   return {
     server,
     client,
     ptc: createPtcClient({ client, taskQueue }),
-    lost: worker === undefined ? server.lost : Promise.race([server.lost, worker.lost]),
+    lost,
     isOurs: server.origin === 'started',
     requireWorkers: (roles) => (worker === undefined ? requireWorkers(client, taskQueue, roles) : Promise.resolve()),
     async [Symbol.asyncDispose]() {
-      await client.connection.close()
-      // Nothing is lost by not waiting: the server ends with us, and everything is recorded.
-      await Promise.race([worker?.close(), aborted(interrupts.second)])
-      await Promise.race([server.close(), aborted(interrupts.second)])
+      const end = async (): Promise<void> => {
+        await client.connection.close()
+        await worker?.close()
+        await server.close()
+      }
+      // Said, not thrown: it must not stand in front of why the command failed.
+      const told = end().catch((thrown: unknown) => say(`ptc: ${messageOf(thrown)}`))
+      await endWithin(isLost ? lostMs : endMs, told, interrupts.second)
     },
   }
 }

@@ -2,10 +2,11 @@ import { PtcError } from '../../common/errors.js'
 
 /**
  * A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. Frames are shorter than 16 MiB and JSON text has
- * no zero byte, so a zero byte is where a frame begins: that is how a reader finds the next one on a connection that was
- * made in the middle of a frame.
+ * no zero byte, so a zero byte, and a brace behind the length, is where a frame begins: that is how a reader finds the next
+ * one on a connection that was made in the middle of a frame.
  */
 const headerBytes = 4
+const openingBrace = 0x7b
 
 /** The largest `frameBytes` the format allows. */
 export const maximumFrameBytes = 2 ** 24 - 1
@@ -36,6 +37,8 @@ export class FrameDecoder {
   #buffered = 0
   #bodyBytes: number | undefined
   #synchronised: boolean
+  /** What may be the beginning of the first whole frame; fewer than five bytes. */
+  #candidate: Uint8Array = new Uint8Array()
 
   /** `resume`: the connection may begin in the middle of a frame; what is left of that one is skipped. */
   constructor(frameBytes: number, options: { readonly resume: boolean } = { resume: false }) {
@@ -45,9 +48,8 @@ export class FrameDecoder {
 
   /** Every frame that is complete once `chunk` has arrived. */
   push(chunk: Uint8Array): unknown[] {
-    const useful = this.#synchronised ? chunk : chunk.subarray(frameStart(chunk))
+    const useful = this.#synchronised ? chunk : this.#firstFrame(chunk)
     if (useful.length === 0) return []
-    this.#synchronised = true
     this.#pieces.push(useful)
     this.#buffered += useful.length
     const frames: unknown[] = []
@@ -73,6 +75,23 @@ export class FrameDecoder {
     return this.#buffered > 0 || this.#bodyBytes !== undefined
   }
 
+  /** From the first frame on; nothing while there is none. The connection may even have begun inside a header. */
+  #firstFrame(chunk: Uint8Array): Uint8Array {
+    const bytes = this.#candidate.length > 0 ? Buffer.concat([this.#candidate, chunk]) : chunk
+    this.#candidate = new Uint8Array()
+    for (let start = bytes.indexOf(0); start >= 0; start = bytes.indexOf(0, start + 1)) {
+      if (bytes.length <= start + headerBytes) {
+        this.#candidate = bytes.slice(start)
+        break
+      }
+      if (bytes[start + headerBytes] === openingBrace) {
+        this.#synchronised = true
+        return bytes.subarray(start)
+      }
+    }
+    return new Uint8Array()
+  }
+
   #take(count: number): Buffer {
     const all = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces)
     const whole = all ?? new Uint8Array()
@@ -81,11 +100,6 @@ export class FrameDecoder {
     this.#buffered = rest.length
     return Buffer.from(whole.buffer, whole.byteOffset, count)
   }
-}
-
-function frameStart(chunk: Uint8Array): number {
-  const start = chunk.indexOf(0)
-  return start < 0 ? chunk.length : start
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

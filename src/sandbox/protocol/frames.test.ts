@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { encodeFrame, FrameDecoder, maximumFrameBytes } from './frames.js'
+
+const limit = 1_000_000
+
+function frame(body: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(body)
+  const header = Buffer.alloc(4)
+  header.writeUInt32BE(bytes.length)
+  return Buffer.concat([header, bytes])
+}
+
+/** Small, fast, and the same on every machine: a failing seed can be kept. */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** Cuts bytes into pieces of random size, empty ones among them. */
+function pieces(bytes: Buffer, random: (below: number) => number): Buffer[] {
+  const cut: Buffer[] = []
+  for (let at = 0; at < bytes.length;) {
+    const size = random(10) === 0 ? random(bytes.length) : random(9)
+    cut.push(bytes.subarray(at, at + size))
+    at += size
+  }
+  return cut
+}
+
+describe('encodeFrame', () => {
+  it('writes a length and that many bytes of UTF-8', () => {
+    expect(Buffer.from(encodeFrame({ é: '😀' }, limit))).toEqual(frame('{"é":"😀"}'))
+  })
+
+  it('writes no zero byte but in the length, whatever the text: that is how a reader finds a frame', () => {
+    const body = Buffer.from(encodeFrame({ text: 'a\u0000b\u0001', '\u0000': [0] }, limit)).subarray(4)
+    expect(body.includes(0)).toBe(false)
+  })
+
+  it('refuses a message over the limit with what to do', () => {
+    expect(() => encodeFrame('x'.repeat(99), 100)).toThrowError(
+      expect.objectContaining({ code: 'LIMIT_EXCEEDED', message: 'a frame of 101 bytes is over the limit of 100' }),
+    )
+    expect(encodeFrame('x'.repeat(98), 100)).toHaveLength(104)
+  })
+})
+
+describe('FrameDecoder', () => {
+  const messages = [
+    '',
+    { a: [1, null, 'é😀\u0000'] },
+    'x'.repeat(70_000),
+    [],
+    0,
+    { type: 'output', text: '\u0000\u0000' },
+  ]
+  const wire = Buffer.concat(messages.map((message) => Buffer.from(encodeFrame(message, limit))))
+
+  it.each([1, 2, 3, 4, 5, 7, 64, 65_536, wire.length])('gives the same frames from pieces of %i bytes', (size) => {
+    const decoder = new FrameDecoder(limit)
+    const frames: unknown[] = []
+    for (let at = 0; at < wire.length; at += size) frames.push(...decoder.push(wire.subarray(at, at + size)))
+    expect(frames).toEqual(messages)
+    expect(decoder.partial).toBe(false)
+  })
+
+  it.each([1, 2, 3, 20, 4_711, 2_026_11_21])('gives the same frames however they are cut (seed %i)', (seed) => {
+    const decoder = new FrameDecoder(limit)
+    const frames = pieces(wire, randomNumbers(seed)).flatMap((piece) => decoder.push(piece))
+    expect(frames).toEqual(messages)
+  })
+
+  it.each([1, 7, 42, 99, 31_337])('never throws anything but its own error for random bytes (seed %i)', (seed) => {
+    const random = randomNumbers(seed)
+    for (let round = 0; round < 300; round += 1) {
+      const decoder = new FrameDecoder(5_000, { resume: round % 2 === 0 })
+      const bytes = Buffer.from(Array.from({ length: random(400) }, () => (random(3) === 0 ? 0 : random(256))))
+      try {
+        for (const piece of pieces(bytes, random)) decoder.push(piece)
+      } catch (thrown) {
+        expect(thrown).toMatchObject({ code: 'SANDBOX_PROTOCOL' })
+      }
+    }
+  })
+
+  it('refuses a length over the limit before it keeps a byte of it', () => {
+    const decoder = new FrameDecoder(100)
+    expect(() => decoder.push(Buffer.from([0, 0, 0, 101]))).toThrowError(
+      expect.objectContaining({
+        code: 'SANDBOX_PROTOCOL',
+        message: 'the sandbox announced a frame of 101 bytes (limit 100)',
+      }),
+    )
+    expect(() => new FrameDecoder(maximumFrameBytes).push(Buffer.from([255, 255, 255, 255]))).toThrowError(/4294967295/)
+  })
+
+  it.each<[string, string | Uint8Array]>([
+    ['nothing', ''],
+    ['half a value', '{"type":'],
+    ['two values', '{}{}'],
+    ['bytes that are no UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22)],
+    ['a byte order mark', '\uFEFF{}x'],
+  ])('refuses a frame of %s', (_what, body) => {
+    expect(() => new FrameDecoder(limit).push(frame(body))).toThrowError(
+      expect.objectContaining({ code: 'SANDBOX_PROTOCOL', message: 'the sandbox sent a frame that is not JSON' }),
+    )
+  })
+
+  it('knows when it stands in the middle of a frame', () => {
+    const decoder = new FrameDecoder(limit)
+    const bytes = frame('"ab"')
+    const partial = [...bytes].map((byte) => {
+      decoder.push(Uint8Array.of(byte))
+      return decoder.partial
+    })
+    expect(partial).toEqual([true, true, true, true, true, true, true, false])
+  })
+
+  it('takes a large frame in tiny pieces in linear time', () => {
+    const large = Buffer.from(encodeFrame('x'.repeat(4_000_000), 5_000_000))
+    const decoder = new FrameDecoder(5_000_000)
+    const begun = performance.now()
+    const frames: unknown[] = []
+    for (let at = 0; at < large.length; at += 64) frames.push(...decoder.push(large.subarray(at, at + 64)))
+    expect(frames).toHaveLength(1)
+    // Quadratic, this takes minutes.
+    expect(performance.now() - begun).toBeLessThan(5_000)
+  })
+
+  it('takes many tiny frames in one piece in linear time', () => {
+    const one = frame('1')
+    const many = Buffer.concat(Array.from({ length: 400_000 }, () => one))
+    const begun = performance.now()
+    expect(new FrameDecoder(limit).push(many)).toHaveLength(400_000)
+    expect(performance.now() - begun).toBeLessThan(5_000)
+  })
+})
+
+describe('a decoder that resumes', () => {
+  const first = frame('{"text":"the frame that was under way"}')
+  const second = frame('{"n":2}')
+
+  it.each(Array.from({ length: first.length }, (_, index) => index + 1))(
+    'skips what is left of a frame after %i bytes and finds the next',
+    (lost) => {
+      const decoder = new FrameDecoder(limit, { resume: true })
+      expect(decoder.push(first.subarray(lost))).toEqual([])
+      expect(decoder.push(second)).toEqual([{ n: 2 }])
+    },
+  )
+
+  it('loses nothing when the connection begins with a frame', () => {
+    const decoder = new FrameDecoder(limit, { resume: true })
+    expect(decoder.push(Buffer.concat([second, first]))).toHaveLength(2)
+  })
+
+  it('skips any amount of it without keeping it', () => {
+    const decoder = new FrameDecoder(limit, { resume: true })
+    for (let count = 0; count < 1_000; count += 1) expect(decoder.push(Buffer.alloc(10_000, 'x'))).toEqual([])
+    expect(decoder.partial).toBe(false)
+    expect(decoder.push(second)).toEqual([{ n: 2 }])
+  })
+
+  it('finds a frame whose header is itself cut', () => {
+    const decoder = new FrameDecoder(limit, { resume: true })
+    const bytes = Buffer.concat([first.subarray(20), second])
+    expect([...bytes].flatMap((byte) => decoder.push(Uint8Array.of(byte)))).toEqual([{ n: 2 }])
+  })
+})

@@ -15,12 +15,17 @@ import { say, sayStep } from './terminal.js'
 /** A queue of its own: another worker of this folder would not have the example's tools. */
 const taskQueue = 'durable-ptc-demo'
 
+export interface DemoPlace extends Place {
+  /** Is it the script that plays the model? */
+  readonly scripted: boolean
+}
+
 /** Brings up what the demo runs on: a server with its UI, a model or its script, and a worker. */
 export async function openDemoPlace(
   example: Example,
   sandbox: BackendChoice | undefined,
   interrupts: Interrupts,
-): Promise<Place> {
+): Promise<DemoPlace> {
   const started = new Closers()
   try {
     return await start(example, sandbox, interrupts, started)
@@ -35,7 +40,7 @@ async function start(
   sandbox: BackendChoice | undefined,
   { first, second }: Interrupts,
   started: Closers,
-): Promise<Place> {
+): Promise<DemoPlace> {
   const state = stateDirectory()
   const config = { ...(await loadConfig(example.configFile)), taskQueue }
   const server =
@@ -55,6 +60,7 @@ async function start(
   let isLost = false
   void lost.then(() => (isLost = true))
   return {
+    scripted: model.scripted,
     server,
     client,
     ptc: createPtcClient({ client, taskQueue }),

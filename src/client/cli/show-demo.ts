@@ -4,7 +4,7 @@ import { renderTable, summaryRows, wantsColor } from '../render/index.js'
 import { openDemoPlace } from './demo-place.js'
 import { exitCodes } from './exit-code.js'
 import { announce, follow } from './follow.js'
-import { catchInterrupts } from './interrupts.js'
+import { aborted, catchInterrupts } from './interrupts.js'
 import { showEnding } from './show-ending.js'
 import { print, say } from './terminal.js'
 
@@ -21,7 +21,17 @@ export async function showDemo(sandbox: BackendChoice | undefined): Promise<void
   process.exitCode = showEnding(followed, false)
   if (process.exitCode !== exitCodes.ok) return
   const width = process.stdout.isTTY ? process.stdout.columns : 80
-  print(`\n${renderTable(summaryRows(followed.tree), { width, color: wantsColor(process.stdout, process.env) })}`)
-  if (place.isOurs)
-    say('\nThe server ends with the demo. `ptc dev` brings it back, and the run with it, in the same folder.')
+  const rows = summaryRows(followed.tree).map(
+    ([name, value]) => [place.scripted && name === 'cost' ? freeCost : name, value] as const,
+  )
+  print(`\n${renderTable(rows, { width, color: wantsColor(process.stdout, process.env) })}`)
+  if (!place.isOurs) return
+  if (process.stdin.isTTY && process.stdout.isTTY) {
+    say('\nThe Temporal UI stays up for a look at the run; Ctrl-C ends the demo.')
+    await Promise.race([aborted(interrupts.first), place.lost])
+  }
+  say('\nThe server ends with the demo. `ptc dev` brings it back, and the run with it, in the same folder.')
 }
+
+/** The script's tokens cost nothing; what the model it plays would have cost is still worth knowing. */
+const freeCost = 'cost with the real model (the script is free)'

@@ -39,13 +39,15 @@ async function untilPolling(stack: Stack, queue: string, argv: readonly string[]
   const { address, namespace } = stack.server
   const start = performance.now()
   const child = spawn(process.execPath, argv, {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ANTHROPIC_API_KEY: 'not-used' },
   })
   const exit = once(child, 'exit')
+  let said = ''
+  child.stderr.on('data', (text) => (said += String(text)))
   try {
     while (!(await polls(stack, queue, child.pid))) {
-      if (child.exitCode !== null) throw new Error(`the worker ended with exit code ${child.exitCode}`)
+      if (child.exitCode !== null) throw new Error(`the worker ended with exit code ${child.exitCode}:\n${said}`)
       if (performance.now() - start > startMs) throw new Error('the worker polls nothing after a minute')
       await pause(5)
     }

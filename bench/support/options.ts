@@ -24,7 +24,7 @@ function parse(argv: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      runs: { type: 'string', default: '5' },
+      runs: { type: 'string', default: '7' },
       calls: { type: 'string', default: '100' },
       json: { type: 'boolean', default: false },
     },

@@ -29,10 +29,7 @@ describe('max_tokens', () => {
     const stack = await Stack.start({
       tools: [tool('ping', () => (runs += 1))],
       model: { maxTokens: 1_000 },
-      script: [
-        { reply: stopped('max_tokens', half).reply, faults: [], match: { assistantMessages: 5 } },
-        stopped('max_tokens', half),
-      ],
+      script: [stopped('max_tokens', half)],
     })
     expect(await stack.ask()).toMatchObject({ status: 'truncated', turns: 2, cells: 0, toolCalls: 0 })
     const asked = stack.api.requests.map(({ body }) => (body as { readonly max_tokens: number }).max_tokens)
@@ -93,16 +90,10 @@ describe('empty content', () => {
 })
 
 it('the turn limit ends the run with what it has, typed', async () => {
-  const script = [
-    {
-      ...turn(text('still counting'), code('n = globals().get("n", 0) + 1\nprint(n)')),
-      match: { firstUserText: 'go' },
-    },
-  ]
-  const again = { ...script[0]!.reply }
+  const { reply } = turn(text('still counting'), code('n = globals().get("n", 0) + 1\nprint(n)'))
   const stack = await Stack.start({
     limits: { turns: 3 },
-    script: [{ reply: again, match: { lastToolResult: { pattern: '.' } } }, { reply: again }],
+    script: [{ reply, match: { lastToolResult: { pattern: '.' } } }, { reply }],
   })
   expect(await stack.ask()).toMatchObject({ status: 'turn_limit', answer: 'still counting', turns: 3, cells: 3 })
   expect(stack.api.requests).toHaveLength(3)

@@ -24,18 +24,6 @@ async function endsCancelled(stack: Stack, handle: WorkflowHandle): Promise<void
   await stack.leftClean(handle)
 }
 
-/** Settles when an activity of this type is running on a worker. */
-async function runs(handle: WorkflowHandle, type: string): Promise<void> {
-  for (;;) {
-    const { raw } = await handle.describe()
-    if (raw.pendingActivities?.some(({ activityType, state }) => activityType?.name === type && state === started))
-      return
-  }
-}
-
-/** PENDING_ACTIVITY_STATE_STARTED */
-const started = 2
-
 describe('cancelling a run', () => {
   it('while the model answers ends it at once, and the request too', async () => {
     const stack = await Stack.start({
@@ -68,14 +56,14 @@ describe('cancelling a run', () => {
   it('while code runs ends it, and no sandbox is left', async () => {
     const stack = await Stack.start()
     const handle = await stack.startProgram('while True: pass')
-    await runs(handle, 'session.advance')
+    await stack.activityRuns(handle, 'session.advance')
     await endsCancelled(stack, handle)
   })
 
   it('while a sandbox is opened leaves none', async () => {
     const stack = await Stack.start()
     const handle = await stack.startProgram('print(1)')
-    await runs(handle, 'session.open')
+    await stack.activityRuns(handle, 'session.open')
     await endsCancelled(stack, handle)
   })
 

@@ -10,7 +10,7 @@ describe('several tool_use blocks in one reply', () => {
     const barrier = new Barrier(3)
     const meet = tool('meet', async ({ name }) => {
       await barrier.arrive()
-      return `met ${String(name)}`
+      return name
     })
     const stack = await Stack.start({
       tools: [meet],
@@ -20,7 +20,7 @@ describe('several tool_use blocks in one reply', () => {
       ],
     })
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'all met', turns: 2, toolCalls: 3 })
-    expect(stack.lastUserContent()).toMatchObject([{ content: 'met a' }, { content: 'met b' }, { content: 'met c' }])
+    expect(stack.lastUserContent()).toMatchObject([{ content: 'a' }, { content: 'b' }, { content: 'c' }])
   })
 
   it('that are code share the session, one after the other', async () => {

@@ -170,6 +170,15 @@ export class Stack {
     })
   }
 
+  /** Settles when an activity of this type is running on a worker. */
+  async activityRuns(handle: WorkflowHandle, type: string): Promise<void> {
+    for (;;) {
+      const { raw } = await handle.describe()
+      const ofType = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
+      if (ofType.some(({ state }) => Number(state) === started)) return
+    }
+  }
+
   /** What the model was sent last: the content of the last user message. */
   lastUserContent(): unknown {
     return messagesOf(this.api.requests.at(-1)?.body).at(-1)?.content
@@ -189,6 +198,9 @@ export class Stack {
     }
   }
 }
+
+/** PENDING_ACTIVITY_STATE_STARTED */
+const started = 2
 
 export interface SentMessage {
   readonly role: string

@@ -1,0 +1,70 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadConfig } from './load-config.js'
+
+let folder = ''
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ptc-config-'))
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+async function write(name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await mkdir(join(path, '..'), { recursive: true })
+  await writeFile(path, text)
+  return path
+}
+
+const good = 'const turns: number = 7\nexport default { tools: [], limits: { turns } }\n'
+
+describe('loadConfig', () => {
+  it('finds ptc.config.ts in a folder above', async () => {
+    const path = await write('ptc.config.ts', good)
+    await write('a/b/other.txt', '')
+    const loaded = await loadConfig(undefined, join(folder, 'a/b'))
+    expect(loaded).toMatchObject({ path, plan: { limits: { turns: 7 } } })
+  })
+
+  it('prefers the nearer one, and TypeScript', async () => {
+    await write('ptc.config.ts', good)
+    await write('a/ptc.config.mjs', 'export default { tools: [], limits: { turns: 1 } }')
+    expect((await loadConfig(undefined, join(folder, 'a'))).plan.limits.turns).toBe(1)
+    await write('a/ptc.config.ts', 'export default { tools: [], limits: { turns: 2 } }')
+    expect((await loadConfig(undefined, join(folder, 'a'))).plan.limits.turns).toBe(2)
+  })
+
+  it('says that there is none, and what to do', async () => {
+    await expect(loadConfig(undefined, folder)).rejects.toMatchObject({
+      code: 'CONFIG_NOT_FOUND',
+      message: 'no ptc.config.ts in this folder or one above',
+      hint: expect.stringContaining('--config'),
+    })
+    await expect(loadConfig('x/mine.ts', folder)).rejects.toMatchObject({
+      code: 'CONFIG_NOT_FOUND',
+      message: 'there is no configuration file x/mine.ts',
+    })
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['is no TypeScript', 'export default {{{', /^mine\.ts can't be loaded: .*Unexpected token/],
+    ['throws', 'throw new Error("no database")', /^mine\.ts can't be loaded: no database$/],
+    [
+      'imports what is not there',
+      'import "./nothing.js"\nexport default {}',
+      /^mine\.ts can't be loaded: Cannot find module/,
+    ],
+    ['has no default export', 'export const config = {}', /^mine\.ts has no default export$/],
+    ['is no configuration', 'export default 7', /^mine\.ts is not a valid configuration:\n.*expected object/],
+    ['exports a function', 'export default () => ({})', /^mine\.ts is not a valid configuration:\n.*expected object/],
+  ])('refuses a file that %s', async (_what, text, message) => {
+    await write('mine.ts', text)
+    await expect(loadConfig('mine.ts', folder)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(message),
+    })
+  })
+})

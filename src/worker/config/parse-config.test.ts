@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defaultLimits } from '../../common/limits.js'
+import { defineTool } from '../../tools/index.js'
+import { parseConfig } from './parse-config.js'
+
+const ping = defineTool({
+  name: 'ping',
+  description: 'Answers.',
+  input: z.object({}),
+  output: z.string(),
+  effect: 'read',
+  run: () => 'pong',
+})
+
+function messageOf(config: unknown): string {
+  try {
+    parseConfig(config, 'ptc.config.ts')
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID', hint: expect.stringMatching(/\.$/) })
+    return (thrown as Error).message
+  }
+  return 'accepted'
+}
+
+describe('parseConfig', () => {
+  it('fills in every default', () => {
+    const { plan, registry, sandbox, taskQueue, idleTimeoutMs, instructions } = parseConfig({ tools: [ping] }, 'x')
+    expect(plan).toMatchObject({
+      backend: 'auto',
+      limits: defaultLimits,
+      model: { provider: 'anthropic', maxTokens: 8_192 },
+      timings: { heartbeatMs: 10_000, hostMs: 30_000, modelMs: 600_000, openMs: 120_000 },
+      tools: [
+        { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
+      ],
+    })
+    expect(registry.names).toEqual(['ping'])
+    expect({ sandbox, taskQueue, idleTimeoutMs, instructions }).toEqual({
+      sandbox: { backend: 'auto', docker: {}, wasm: { warm: 1 } },
+      taskQueue: 'durable-ptc',
+      idleTimeoutMs: 60_000,
+      instructions: undefined,
+    })
+  })
+
+  it('takes every setting', () => {
+    const { plan, idleTimeoutMs } = parseConfig(
+      {
+        tools: [],
+        model: { name: 'm', maxTokens: 10, idleTimeout: 1_500 },
+        sandbox: { backend: 'wasm' },
+        limits: { turns: 3, cellSeconds: 0.5 },
+        timings: { heartbeat: '500ms', host: '2m' },
+      },
+      'x',
+    )
+    expect(idleTimeoutMs).toBe(1_500)
+    expect(plan).toMatchObject({
+      backend: 'wasm',
+      model: { name: 'm', maxTokens: 10 },
+      limits: { ...defaultLimits, turns: 3, cellSeconds: 0.5 },
+      timings: { heartbeatMs: 500, hostMs: 120_000 },
+    })
+  })
+
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, '✖ Invalid input: expected object, received undefined'],
+    ['a list', [], '✖ Invalid input: expected object, received array'],
+    ['no tools', {}, '✖ Invalid input: expected array, received undefined\n  → at tools'],
+    ['a misspelt key', { tools: [], limit: {} }, '✖ Unrecognized key: "limit"'],
+    ['a misspelt limit', { tools: [], limits: { turn: 1 } }, '✖ Unrecognized key: "turn"\n  → at limits'],
+    ['no turns', { tools: [], limits: { turns: 0 } }, '✖ Too small: expected number to be >=1\n  → at limits.turns'],
+    [
+      'results that Temporal refuses',
+      { tools: [], limits: { resultBytes: 2_000_000 } },
+      '✖ Temporal refuses payloads over 2 MiB; at most 1,500,000\n  → at limits.resultBytes',
+    ],
+    [
+      'too little memory',
+      { tools: [], limits: { memoryBytes: 1_000 } },
+      '✖ a Python session needs at least 32 MiB\n  → at limits.memoryBytes',
+    ],
+    [
+      'no duration',
+      { tools: [], timings: { host: 'soon' } },
+      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at timings.host',
+    ],
+    [
+      'an unknown backend',
+      { tools: [], sandbox: { backend: 'podman' } },
+      '✖ Invalid option: expected one of "auto"|"docker"|"wasm"\n  → at sandbox.backend',
+    ],
+    [
+      'an unknown provider',
+      { tools: [], model: { provider: 'acme' } },
+      '✖ Invalid input: expected "anthropic"\n  → at model.provider',
+    ],
+    [
+      'an empty queue',
+      { tools: [], taskQueue: '' },
+      '✖ Too small: expected string to have >=1 characters\n  → at taskQueue',
+    ],
+  ])('refuses %s, saying where', (_what, config, problem) => {
+    expect(messageOf(config)).toBe(`ptc.config.ts is not a valid configuration:\n${problem}`)
+  })
+
+  it('tells of everything that is wrong at once', () => {
+    const message = messageOf({ tools: 7, taskQueue: 7 })
+    expect(message).toContain('→ at tools')
+    expect(message).toContain('→ at taskQueue')
+  })
+
+  it.each([[{ name: 'ping', run: () => 1 }], [null], ['ping']])(
+    'refuses a tool that defineTool did not make: %j',
+    (tool) => {
+      expect(messageOf({ tools: [ping, tool] })).toBe('tools[1] is not a tool')
+    },
+  )
+
+  it('refuses two tools of one name', () => {
+    expect(() => parseConfig({ tools: [ping, ping] }, 'x')).toThrowError(
+      expect.objectContaining({ code: 'TOOL_DUPLICATE', message: 'two tools are named ping' }),
+    )
+  })
+})

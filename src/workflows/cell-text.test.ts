@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import type { CellOutcome } from '../common/outcomes.js'
+import { cellText } from './cell-text.js'
+
+describe('cellText', () => {
+  it.each<[CellOutcome, string, boolean]>([
+    [{ status: 'ok', output: '42\n' }, '42', false],
+    [{ status: 'ok', output: '' }, '(no output: print what you need to see)', false],
+    [{ status: 'ok', output: '  \n' }, '(no output: print what you need to see)', false],
+    [{ status: 'code_error', output: 'a\n', error: 'KeyError: 1' }, 'a\nKeyError: 1', true],
+    [{ status: 'code_error', output: '', error: 'KeyError: 1' }, 'KeyError: 1', true],
+    [{ status: 'timed_out', output: '', error: 'too long', sessionKept: true }, '[timed_out] too long', true],
+    [
+      { status: 'limit_exceeded', output: 'a', error: 'memory', sessionKept: false },
+      'a\n[limit_exceeded] memory\nVariables of this cell are gone; those of earlier cells are there.',
+      true,
+    ],
+  ])('%j', (outcome, text, isError) => {
+    expect(cellText(outcome)).toEqual({ text, isError })
+  })
+
+  it('says what is gone after a sandbox was lost or diverged', () => {
+    expect(cellText({ status: 'lost', output: '', error: 'exit code 3' }).text).toMatch(
+      /^\[lost\] exit code 3\n[^]*earlier cells are there/,
+    )
+    expect(cellText({ status: 'diverged', output: '', error: 'call 1' }).text).toMatch(
+      /^\[diverged\][^]*call 1\n[^]*All variables are gone/,
+    )
+  })
+})

@@ -1,0 +1,72 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { startWorker } from '../../src/worker/index.js'
+import { parseConfig } from '../../src/worker/config/parse-config.js'
+import { workflowBundle } from '../../src/worker/workflow-bundle.js'
+import { describeDocker } from '../support/docker.js'
+import { answerResult, code, turn } from '../support/script.js'
+import { Stack } from '../support/stack.js'
+import { testTemporal, uniqueName } from '../support/temporal.js'
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function start(sandbox: object, address = testTemporal().address) {
+  const config = parseConfig({ tools: [], sandbox, taskQueue: uniqueName('starting') }, 'test')
+  const { namespace } = testTemporal()
+  return startWorker({
+    config,
+    server: { address, namespace, connectionOptions: { address } },
+    onProgress: () => undefined,
+  })
+}
+
+describe('a worker that can not start says why, and what to do:', () => {
+  it('Temporal does not answer', async () => {
+    const address = `127.0.0.1:${await closedPort()}`
+    await expect(start({ backend: 'wasm' }, address)).rejects.toMatchObject({
+      code: 'TEMPORAL_UNREACHABLE',
+      message: expect.stringContaining(`Temporal at ${address} does not answer`),
+      hint: 'Start it, or correct TEMPORAL_ADDRESS.',
+    })
+  })
+
+  it('the workflow bundle was never built', () => {
+    expect(() => workflowBundle('/nowhere/workflow-bundle.js')).toThrowError(
+      expect.objectContaining({ message: 'the workflow bundle /nowhere/workflow-bundle.js is missing' }),
+    )
+  })
+})
+
+describeDocker('with Docker', () => {
+  it('a missing image stops the start', async () => {
+    await expect(start({ backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } })).rejects.toMatchObject({
+      code: 'SANDBOX_IMAGE_MISSING',
+      message: expect.stringContaining('durable-ptc-no-such-image:1'),
+      hint: expect.any(String),
+    })
+  })
+})
+
+it('the embedded sandbox serves the same run', { timeout: 60_000 }, async () => {
+  const stack = await Stack.start({
+    backend: 'wasm',
+    script: [turn(code('x = 20')), turn(code('print(x + 22)')), answerResult],
+  })
+  expect(await stack.ask()).toMatchObject({ status: 'answered', answer: '42', cells: 2 })
+})
+
+it('a run that asks for a sandbox this fleet does not have fails, typed', async () => {
+  const stack = await Stack.start({ backend: 'wasm' })
+  const handle = await stack.startProgram('print(1)', { sandbox: 'docker' })
+  await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'SANDBOX_UNAVAILABLE' } } })
+})

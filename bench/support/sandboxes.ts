@@ -12,6 +12,9 @@ import { configFile } from './stack.js'
 /** Containers of benchmarks are told apart by it, whatever else runs on the daemon. */
 export const namespace = 'ptc-bench'
 
+/** Sessions that are open now: an interrupted benchmark must not leave their sandboxes behind. */
+const open = new Set<BenchSession>()
+
 /** One session, driven as an activity would. */
 export interface BenchSession {
   readonly ref: SessionRef
@@ -29,7 +32,10 @@ export async function prepareDocker({ tell }: BenchContext): Promise<DockerBacke
 export async function startHost(backend: SandboxBackend, { atEnd }: BenchContext): Promise<SessionHost> {
   const { registry } = await loadConfig(configFile)
   const host = new SessionHost({ namespace, backends: [backend], tools: registry.signatures() })
-  atEnd(() => host.shutdown())
+  atEnd(async () => {
+    await Promise.all([...open].map((session) => session.close()))
+    await host.shutdown()
+  })
   return host
 }
 
@@ -39,15 +45,20 @@ export async function openSession(host: SessionHost, backend: BackendName): Prom
   const { signal } = new AbortController()
   const { session } = await host.open({ id, epoch: 1, backend }, owner, signal)
   let steps = 0
-  return {
+  const opened: BenchSession = {
     ref: session,
     advance(input) {
       steps += 1
       const step: Step = { number: steps, now: steps, input }
       return host.advance(session, step, owner, { attempt: 1, onOutput: () => undefined, signal })
     },
-    close: () => host.close(session),
+    async close() {
+      open.delete(opened)
+      await host.close(session)
+    },
   }
+  open.add(opened)
+  return opened
 }
 
 /** @throws Error unless the cell ran to its end */

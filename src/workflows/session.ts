@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow'
 import { digestOf } from '../common/call-key.js'
+import type { ErrorCode } from '../common/errors.js'
 import type { RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
@@ -89,6 +90,7 @@ export class Session {
     try {
       return await advanceSession({ session: this.#ref, limits, ...input }, hostQueue, timings, summary)
     } catch (thrown) {
+      if (isFenced(thrown)) return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run' }
       const reason = hostIsGone(thrown)
       if (reason === undefined) throw thrown
       return { type: 'lost', cause: 'gone', reason, hostGone: true }
@@ -114,6 +116,14 @@ export class Session {
     }
   }
 }
+
+/** After a reset the sandbox has seen steps that this run has yet to take. */
+function isFenced(thrown: unknown): boolean {
+  if (!(thrown instanceof ActivityFailure)) return false
+  return thrown.cause instanceof ApplicationFailure && thrown.cause.type === fenced
+}
+
+const fenced: ErrorCode = 'SANDBOX_FENCED'
 
 /** Why the host must be taken for dead; undefined when the failure says nothing of the kind. */
 function hostIsGone(thrown: unknown): string | undefined {

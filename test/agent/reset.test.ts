@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
 import { answerResult, code, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
 import { testTemporal } from '../support/temporal.js'
-import { tool } from '../support/tools.js'
+import { Happening, tool } from '../support/tools.js'
 
 it('a run that is reset gives the same answer with the same idempotency keys, and asks the model only for what is gone', async () => {
   const keys: string[] = []
@@ -22,19 +24,7 @@ it('a run that is reset gives the same answer with the same idempotency keys, an
   const handle = await stack.startAgent()
   await handle.result()
   // To where the first cell's call had just been made: the sandbox of that moment is long gone.
-  const { events } = await stack.history(handle)
-  const scheduled = events.findIndex(
-    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'charge',
-  )
-  const workflowTaskFinishEventId = events[scheduled - 1]?.eventId ?? null
-  const { namespace } = testTemporal()
-  await stack.client.workflowService.resetWorkflowExecution({
-    namespace,
-    workflowExecution: { workflowId: handle.workflowId },
-    workflowTaskFinishEventId,
-    requestId: crypto.randomUUID(),
-    reason: 'test',
-  })
+  await resetToCall(stack, handle, 'charge')
   const again = stack.client.workflow.getHandle(handle.workflowId)
   expect((await again.result()) as AgentResult).toMatchObject({
     status: 'answered',
@@ -46,3 +36,38 @@ it('a run that is reset gives the same answer with the same idempotency keys, an
   expect(stack.api.requests).toHaveLength(5)
   await stack.leftClean(again)
 })
+
+it('a run that is reset while it waits gets a sandbox of its own time, not the one that has gone on', async () => {
+  const asked = [new Happening<null>(), new Happening<null>()]
+  const go = new Happening<null>()
+  let waits = 0
+  const wait = tool('wait', () => {
+    asked[waits]?.happen(null)
+    waits += 1
+    return go.happened
+  })
+  const stack = await Stack.start({ tools: [wait, tool('echo', ({ value }) => value)] })
+  const handle = await stack.startProgram('print(await echo(value=1))\nprint(await echo(value=2))\nprint(await wait())')
+  await asked[0]?.happened
+  await resetToCall(stack, handle, 'echo')
+  const again = stack.client.workflow.getHandle(handle.workflowId)
+  await asked[1]?.happened
+  go.happen(null)
+  expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '1\n2\nNone\n' } })
+  await stack.leftClean(again)
+})
+
+/** Resets a run to where it had just called this tool for the first time. */
+async function resetToCall(stack: Stack, { workflowId }: WorkflowHandle, name: string): Promise<void> {
+  const { events } = await stack.history()
+  const call = events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)
+  const workflowTaskFinishEventId = events[call - 1]?.eventId ?? null
+  const { namespace } = testTemporal()
+  await stack.client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId,
+    requestId: randomUUID(),
+    reason: 'test',
+  })
+}

@@ -50,12 +50,20 @@ export async function build() {
 }
 
 function digestOf(sources) {
-  return digestOfFiles(root, ['package-lock.json', 'tsconfig.json', ...sources.map((path) => `src/${path}`)])
+  return digestOfFiles(root, [
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    ...sources.map((path) => `src/${path}`),
+  ])
 }
 
 function compile() {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  return spawnSync(process.execPath, [compiler], { cwd: root, stdio: ['ignore', 2, 2] }).status === 0
+  return (
+    spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: ['ignore', 2, 2] })
+      .status === 0
+  )
 }
 
 function copyAssets(sources) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { PtcError } from '../../src/common/errors.js'
 import { environmentWithCli, listens, start, temporaryFolder } from './machine.js'
 
@@ -101,7 +101,7 @@ test('a start that is aborted leaves no process behind', async () => {
   controller.abort(new Error('enough'))
   await expect(starting).rejects.toThrow('enough')
   const pid = Number(await expectText(join(folder, 'pid')))
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  await gone(pid)
 })
 
 test('a server that does not end when asked is killed', async () => {
@@ -113,8 +113,13 @@ test('a server that does not end when asked is killed', async () => {
   controller.abort(new Error('enough'))
   await expect(starting).rejects.toThrow('enough')
   const pid = Number(await expectText(join(folder, 'pid')))
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  await gone(pid)
 })
+
+/** A killed process is there until its parent has asked for it. */
+async function gone(pid: number): Promise<void> {
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 })
+}
 
 async function expectText(path: string): Promise<string> {
   await expect.poll(() => readFileSync(path, 'utf8')).not.toBe('')

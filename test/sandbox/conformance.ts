@@ -12,6 +12,9 @@ export interface ConformanceOptions {
   readonly hasProcesses: boolean
 }
 
+/** A test only for backends that claim this; for others there is none, and so none that is skipped. */
+const iff = (claimed: boolean): typeof it | (() => void) => (claimed ? it : () => undefined)
+
 /** What every backend must do. Written against the interface alone, so that anybody's backend can be held to it. */
 export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProcesses }: ConformanceOptions): void {
   let backend: SandboxBackend
@@ -214,7 +217,7 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
       await small.close()
     })
 
-    it.runIf(stopsCode)('that do not let themselves be stopped are killed', { timeout: 60_000 }, async () => {
+    iff(stopsCode)('that do not let themselves be stopped are killed', { timeout: 60_000 }, async () => {
       const small = await new TestNotebook(backend, { cellSeconds: 1 }).open()
       const ignore = 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\n'
       const { final } = await small.run(`${ignore}while True: pass`)
@@ -259,7 +262,7 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
       expect((await closed.run('1')).final).toMatchObject({ type: 'lost', cause: 'gone' })
     })
 
-    it.runIf(survivesItsMaker)('outlives the worker that made it, in the middle of a cell', async () => {
+    iff(survivesItsMaker)('outlives the worker that made it, in the middle of a cell', async () => {
       const mine = await new TestNotebook(makeBackend()).open()
       const source = 'import uuid, time\ntoken = uuid.uuid4().hex\nprint(token)\nr = await get(1)\nprint(r, token)'
       const begun = await mine.advance({ type: 'cell', cell: 1, source })
@@ -280,7 +283,7 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
       await other.close()
     })
 
-    it.runIf(hasProcesses)('lets code use threads and child processes', async () => {
+    iff(hasProcesses)('lets code use threads and child processes', async () => {
       const source = [
         'import subprocess, time',
         'print(subprocess.run(["echo", "child"], capture_output=True, text=True).stdout)',

@@ -1,16 +1,9 @@
 import type { Limits } from '../common/limits.js'
-import type {
-  AdvanceAnswer,
-  AdvanceInput,
-  DescribedCall,
-  OpenedSession,
-  SessionRef,
-  StepAnswer,
-} from '../common/steps.js'
+import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
 import type { SessionHost } from '../sandbox/session-host.js'
-import { describeCall } from '../tools/describe-call.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
+import { describeAnswer } from './describe-answer.js'
 import { difference } from './repeated-step.js'
 
 /** Printed text shown beside a running step. */
@@ -61,10 +54,4 @@ async function advance(
   }
   if (!step) return { type: 'repeated' }
   return describeAnswer(await host.advance(session, step, owner, { attempt, signal, onOutput }), registry, limits)
-}
-
-function describeAnswer(answer: StepAnswer, registry: ToolRegistry, limits: Limits): StepAnswer<DescribedCall> {
-  if (answer.type !== 'suspended') return answer
-  const calls = answer.calls.map((call) => ({ ...call, ...describeCall(registry, limits, call, 'code_execution') }))
-  return { ...answer, calls }
 }

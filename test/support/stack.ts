@@ -22,6 +22,10 @@ export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timi
   readonly script?: Script
   /** Default: Docker where there is a daemon. */
   readonly backend?: 'docker' | 'wasm'
+  /** An OCI runtime of the daemon; default: its own. */
+  readonly runtime?: string
+  /** Takes what ends the stack; default: it ends with the test. */
+  readonly onEnd?: (end: () => Promise<void>) => void
 }
 
 /** One activity of a finished run, as the Temporal UI shows it. */
@@ -46,7 +50,7 @@ export class Stack {
 
   /** Starts it; when the test has ended, every run of it ends too. */
   static async start(options: StackOptions = {}): Promise<Stack> {
-    const { tools = [], script = noModel, backend = bestBackend(), model, limits = {}, timings } = options
+    const { tools = [], script = noModel, backend = bestBackend(), runtime, model, limits = {}, timings } = options
     const taskQueue = uniqueName('stack')
     const [client, api] = await Promise.all([connectClient(), startScriptedMessagesApi({ script })])
     process.env['ANTHROPIC_BASE_URL'] = api.url
@@ -55,7 +59,7 @@ export class Stack {
       {
         tools,
         model: { name: 'scripted', ...model },
-        sandbox: { backend },
+        sandbox: { backend, docker: { runtime } },
         limits,
         timings: { heartbeat: '2s', host: '10s', ...timings },
         taskQueue,
@@ -63,7 +67,8 @@ export class Stack {
       'test',
     )
     const stack = new Stack(client, api, config)
-    onTestFinished(async () => {
+    const onEnd = options.onEnd ?? onTestFinished
+    onEnd(async () => {
       await stack.#terminateRuns()
       await stack.stopWorker()
       await Promise.all([api.close(), client.connection.close()])

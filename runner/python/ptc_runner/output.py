@@ -12,6 +12,7 @@ from .channel import EMBEDDED
 CHUNK = 1 << 20
 PIECE_SECONDS = 0.25  # a long-running cell shows what it prints so often
 PIECE_CHARACTERS = 4_000
+NOTE_CHARACTERS = 200  # kept free for the mark of a cut and for hints: the host cuts at the limit, and would cut those
 
 
 class Output:
@@ -43,6 +44,9 @@ class Output:
             io.TextIOWrapper(CountingFile(fd, self), encoding="utf-8", errors="backslashreplace", write_through=True)
             for fd in (1, 2)
         )
+
+    def set_limit(self, characters):
+        self.limit = max(characters - NOTE_CHARACTERS, characters // 2)
 
     def begin(self):
         """A cell begins: a quick one sends no piece before its answer."""

@@ -17,6 +17,7 @@ from .output import Output
 PROTOCOL = 1
 CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
 SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
+DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
 
 
@@ -85,7 +86,7 @@ class Session:
         self.session = frame["session"]
         self.limits = frame["limits"]
         self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
-        self.output.limit = self.limits["output_characters"]
+        self.output.set_limit(self.limits["output_characters"])
         tools.install(self, frame["tools"])
         language = f"Python {platform.python_version()}"
         self.channel.send(
@@ -203,7 +204,7 @@ class Session:
         """As many new calls as one suspension may carry; the rest goes with the next, which follows at once."""
         count, size = 0, 0
         for call in self.fresh:
-            size += len(json.dumps(call))
+            size += len(json.dumps(call)) + DESCRIPTION_BYTES
             if count and size > SUSPENSION_BYTES:
                 break
             count += 1

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeDocker } from '../support/docker.js'
+import { Arena } from './arena.js'
+
+const megabyte = 1024 * 1024
+
+/** Of everything an attack may cost this process; what is measured is mostly the garbage of reading histories. */
+const flat = 120 * megabyte
+
+/** Two 3 s graces stand behind the second of code: the runner's, and the host's. */
+const killed = { timeout: 60_000 }
+
+describeDocker('a hostile program that wants everything', () => {
+  let arena: Arena
+  beforeAll(async () => {
+    arena = await Arena.open({ limits: { cellSeconds: 1 } })
+  })
+  afterAll(() => arena.close())
+
+  it('A01 a fork bomb meets its limit; one that never gives up is killed at its time', killed, async () => {
+    const bounded = await arena.probe(
+      `
+import os, signal
+children = []
+try:
+    while True:
+        pid = os.fork()
+        if pid == 0: signal.pause()
+        children.append(pid)
+except BlockingIOError: pass
+for pid in children: os.kill(pid, 9); os.waitpid(pid, 0)
+print(len(children))
+`,
+      { processes: 32, cellSeconds: 10 },
+    )
+    expect(Number(bounded[0])).toBeLessThan(32)
+    const { outcome } = await arena.attack('import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass')
+    expect(outcome).toMatchObject({ status: 'timed_out' })
+  })
+
+  it('A02 memory without end ends the cell, typed; in a child it ends the child', async () => {
+    const limits = { memoryBytes: 96 * megabyte, cellSeconds: 20 }
+    const main = await arena.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', limits)
+    expect(main.outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
+    const child = await arena.probe(
+      `
+import os
+pid = os.fork()
+if pid == 0:
+    open("/proc/self/oom_score_adj", "w").write("1000")
+    rows = []
+    while True: rows.append(b"x" * 8_000_000)
+print(os.waitpid(pid, 0)[1])
+`,
+      limits,
+    )
+    expect(child).toEqual(['9'])
+  })
+
+  it('A03 /tmp has an end, in bytes, in files, and for each file', async () => {
+    const report = await arena.probe(
+      `
+import errno, os, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+def fill(name, size):
+    try:
+        with open("/tmp/" + name, "wb") as file:
+            for _ in range(size >> 20): file.write(bytes(1 << 20))
+    except OSError as error: return errno.errorcode[error.errno]
+    return "done"
+print(fill("one", 65 << 20))
+os.remove("/tmp/one")
+print(fill("a", 40 << 20), fill("b", 40 << 20))
+for name in ("a", "b"): os.remove("/tmp/" + name)
+made = 0
+try:
+    for made in range(100_000): os.mknod(f"/tmp/{made}")
+except OSError as error: print(errno.errorcode[error.errno], made < 4_096)
+`,
+      { cellSeconds: 20 },
+    )
+    expect(report[0]).toMatch(/^(EFBIG|ENOSPC)$/)
+    expect(report.slice(1)).toEqual(['done ENOSPC', 'ENOSPC True'])
+  })
+
+  it('A04 files and memory together have one limit', async () => {
+    const source = `
+kept = open("/tmp/half", "wb")
+for _ in range(60): kept.write(bytes(1 << 20))
+rows = []
+while True: rows.append(b"x" * 4_000_000)
+`
+    const { outcome, grownBytes } = await arena.attack(source, { memoryBytes: 96 * megabyte, cellSeconds: 20 })
+    expect(outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
+    expect(grownBytes).toBeLessThan(flat)
+  })
+
+  it.each([
+    ['a child that prints without end', 'import subprocess\nsubprocess.run(["yes"])'],
+    ['one byte at a time', 'import os\nfor _ in range(300_000): os.write(1, b"x")'],
+    ['a line of 100 MB', 'print("x" * 50_000_000, end="")\nprint("x" * 50_000_000)'],
+    ['print without end', 'while True: print("x" * 1_000)'],
+  ])('A06 %s is cut, and costs the worker nothing', async (_what, source) => {
+    const { outcome, history, grownBytes } = await arena.attack(source, { cellSeconds: 4 })
+    expect(['ok', 'timed_out', 'code_error', 'limit_exceeded']).toContain(outcome.status)
+    expect(outcome.output).toMatch(/^[xy\n]*\[\.\.\. \d+ characters cut \.\.\.\]\n[xy\n]*$|^[xy\n]*$/)
+    expect(outcome.output.length).toBeLessThan(20_100)
+    expect(history.length).toBeLessThan(200_000)
+    expect(grownBytes).toBeLessThan(flat)
+  })
+
+  it('A06 how much is missing is said right', async () => {
+    const lines = await arena.probe('print("x" * 999_999)', { cellSeconds: 10 })
+    const cut = Number(/(\d+) characters cut/.exec(lines.join(' '))?.[1])
+    expect(cut + lines.filter((line) => line.startsWith('x')).join('').length).toBe(999_999)
+  })
+
+  it('A06 bytes that are no text, and text that is no line, are output like any other', async () => {
+    const [line] = await arena.probe(
+      String.raw`import os; os.write(1, b"\x00\xff\xfe\x1b[2J\x1b]0;title\x07\xe2\x80\xae" + "\ud800".encode("utf8", "surrogatepass"))`,
+    )
+    expect(line).toContain('\u0000\uFFFD\uFFFD\u001B[2J')
+  })
+
+  it('A06 neither the real stdout nor the real stderr is a way to flood the worker', killed, async () => {
+    const flood = (descriptor: number) =>
+      `import os\nsink = os.open("/proc/1/fd/${descriptor}", os.O_WRONLY)\nwhile True: os.write(sink, b"x" * 65_536)`
+    for (const descriptor of [1, 2]) {
+      const { outcome, grownBytes } = await arena.attack(flood(descriptor))
+      expect(outcome).toMatchObject({ status: 'lost' })
+      expect(grownBytes).toBeLessThan(flat)
+    }
+  })
+
+  it.each([
+    ['a busy loop', 'while True: pass', true],
+    ['a sleep in C', 'import time\ntime.sleep(1e9)', true],
+    ['a wait for a child', 'import subprocess\nsubprocess.run(["sleep", "1000000"])', true],
+    [
+      'code that ignores signals',
+      'import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass',
+      false,
+    ],
+    ['code that blocks signals', 'import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass', false],
+    ['code that stops itself', 'import os\nos.kill(os.getpid(), 19)', false],
+  ])('A08 %s is ended at its time', killed, async (_what, source, sessionKept) => {
+    const { outcome, milliseconds } = await arena.attack(source)
+    expect(outcome).toMatchObject({ status: 'timed_out', sessionKept })
+    expect(milliseconds).toBeLessThan(20_000)
+  })
+
+  it('A08 kill -9 -1 ends nothing but its own', async () => {
+    expect(await arena.probe('import os\ntry: os.kill(-1, 9)\nexcept OSError: pass\nprint("alone")')).toEqual(['alone'])
+    const child = await arena.attack('import os\nif os.fork() == 0: os.kill(-1, 9)\nwhile True: pass')
+    expect(child.outcome).toMatchObject({ status: 'lost' })
+  })
+})

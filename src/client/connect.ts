@@ -2,6 +2,8 @@ import { Client, Connection } from '@temporalio/client'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { TemporalServer } from '../worker/index.js'
 
+const receiveBytes = 128 * 1024 * 1024
+
 export type ServerToReach = Pick<TemporalServer, 'address' | 'namespace' | 'connectionOptions'>
 
 /**
@@ -14,6 +16,8 @@ export async function connectClient({ address, namespace, connectionOptions }: S
   try {
     const connection = await Connection.connect({
       address,
+      // The SDK means to set this and misses the prefix; at gRPC's default of 4 MiB a large history can't be read.
+      channelArgs: { 'grpc.max_receive_message_length': receiveBytes },
       ...(tls === undefined ? {} : { tls }),
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(metadata === undefined ? {} : { metadata }),

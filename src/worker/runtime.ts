@@ -13,5 +13,10 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
   const writeUnexpected = (entry: LogEntry): void => {
     if (entry.message !== expected) write(entry)
   }
-  Runtime.install({ shutdownSignals: [], logger: new DefaultLogger(level, writeUnexpected) })
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger(level, writeUnexpected),
+    // The native side would print to the console otherwise, in the middle of whatever is shown there.
+    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} } },
+  })
 }

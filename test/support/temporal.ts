@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
 import { inject, onTestFinished, test } from 'vitest'
+import { connectClient as connect } from '../../src/client/connect.js'
 
 /** The Temporal server that all tests share: names must be unique, and nothing is to be expected to be empty. */
 export function testTemporal(): { readonly address: string; readonly namespace: string } {
@@ -9,9 +10,9 @@ export function testTemporal(): { readonly address: string; readonly namespace: 
 }
 
 /** A client of the shared server. Close its connection, or use {@link temporalTest}, which does. */
-export async function connectClient(): Promise<Client> {
+export function connectClient(): Promise<Client> {
   const { address, namespace } = testTemporal()
-  return new Client({ connection: await Connection.connect({ address }), namespace })
+  return connect({ address, namespace, connectionOptions: { address } })
 }
 
 /** A connection for workers. Close it after the workers have ended, or use {@link temporalTest}, which does. */

@@ -4,6 +4,7 @@ import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../co
 import { listRuns, type ListOptions } from './list-runs.js'
 import { type RunHandle, runHandle } from './run-handle.js'
 import type { RunInfo } from './run-info.js'
+import { createSessions, type Sessions } from './sessions/sessions.js'
 import { type StartOptions, startOptions } from './start-options.js'
 import { temporalError } from './temporal-error.js'
 
@@ -25,12 +26,14 @@ export interface PtcClient {
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
   /** The newest runs first. */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
+  /** Sandboxes with a name, whose variables outlive a run. */
+  readonly sessions: Sessions
 }
 
 /** A client for runs, on top of Temporal's. */
 export function createPtcClient({ client, taskQueue = defaultTaskQueue }: PtcClientOptions): PtcClient {
   async function start<Result>(
-    kind: keyof typeof workflowNames,
+    kind: 'agent' | 'program',
     input: AgentInput | ProgramInput,
     text: string,
     options: StartOptions,
@@ -50,5 +53,6 @@ export function createPtcClient({ client, taskQueue = defaultTaskQueue }: PtcCli
     startProgram: (input, options = {}) => start('program', input, input.source, options),
     handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId),
     list: (options = {}) => listRuns(client, taskQueue, options),
+    sessions: createSessions(client, taskQueue),
   }
 }

@@ -8,6 +8,8 @@ export interface ListOptions {
   /** Default 20. */
   readonly limit?: number
   readonly status?: RunState
+  /** Default: all. */
+  readonly type?: keyof typeof workflowNames
 }
 
 /** Temporal's own names for what can be asked for. */
@@ -24,13 +26,13 @@ const statusNames: Partial<Readonly<Record<RunState, string>>> = {
 export async function listRuns(
   { workflow }: Client,
   taskQueue: string,
-  { limit = 20, status }: ListOptions,
+  { limit = 20, status, type }: ListOptions,
 ): Promise<readonly RunInfo[]> {
   if (!Number.isInteger(limit) || limit < 1) {
     throw new PtcError('RUN_INPUT_INVALID', `limit must be a whole number from 1, not ${limit}`)
   }
   const conditions = [
-    `WorkflowType IN (${Object.values(workflowNames).map(literal).join(', ')})`,
+    `WorkflowType IN (${(type === undefined ? Object.values(workflowNames) : [workflowNames[type]]).map(literal).join(', ')})`,
     `TaskQueue = ${literal(taskQueue)}`,
     ...(status === undefined ? [] : [`ExecutionStatus = ${literal(statusName(status))}`]),
   ]

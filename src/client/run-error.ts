@@ -5,6 +5,7 @@ import {
   TerminatedFailure,
   TimeoutFailure,
   WorkflowFailedError,
+  WorkflowUpdateFailedError,
 } from '@temporalio/client'
 import { type ErrorCode, errorTable, messageOf, PtcError } from '../common/errors.js'
 import { activityNames } from '../common/names.js'
@@ -15,7 +16,7 @@ import { temporalError } from './temporal-error.js'
  * the run but of asking for it becomes what {@link temporalError} makes of it.
  */
 export function runError(thrown: unknown, workflowId: string): PtcError {
-  if (!(thrown instanceof WorkflowFailedError)) {
+  if (!(thrown instanceof WorkflowFailedError || thrown instanceof WorkflowUpdateFailedError)) {
     return temporalError(thrown, `get the result of ${workflowId}`, workflowId)
   }
   const chain = causesOf(thrown.cause)

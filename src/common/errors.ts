@@ -43,6 +43,14 @@ export const errorTable = {
   RUN_TIMED_OUT: { retryable: false },
   /** Nobody polls the task queue. */
   WORKER_MISSING: { retryable: false },
+  // sessions that outlive a run
+  /** There never was one of this name, as far as the server remembers. */
+  SESSION_NOT_FOUND: { retryable: false },
+  /** It was not used for too long; nothing was executed. */
+  SESSION_EXPIRED: { retryable: false },
+  SESSION_CLOSED: { retryable: false },
+  /** It has had as many executions, or as long a history, as a session may have. */
+  SESSION_FULL: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },

@@ -1,7 +1,10 @@
 import type { CallPosition } from './calls.js'
 
 /** Workflow types. */
-export const workflowNames = { agent: 'agent', program: 'program' } as const
+export const workflowNames = { agent: 'agent', program: 'program', session: 'session' } as const
+
+/** What workflow `session` is told and asked: an update, a signal, a query. */
+export const sessionMessages = { execute: 'execute', close: 'close', inspect: 'inspect' } as const
 
 /** The task queue that workflows, models and tools are served from unless configured otherwise. */
 export const defaultTaskQueue = 'durable-ptc'

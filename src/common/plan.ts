@@ -29,6 +29,14 @@ export interface Timings {
   readonly openMs: number
 }
 
+/** What a session that outlives one run may do. */
+export interface SessionPlan {
+  /** Milliseconds without an execution after which it ends and its sandbox is removed. */
+  readonly idleMs: number
+  /** Executions it takes; one more is refused. */
+  readonly executions: number
+}
+
 /** Everything about a run that comes from configuration, read once at its start and recorded. */
 export interface RunPlan {
   readonly tools: readonly ToolPlan[]
@@ -36,6 +44,7 @@ export interface RunPlan {
   readonly backend: BackendChoice
   readonly limits: Limits
   readonly timings: Timings
+  readonly sessions: SessionPlan
 }
 
 export interface ModelPlan {

@@ -6,6 +6,7 @@ import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
+import { createPtcClient, type PtcClient } from '../../src/client/index.js'
 import type { Tool } from '../../src/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
 import type { PtcConfig } from '../../src/worker/config/define-config.js'
@@ -16,7 +17,7 @@ import { connectClient, testTemporal, uniqueName } from './temporal.js'
 
 installRuntime('ERROR', () => undefined)
 
-export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timings'> {
+export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timings' | 'sessions'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: none, for programs. */
   readonly script?: Script
@@ -50,7 +51,16 @@ export class Stack {
 
   /** Starts it; when the test has ended, every run of it ends too. */
   static async start(options: StackOptions = {}): Promise<Stack> {
-    const { tools = [], script = noModel, backend = bestBackend(), runtime, model, limits = {}, timings } = options
+    const {
+      tools = [],
+      script = noModel,
+      backend = bestBackend(),
+      runtime,
+      model,
+      limits = {},
+      timings,
+      sessions,
+    } = options
     const taskQueue = uniqueName('stack')
     const [client, api] = await Promise.all([connectClient(), startScriptedMessagesApi({ script })])
     process.env['ANTHROPIC_BASE_URL'] = api.url
@@ -62,6 +72,7 @@ export class Stack {
         sandbox: { backend, docker: { runtime } },
         limits,
         timings: { heartbeat: '2s', host: '10s', ...timings },
+        sessions,
         taskQueue,
       },
       'test',
@@ -152,6 +163,17 @@ export class Stack {
 
   async killContainer(handle: WorkflowHandle): Promise<void> {
     for (const { Id } of await this.containers(handle)) await new Dockerode().getContainer(Id).kill()
+  }
+
+  get ptc(): PtcClient {
+    return createPtcClient({ client: this.client, taskQueue: this.#config.taskQueue })
+  }
+
+  /** The workflow of a session; it ends with the test, whoever begins it. */
+  sessionRun(name: string): WorkflowHandle {
+    const handle = this.client.workflow.getHandle(`session-${name}`)
+    this.#runs.push(handle)
+    return handle
   }
 
   /** The last run that was started. */

@@ -43,6 +43,12 @@ export interface PtcConfig {
     /** Opening a sandbox. Default 2 minutes. */
     readonly open?: Duration
   }
+  readonly sessions?: {
+    /** A session (`ptc exec --session`) on which nothing is executed for so long ends. Default 270 seconds. */
+    readonly idle?: Duration
+    /** Executions one session takes. Default, and most, 1,000. */
+    readonly executions?: number
+  }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
 }

@@ -31,6 +31,7 @@ describe('parseConfig', () => {
       limits: defaultLimits,
       model: { provider: 'anthropic', maxTokens: 8_192 },
       timings: { heartbeatMs: 10_000, hostMs: 30_000, modelMs: 600_000, openMs: 120_000 },
+      sessions: { idleMs: 270_000, executions: 1_000 },
       tools: [
         { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
       ],
@@ -52,6 +53,7 @@ describe('parseConfig', () => {
         sandbox: { backend: 'wasm' },
         limits: { turns: 3, cellSeconds: 0.5 },
         timings: { heartbeat: '500ms', host: '2m' },
+        sessions: { idle: '1h', executions: 5 },
       },
       'x',
     )
@@ -61,6 +63,7 @@ describe('parseConfig', () => {
       model: { name: 'm', maxTokens: 10 },
       limits: { ...defaultLimits, turns: 3, cellSeconds: 0.5 },
       timings: { heartbeatMs: 500, hostMs: 120_000 },
+      sessions: { idleMs: 3_600_000, executions: 5 },
     })
   })
 
@@ -85,6 +88,11 @@ describe('parseConfig', () => {
       'no duration',
       { tools: [], timings: { host: 'soon' } },
       '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at timings.host',
+    ],
+    [
+      'more executions than Temporal takes',
+      { tools: [], sessions: { executions: 1_001 } },
+      '✖ a Temporal workflow takes 2,000 updates; at most 1,000\n  → at sessions.executions',
     ],
     [
       'an unknown backend',

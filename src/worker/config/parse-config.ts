@@ -43,6 +43,12 @@ const schema = z.strictObject({
   timings: z
     .strictObject({ heartbeat: duration('10s'), host: duration('30s'), model: duration('10m'), open: duration('2m') })
     .prefault({}),
+  sessions: z
+    .strictObject({
+      idle: duration('270s'),
+      executions: whole.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
+    })
+    .prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
 
@@ -69,12 +75,13 @@ export function parseConfig(config: unknown, source: string): ResolvedConfig {
       hint: 'See "Configuration" in the README.',
     })
   }
-  const { model, sandbox, limits: configuredLimits, timings, taskQueue, tools } = parsed.data
+  const { model, sandbox, limits: configuredLimits, timings, sessions, taskQueue, tools } = parsed.data
   // createRegistry checks that each is a tool.
   const registry = createRegistry(tools as readonly Tool[])
   return {
     plan: {
       tools: registry.plans(),
+      sessions: { idleMs: sessions.idle, executions: sessions.executions },
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend: sandbox.backend,
       limits: configuredLimits,

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type Workflow,
+  WorkflowNotFoundError,
+  type WorkflowUpdateHandle,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  WorkflowUpdateStage,
+} from '@temporalio/client'
+import { PtcError } from '../../common/errors.js'
+import { sessionMessages, workflowNames } from '../../common/names.js'
+import type { RunOptions } from '../../common/runs.js'
+import type { Executed, ExecuteInput, SessionInput } from '../../common/sessions.js'
+import { runError } from '../run-error.js'
+import { checkStart } from '../start-options.js'
+import { mayPass } from '../temporal-error.js'
+import { latestSession, sessionEnd, type SessionEnding, sessionOver } from './ending.js'
+import { sessionWorkflowId } from './name.js'
+
+export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
+  /** Fail when there is no such session, instead of beginning one. */
+  readonly mustExist?: boolean
+}
+
+/** What came of code that was executed on a session. */
+export interface SessionExecution extends Executed {
+  readonly session: string
+  readonly workflowId: string
+  readonly runId: string
+  /** Of a new session: how the one of this name before it ended; undefined when there was none. */
+  readonly previous: SessionEnding | undefined
+}
+
+/** How long a server may be away before we stop waiting for it. */
+const patienceMs = 60_000
+const pauseMs = 500
+
+/**
+ * Executes code on the session of this name, once it is its turn; begins the session when there is none.
+ *
+ * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it was
+ * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; and what opening a sandbox throws
+ */
+export async function executeOnSession(
+  client: Client,
+  taskQueue: string,
+  name: string,
+  source: string,
+  { mustExist = false, sandbox, limits }: ExecuteOptions,
+): Promise<SessionExecution> {
+  const workflowId = sessionWorkflowId(name)
+  checkStart('program', source, {})
+  const wishes = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
+  const updateId = randomUUID()
+  const input: SessionInput = { name, openedBy: updateId, ...wishes }
+  const args: [ExecuteInput] = [{ source, ...(sandbox === undefined ? {} : { sandbox }) }]
+  const update = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED } as const
+  for (;;) {
+    const before = await latestSession(client, name)
+    if (before.type !== 'running' && mustExist) {
+      throw sessionOver(name, before.type === 'none' ? undefined : before.ending)
+    }
+    try {
+      const handle =
+        before.type === 'running'
+          ? await client.workflow
+              .getHandle(workflowId, before.runId)
+              .startUpdate<Executed, [ExecuteInput]>(sessionMessages.execute, update)
+          : await client.workflow.startUpdateWithStart<Workflow, Executed, [ExecuteInput]>(sessionMessages.execute, {
+              ...update,
+              startWorkflowOperation: new WithStartWorkflowOperation<Workflow>(workflowNames.session, {
+                workflowId,
+                taskQueue,
+                args: [input],
+                workflowIdConflictPolicy: 'USE_EXISTING',
+                staticSummary: `session ${name}`,
+                memo: { summary: `session ${name}` },
+              }),
+            })
+      const executed = await answerOf(handle, name)
+      const previous = executed.isNew && before.type === 'over' ? before.ending : undefined
+      return { session: name, workflowId, runId: handle.workflowRunId ?? '', previous, ...executed }
+    } catch (thrown) {
+      // Over, or about to be: nothing was executed. The next look tells how it ended.
+      if (thrown instanceof WorkflowNotFoundError && before.type === 'running') continue
+      const error = runError(thrown, workflowId)
+      if (error.code !== 'SESSION_EXPIRED') throw error
+      await sessionEnd(client, name)
+    }
+  }
+}
+
+/** The answer of an accepted update: it is durable, so a server that is away for a moment is waited for. */
+async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): Promise<Executed> {
+  for (let lastAnswer = Date.now(); ;) {
+    const asked = Date.now()
+    try {
+      return await update.result()
+    } catch (thrown) {
+      if (thrown instanceof WorkflowNotFoundError) {
+        throw new PtcError('SESSION_CLOSED', `session ${name} ended before the code had come to its end`, {
+          cause: thrown,
+        })
+      }
+      const isTimeout = thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError
+      if (!isTimeout && !mayPass(thrown)) throw thrown
+      // A long poll that ended without an answer was one.
+      if (Date.now() - asked > pauseMs * 10) lastAnswer = Date.now()
+      if (Date.now() - lastAnswer > patienceMs) throw thrown
+      await delay(pauseMs)
+    }
+  }
+}

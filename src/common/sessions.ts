@@ -1,0 +1,52 @@
+import type { CellOutcome } from './outcomes.js'
+import type { BackendChoice } from './plan.js'
+import type { RunOptions } from './runs.js'
+
+/** Argument of workflow `session`: one sandbox that outlives a run. */
+export interface SessionInput extends Omit<RunOptions, 'model'> {
+  readonly name: string
+  /** Id of the execution that began it: how that one knows that it found no variables. */
+  readonly openedBy: string
+}
+
+/** Argument of update `execute`. */
+export interface ExecuteInput {
+  readonly source: string
+  /** What the caller counts on; another backend is refused. */
+  readonly sandbox?: BackendChoice
+}
+
+/** Answer of update `execute`. */
+export interface Executed {
+  readonly outcome: CellOutcome
+  /** Number of the cell in its session, from 1. */
+  readonly cell: number
+  /** Calls that were made while it ran. */
+  readonly toolCalls: number
+  /** The session began with this execution. */
+  readonly isNew: boolean
+}
+
+/** Answer of query `inspect`. Times are milliseconds since the epoch. */
+export interface SessionStatus {
+  readonly state: 'busy' | 'idle' | 'ending'
+  /** As asked for: `auto` is what the host that opened the sandbox took for best. */
+  readonly backend: BackendChoice
+  readonly createdAt: number
+  /** End of the latest execution. */
+  readonly lastUsedAt: number
+  /** Null while something is executed. */
+  readonly expiresAt: number | null
+  readonly cells: number
+  readonly toolCalls: number
+}
+
+/** Result of workflow `session`. */
+export interface SessionResult {
+  readonly ended: 'idle' | 'closed'
+  readonly cells: number
+  readonly toolCalls: number
+}
+
+/** Bytes of source that reach a session at all; the configured `sourceBytes` is the smaller limit. */
+export const executionBytes = 1_500_000

@@ -1,0 +1,163 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { ErrorCode } from '../common/errors.js'
+import type { RunOptions } from '../common/runs.js'
+import { type Executed, type ExecuteInput, executionBytes, type SessionResult } from '../common/sessions.js'
+import type { SessionStatus } from '../common/sessions.js'
+import { plural, utf8Length } from '../common/text.js'
+import { type Notebook, openNotebook, runCell } from './run-cell.js'
+import { type Run, startRun } from './run.js'
+
+/** Temporal ends a workflow for good at 51,200 events or 50 MB; the cell that comes last needs room too. */
+const history = { events: 25_000, bytes: 25_000_000 } as const
+
+interface Opened {
+  readonly run: Run
+  readonly notebook: Notebook
+}
+
+/** A session between its executions: whose turn it is, and when its time is over. */
+export class OwnedSession {
+  readonly #name: string
+  readonly #createdAt = Date.now()
+  readonly #cells = new CancellationScope()
+  readonly #opening: Promise<Opened>
+  #opened: Opened | undefined
+  /** Executions that were accepted, and those of them that run or wait their turn. */
+  #accepted = 0
+  #pending = 0
+  #turn: Promise<unknown> = Promise.resolve()
+  #lastUsedAt = this.#createdAt
+  #ended: SessionResult['ended'] | undefined
+
+  constructor(name: string, options: RunOptions) {
+    this.#name = name
+    this.#opening = this.#open(options)
+    // Thrown where it is waited for.
+    this.#opening.catch(() => undefined)
+  }
+
+  /** @throws ApplicationFailure when this can't be executed; then it leaves no trace */
+  check({ source, sandbox }: ExecuteInput): void {
+    if (typeof source !== 'string' || source.trim() === '') throw refusal('RUN_INPUT_INVALID', 'the program is empty')
+    const bytes = utf8Length(source)
+    if (bytes > executionBytes) {
+      throw refusal('RUN_INPUT_INVALID', `the program has ${bytes} bytes; a session takes up to ${executionBytes}`)
+    }
+    if (this.#ended !== undefined) throw refusal('SESSION_EXPIRED', `session ${this.#name} is about to end`)
+    if (this.#opened === undefined) return
+    const { plan } = this.#opened.run
+    if (sandbox !== undefined && plan.backend !== 'auto' && sandbox !== 'auto' && sandbox !== plan.backend) {
+      throw refusal('RUN_INPUT_INVALID', `session ${this.#name} runs in ${plan.backend}, not in ${sandbox}`)
+    }
+    const { historyLength, historySize } = workflowInfo()
+    if (this.#accepted >= plan.sessions.executions) {
+      throw refusal(
+        'SESSION_FULL',
+        `session ${this.#name} has had ${plural(this.#accepted, 'execution')}, all it takes`,
+      )
+    }
+    if (historyLength > history.events || historySize > history.bytes) {
+      throw refusal('SESSION_FULL', `the history of session ${this.#name} is as long as Temporal keeps one`)
+    }
+  }
+
+  /** Executes code when its turn has come. @throws ApplicationFailure SESSION_CLOSED, and what opening a sandbox throws */
+  async execute({ source }: ExecuteInput, isNew: boolean): Promise<Executed> {
+    this.#accepted += 1
+    this.#pending += 1
+    const executed = this.#turn.then(() => this.#runCell(source, isNew))
+    this.#turn = executed.catch(() => undefined)
+    try {
+      return await executed
+    } finally {
+      this.#pending -= 1
+      this.#lastUsedAt = Date.now()
+    }
+  }
+
+  /** Stops what is executed; {@link untilOver} then returns. */
+  close(): void {
+    this.#ended ??= 'closed'
+    this.#cells.cancel()
+  }
+
+  /** Waits until the session was closed, or nothing was executed for too long. What is executed is never cut by that. */
+  async untilOver(): Promise<SessionResult> {
+    const { run } = await this.#opening
+    const { idleMs } = run.plan.sessions
+    let ended = this.#ended
+    while (ended === undefined) {
+      await condition(() => this.#pending === 0 || this.#ended !== undefined)
+      this.#showIdle(run)
+      const inTime = await condition(() => this.#pending > 0 || this.#ended !== undefined, idleMs)
+      // What came at the very moment is served.
+      if (!inTime && this.#pending === 0) this.#ended ??= 'idle'
+      ended = this.#ended
+    }
+    const { cells, toolCalls } = run.counts
+    return { ended, cells, toolCalls }
+  }
+
+  /** Never cancelled; a host that is gone does not fail it. */
+  async removeSandbox(): Promise<void> {
+    await this.#opened?.notebook.session.close()
+  }
+
+  status(): SessionStatus {
+    const idleMs = this.#opened?.run.plan.sessions.idleMs
+    const isIdle = this.#pending === 0 && this.#ended === undefined && idleMs !== undefined
+    return {
+      state: this.#ended === undefined ? (isIdle ? 'idle' : 'busy') : 'ending',
+      backend: this.#opened?.run.plan.backend ?? 'auto',
+      createdAt: this.#createdAt,
+      lastUsedAt: this.#lastUsedAt,
+      expiresAt: isIdle ? this.#lastUsedAt + idleMs : null,
+      cells: this.#opened?.run.counts.cells ?? 0,
+      toolCalls: this.#opened?.run.counts.toolCalls ?? 0,
+    }
+  }
+
+  async #open(options: RunOptions): Promise<Opened> {
+    const run = await startRun(options)
+    this.#opened = { run, notebook: openNotebook(run) }
+    return this.#opened
+  }
+
+  async #runCell(source: string, isNew: boolean): Promise<Executed> {
+    const { run, notebook } = await this.#opening
+    if (this.#ended !== undefined) throw this.#closed()
+    const { toolCalls } = run.counts
+    try {
+      const outcome = await this.#cells.run(() => runCell(run, notebook, source))
+      return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
+    } catch (thrown) {
+      if (isCancellation(thrown)) throw this.#closed()
+      // The engine failed in the middle of a cell; the next one starts from the state before it.
+      notebook.openCalls.dropCell()
+      await notebook.session.dropCell()
+      throw thrown
+    }
+  }
+
+  #closed(): ApplicationFailure {
+    return refusal('SESSION_CLOSED', `session ${this.#name} was closed before the code had come to its end`)
+  }
+
+  #showIdle({ counts, plan }: Run): void {
+    const until = new Date(this.#lastUsedAt + plan.sessions.idleMs).toISOString()
+    setCurrentDetails(
+      `**waits for code until ${until}**\n\ncells ${counts.cells} of at most ${plan.sessions.executions} · tool calls ${counts.toolCalls}`,
+    )
+  }
+}
+
+function refusal(code: ErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code)
+}

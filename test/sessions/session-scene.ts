@@ -1,0 +1,43 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import type { ExecuteOptions, SessionExecution } from '../../src/client/index.js'
+import { Stack, type StackOptions } from '../support/stack.js'
+import { uniqueName } from '../support/temporal.js'
+
+/** One session in a stack of its own; both end with the test. */
+export class SessionScene {
+  readonly stack: Stack
+  readonly name: string
+  readonly run: WorkflowHandle
+
+  private constructor(stack: Stack, name: string) {
+    this.stack = stack
+    this.name = name
+    this.run = stack.sessionRun(name)
+  }
+
+  static async start(options: StackOptions = {}): Promise<SessionScene> {
+    return SessionScene.in(await Stack.start(options))
+  }
+
+  /** Another session in the same stack. */
+  static in(stack: Stack): SessionScene {
+    return new SessionScene(stack, uniqueName('test'))
+  }
+
+  execute(source: string, options?: ExecuteOptions): Promise<SessionExecution> {
+    return this.stack.ptc.sessions.execute(this.name, source, options)
+  }
+
+  /** What code prints that must end well. */
+  async printed(source: string): Promise<string> {
+    const { outcome } = await this.execute(source)
+    if (outcome.status !== 'ok') throw new Error(`${outcome.status}: ${outcome.error}`)
+    return outcome.output
+  }
+
+  /** Ends it; then nothing may be left, and its history must replay. */
+  async close(): Promise<void> {
+    await this.stack.ptc.sessions.close(this.name)
+    await this.stack.leftClean(this.run)
+  }
+}

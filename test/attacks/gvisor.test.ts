@@ -1,0 +1,125 @@
+import Dockerode from 'dockerode'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createDockerBackend } from '../../src/sandbox/docker/index.js'
+import { conformance } from '../sandbox/conformance.js'
+import { Arena } from './arena.js'
+import { takeover, tools } from './hostile-code.js'
+
+const megabyte = 1024 * 1024
+const runtime = 'runsc'
+
+/** Why gVisor can't be tried; undefined when it can. */
+async function missing(): Promise<string | undefined> {
+  if (inject('docker') !== 'available') return 'no Docker daemon'
+  const { Runtimes } = (await new Dockerode().info()) as { readonly Runtimes?: Readonly<Record<string, unknown>> }
+  return Runtimes && runtime in Runtimes ? undefined : 'the Docker daemon has no runtime runsc'
+}
+
+const reason = await missing()
+const describeGvisor = reason === undefined ? describe : describe.skip
+const because = reason === undefined ? '' : ` (${reason})`
+
+describeGvisor(`the Docker sandbox under gVisor${because}`, { timeout: 60_000 }, () => {
+  conformance({
+    makeBackend: () => createDockerBackend({ runtime }),
+    survivesItsMaker: true,
+    stopsCode: true,
+    hasProcesses: true,
+  })
+})
+
+describeGvisor(`a hostile program under gVisor${because}`, { timeout: 60_000 }, () => {
+  let arena: Arena
+  beforeAll(async () => {
+    arena = await Arena.open({ backend: 'docker', runtime, limits: { cellSeconds: 3 } })
+  })
+  afterAll(() => arena.close())
+
+  const probe = (source: string) => arena.probe(tools + source, { cellSeconds: 20 })
+
+  it('A01 a fork bomb ends typed', async () => {
+    const { outcome } = await arena.attack('import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass')
+    expect(['timed_out', 'lost', 'limit_exceeded']).toContain(outcome.status)
+  })
+
+  it('A02 memory without end ends the sandbox, typed', async () => {
+    const { outcome } = await arena.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', {
+      memoryBytes: 128 * megabyte,
+      cellSeconds: 20,
+    })
+    expect(['limit_exceeded', 'lost', 'code_error']).toContain(outcome.status)
+  })
+
+  it('A03 /tmp has an end', async () => {
+    const [answer] = await probe(`
+def fill():
+    for n in range(80):
+        with open(f"/tmp/{n}", "wb") as file: file.write(bytes(1 << 20))
+print(attempt(fill))
+`)
+    expect(answer).toBe('ENOSPC')
+  })
+
+  it('A06 a flood of output is cut', async () => {
+    const { outcome, grownBytes } = await arena.attack('while True: print("x" * 1_000)')
+    expect(outcome.status).toBe('timed_out')
+    expect(outcome.output.length).toBeLessThan(21_000)
+    expect(grownBytes).toBeLessThan(150 * megabyte)
+  })
+
+  it('A08 code that blocks signals is killed at its time', async () => {
+    const { outcome } = await arena.attack('import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass')
+    expect(outcome).toMatchObject({ status: 'timed_out', sessionKept: false })
+  })
+
+  it('A10 nothing but /tmp can be written', async () => {
+    const paths = ['/x', '/etc/x', '/usr/x', '/opt/durable-ptc/runner.py', '/proc/sys/kernel/hostname', '/sys/x']
+    const answers = await probe(`for path in ${JSON.stringify(paths)}: print(write(path))`)
+    for (const [index, answer] of answers.entries()) expect(answer, paths[index]).not.toBe('done')
+  })
+
+  it('A11 there is no privilege', async () => {
+    expect(
+      await probe(`
+fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(int(fields["CapEff"], 16), int(fields["CapBnd"], 16), os.getuid() >= 1_000, attempt(os.setuid, 0))
+`),
+    ).toEqual(['0 0 True EPERM'])
+  })
+
+  it.runIf(process.arch === 'x64')('A13, A14 what is large in the kernel is not there', async () => {
+    const answers = await probe(`
+for number in (321, 298, 323, 425, 304, 246, 175, 165): print(syscall(number, 0, 0, 0, 0, 0))
+for family, kind in ((40, 1), (38, 5), (17, 3)): print(attempt(socket.socket, family, kind, 0))
+`)
+    for (const answer of answers)
+      expect(answer).toMatch(/^(EPERM|ENOSYS|EINVAL|EAFNOSUPPORT|ESOCKTNOSUPPORT|EACCES|ENODEV)$/)
+  })
+
+  it('A15 nobody is to be reached', async () => {
+    const answers = await probe(`
+for host in ("169.254.169.254", "172.17.0.1", "8.8.8.8"):
+    with socket.socket() as tried:
+        tried.settimeout(2)
+        print(attempt(tried.connect, (host, 80)))
+`)
+    for (const answer of answers) expect(answer).toMatch(/^(ENETUNREACH|EHOSTUNREACH|ECONNREFUSED)$/)
+  })
+
+  it('A17, A18 the kernel of the host is not seen, nor its secrets', async () => {
+    const answers = await probe(`
+import platform
+print(platform.release())
+print([path for path in ("/proc/kcore", "/proc/kallsyms", "/proc/keys") if read(path)])
+print([pid for pid in os.listdir("/proc") if pid.isdigit() and b"PTC_" in read(f"/proc/{pid}/environ")])
+print("overlay2" in open("/proc/self/mountinfo").read())
+`)
+    expect(answers[0]).toBe('4.4.0')
+    expect(answers.slice(1)).toEqual(['[]', '[]', 'False'])
+  })
+
+  it('B02 a forged call is a call like any other', async () => {
+    const { outcome } = await arena.attack(`${takeover}\nprint(suspend(call(1, "delete_all"))[0][0])`)
+    expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
+  })
+})

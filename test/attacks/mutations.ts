@@ -1,0 +1,82 @@
+import type { JsonValue } from '../../src/common/json.js'
+import type { Random } from './random.js'
+
+/** What a runner says, one of each kind. */
+export const honestMessages: readonly JsonValue[] = [
+  { type: 'ready', protocol: 1, session: 's', step: 0, language: 'Python 3.11' },
+  { type: 'output', step: 1, text: 'printed' },
+  {
+    type: 'suspended',
+    step: 1,
+    calls: [{ call: 1, tool: 'get', arguments: { a: [1, null, { b: 'é😀' }] } }],
+    wake_in: null,
+    output: '',
+  },
+  { type: 'completed', step: 1, output: 'done' },
+  { type: 'failed', step: 1, kind: 'code_error', error: 'Traceback', output: '' },
+  { type: 'refused', step: 1, reason: 'expected step 2' },
+]
+
+/** As JSON text, because some of it is no JSON value. */
+const hostileValues: readonly string[] = [
+  'null',
+  'true',
+  '-1',
+  '0',
+  '-0',
+  '1e999',
+  '9007199254740993',
+  '0.5',
+  'NaN',
+  '""',
+  '"__proto__"',
+  String.raw`"\ud800"`,
+  String.raw`"\u0000"`,
+  `"${'x'.repeat(5_000)}"`,
+  '[]',
+  '{}',
+  '[[[[[]]]]]',
+  '{"__proto__":{"polluted":true}}',
+  '{"constructor":{"prototype":{"polluted":true}}}',
+  `${'['.repeat(3_000)}${']'.repeat(3_000)}`,
+  `[${'1,'.repeat(20_000)}1]`,
+  '"suspended"',
+  '"completed"',
+  '"hello"',
+]
+
+/** A frame that began as an honest one. */
+export function mutatedFrame(random: Random): Buffer {
+  const message = random.oneOf(honestMessages)
+  const body = Buffer.from(random.below(4) === 0 ? JSON.stringify(message) : mutatedText(message, random))
+  const header = Buffer.alloc(4)
+  // Now and then the length is a lie.
+  header.writeUInt32BE(random.below(12) === 0 ? random.below(2 ** 32) : body.length)
+  const frame = Buffer.concat([header, body])
+  if (random.below(6) === 0) frame[random.below(frame.length)] = random.below(256)
+  return random.below(12) === 0 ? frame.subarray(0, random.below(frame.length)) : frame
+}
+
+/** The message with some of its values, at any depth, replaced, left out, or given twice. */
+function mutatedText(value: JsonValue, random: Random): string {
+  if (random.below(9) === 0) return random.oneOf(hostileValues)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) {
+    const items = value.flatMap((item: JsonValue) => Array.from({ length: random.below(6) === 0 ? 2 : 1 }, () => item))
+    return `[${items.map((item: JsonValue) => mutatedText(item, random)).join(',')}]`
+  }
+  const fields = Object.entries(value).flatMap(([key, member]) => {
+    const field = `${JSON.stringify(key)}:${mutatedText(member, random)}`
+    switch (random.below(14)) {
+      case 0:
+        return []
+      case 1:
+        return [field, `${JSON.stringify(key)}:${random.oneOf(hostileValues)}`]
+      case 2:
+        return [field, `"__proto__":${random.oneOf(hostileValues)}`]
+      default:
+        return [field]
+    }
+  })
+  return `{${fields.join(',')}}`
+}

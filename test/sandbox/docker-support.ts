@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Dockerode from 'dockerode'
+import { expect } from 'vitest'
 import { defaultLimits, type Limits } from '../../src/common/limits.js'
 import type { SandboxConnection, SandboxSpec } from '../../src/sandbox/backend.js'
 import { runnerDirectory } from '../../src/sandbox/assets.js'
+import { containerBody } from '../../src/sandbox/docker/container-body.js'
 import { createDockerBackend, type DockerBackend } from '../../src/sandbox/docker/backend.js'
 import type { DockerBackendOptions } from '../../src/sandbox/docker/options.js'
 
@@ -74,6 +77,7 @@ export class TestBackend {
 
 /** Never fires: what has no deadline of its own would show as a test that hangs. */
 export const never = new AbortController().signal
+setMaxListeners(0, never)
 
 /** A connection as tests talk over it: whole answers instead of pieces. */
 export class Talk {
@@ -122,6 +126,30 @@ export class Talk {
     const { value, done } = await this.#pieces.next()
     return done === true ? undefined : value
   }
+}
+
+/** Compares a live container with the table of everything that hardens it, field by field. */
+export async function expectHardened(live: Dockerode.ContainerInspectInfo, image: string): Promise<void> {
+  const seccomp = live.HostConfig.SecurityOpt.find((option: string) => option.startsWith('seccomp='))?.slice(8) ?? ''
+  const wanted = containerBody({
+    image: (await docker.getImage(image).inspect()).Id,
+    userId: Number(live.Config.User.split(':')[0]),
+    labels: live.Config.Labels,
+    limits: defaultLimits,
+    seccomp,
+  })
+  const { HostConfig, NetworkDisabled, Labels, Cmd, ...config } = wanted
+  expect(live.Config).toMatchObject(config)
+  expect(live.Config).toMatchObject({ NetworkDisabled, Labels })
+  expect(live.Config.Cmd ?? []).toEqual(Cmd)
+  // The daemon says null for some empty lists.
+  const liveHost = live.HostConfig as Record<string, unknown>
+  const fields = { ...HostConfig, RestartPolicy: { Name: 'no', MaximumRetryCount: 0 } }
+  for (const [field, value] of Object.entries(fields)) {
+    expect(liveHost[field] ?? (Array.isArray(value) ? [] : liveHost[field]), field).toEqual(value)
+  }
+  expect(JSON.parse(seccomp)).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO' })
+  expect(live.Mounts).toEqual([])
 }
 
 /** Opens a sandbox of an obedient runner and waits until it is ready. */

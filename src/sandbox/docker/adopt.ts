@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ContainerInspectInfo } from 'dockerode'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxId } from '../backend.js'
 import type { DockerEngine } from './engine.js'
-import { containerName, isOurs } from './identity.js'
+import { identityOf, isSame, sandboxName } from './identity.js'
+import { listContainers } from './list-containers.js'
 
 export interface FoundContainer {
   /** Container id. */
   readonly container: string
+  readonly name: string
   /** `created`: made, but never started; `foreign`: has the name but not the labels, and is not to be touched. */
   readonly state: 'created' | 'running' | 'ended' | 'foreign'
 }
@@ -18,15 +19,19 @@ export async function findContainer(
   id: SandboxId,
   signal?: AbortSignal,
 ): Promise<FoundContainer | undefined> {
-  const found = await engine.inspect(containerName(id), signal)
-  return found === undefined ? undefined : { container: found.Id, state: stateOf(found, id) }
+  const name = sandboxName(id)
+  // What follows the dot is not known here; the daemon's filter is a pattern that may match anywhere.
+  const named = await listContainers(engine, { name: [name.replaceAll('.', '\\.')] }, signal)
+  const found = named.find((container) => container.name.startsWith(`${name}.`))
+  if (found === undefined) return undefined
+  const identity = identityOf(found.name, found.labels)
+  const ours = identity !== undefined && isSame(identity.id, id)
+  return { container: found.id, name: found.name, state: ours ? lifeOf(found.state) : 'foreign' }
 }
 
-function stateOf({ Config, State }: ContainerInspectInfo, id: SandboxId): FoundContainer['state'] {
-  // The labels are null when there are none, whatever the types say.
-  if (!isOurs(Config.Labels ?? {}, id)) return 'foreign'
-  if (State.Running) return 'running'
-  return State.Status === 'created' ? 'created' : 'ended'
+function lifeOf(state: string): FoundContainer['state'] {
+  if (state === 'created') return 'created'
+  return ['running', 'paused', 'restarting'].includes(state) ? 'running' : 'ended'
 }
 
 /** Removal under way takes a moment, during which the name is still taken. */
@@ -46,7 +51,7 @@ export async function findOrCreate(
     const container = await create()
     if (container !== undefined) return { container, state: 'created' }
     const found = await findContainer(engine, id, signal)
-    if (found?.state === 'foreign') throw nameTaken(containerName(id))
+    if (found?.state === 'foreign') throw nameTaken(found.name)
     if (found?.state === 'created' || found?.state === 'running') {
       return { container: found.container, state: found.state }
     }

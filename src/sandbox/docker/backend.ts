@@ -1,23 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PtcError } from '../../common/errors.js'
-import type { SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import type { SandboxBackend, SandboxConnection, SandboxSpec } from '../backend.js'
 import { findContainer, findOrCreate } from './adopt.js'
-import { attach } from './attach.js'
 import { buildImage, type BuildImageOptions } from './build-image.js'
 import { checkDaemon } from './check.js'
-import { DockerConnection } from './connection.js'
-import { containerBody } from './container-body.js'
-import { readInfo, usesUserNamespace } from './daemon-facts.js'
+import type { DockerConnection } from './connection.js'
+import { ContainerMaker } from './container-maker.js'
 import { withDeadline } from './deadline.js'
 import { DockerEngine } from './engine.js'
-import { dockerError, statusOf } from './errors.js'
-import { containerLabels, containerName, userId } from './identity.js'
+import { dockerError } from './errors.js'
+import { containerLabels, containerName } from './identity.js'
 import { readImageSource } from './image-source.js'
 import { inspectImage, resolveImage } from './image.js'
-import { listSandboxes, removeExpired, type ListedSandbox, type ReapOptions } from './leftovers.js'
-import { Memo } from './memo.js'
+import { listSandboxes, removeExpired, removeStaleSpares, type ListedSandbox, type ReapOptions } from './leftovers.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
+import { WarmPool } from './warm-pool.js'
 
 export interface DockerBackend extends SandboxBackend {
   readonly name: 'docker'
@@ -31,7 +29,7 @@ export interface DockerBackend extends SandboxBackend {
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
   /** The sandboxes on this daemon, of one namespace or of all. */
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
-  /** Removes sandboxes whose time is over, and says which. */
+  /** Removes sandboxes whose time is over, and says which; also what dead processes made ahead. */
   removeExpired(options: ReapOptions): Promise<readonly ListedSandbox[]>
 }
 
@@ -46,71 +44,41 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const source = readImageSource(settings.runnerDirectory)
   const seccomp = JSON.stringify(JSON.parse(readFileSync(join(settings.runnerDirectory, 'image/seccomp.json'), 'utf8')))
   const image = settings.image ?? source.tag
+  const { runtime, sendMs, lifetimeSeconds, unclaimedSeconds, limits, owner, warm } = settings
+  const maker = new ContainerMaker({
+    engine,
+    image,
+    resolveImage: () => resolveImage(engine, source, image),
+    seccomp,
+    runtime,
+    sendMs,
+  })
+  const pool =
+    owner === undefined || warm === 0
+      ? undefined
+      : new WarmPool({ engine, maker, owner, limits, size: warm, unclaimedSeconds, lifetimeSeconds })
   const connections = new Set<DockerConnection>()
-  // The tag is resolved once: were it moved later, this worker's sandboxes would still all be of one image.
-  const imageId = new Memo(() => resolveImage(engine, source, image))
-  const userNamespace = new Memo(async () => usesUserNamespace(await readInfo(engine)))
   let closed = false
 
   async function create(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
-    const body = containerBody({
-      image: await imageId.get(),
-      userId: userId(spec, await userNamespace.get()),
-      labels: containerLabels(spec, Math.floor(Date.now() / 1_000) + settings.lifetimeSeconds),
-      limits: spec.limits,
-      seccomp,
-      runtime: settings.runtime,
-    })
-    const name = containerName(spec)
-    try {
-      const created = await engine.call(
-        { doing: `create container ${name}`, signal, fine: [409] },
-        (docker, abortSignal) => docker.createContainer({ name, ...body, abortSignal }),
-      )
-      return created?.id
-    } catch (error) {
-      if (!(PtcError.isInstance(error) && statusOf(error.cause) === 404)) throw error
-      // The image went away after it was found: look again next time.
-      imageId.forget()
-      throw new PtcError('SANDBOX_IMAGE_MISSING', error.message, {
-        hint: `Make the image ${image} again.`,
-        cause: error,
-      })
-    }
+    const labels = containerLabels(spec, Math.floor(Date.now() / 1_000) + lifetimeSeconds)
+    return maker.create(containerName(spec), await maker.body(spec, labels, spec.limits), signal)
   }
 
-  /** Attaches first and starts then: what the runner says at once is not missed. */
-  async function connect(
-    id: SandboxId,
-    container: string,
-    start: boolean,
-    signal: AbortSignal,
-  ): Promise<DockerConnection> {
-    const socket = await attach(engine, container, signal)
-    try {
-      if (start) await startContainer(container, signal)
-    } catch (error) {
-      socket.destroy()
-      throw error
-    }
-    const description = `docker container ${containerName(id)}, image ${image}`
-    const connection = new DockerConnection({ engine, container, socket, description, sendMs: settings.sendMs })
+  function track(connection: DockerConnection): DockerConnection {
     connections.add(connection)
     void connection.ended.then(() => connections.delete(connection))
     return connection
   }
 
-  async function startContainer(container: string, signal: AbortSignal): Promise<void> {
-    // 304: somebody else was faster.
-    await engine.call({ doing: `start container ${container}`, signal, fine: [304] }, (docker, abortSignal) =>
-      docker.getContainer(container).start({ abortSignal }),
-    )
-  }
-
   async function open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
+    const spare = await pool?.take(spec, signal)
+    if (spare !== undefined) return track(spare)
+    // The first session waits for no pool, but those after it find one.
+    pool?.fill()
     const { container, state } = await findOrCreate(engine, spec, () => create(spec, signal), signal)
     try {
-      return await connect(spec, container, state === 'created', signal)
+      return track(await maker.connect(container, state === 'created', signal))
     } catch (error) {
       // Never started, so nothing is lost; a container that nobody knows of would only wait for its expiry.
       if (state === 'created') await engine.remove(container).catch(() => {})
@@ -138,7 +106,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       assertOpen()
       const found = await findContainer(engine, id, signal)
       if (found === undefined || found.state === 'foreign') return undefined
-      if (found.state !== 'ended') return connect(id, found.container, found.state === 'created', signal)
+      if (found.state !== 'ended') return track(await maker.connect(found.container, found.state === 'created', signal))
       await engine.remove(found.container)
       return undefined
     },
@@ -150,25 +118,33 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
 
     check() {
       const look = (signal: AbortSignal) => inspectImage(engine, source, image, signal)
-      return checkDaemon({ engine, deadlineMs: settings.checkMs, runtime: settings.runtime, image, inspectImage: look })
+      return checkDaemon({ engine, deadlineMs: settings.checkMs, runtime, image, inspectImage: look })
     },
 
     async close() {
       closed = true
-      await Promise.all([...connections].map((connection) => connection.detach()))
+      await Promise.all([pool?.close(), ...[...connections].map((connection) => connection.detach())])
     },
 
     async ensureImage(build = {}) {
       const { problem, remedy } = await inspectImage(engine, source, image, build.signal)
-      if (problem === undefined) return { image, built: false }
+      if (problem === undefined) {
+        pool?.fill()
+        return { image, built: false }
+      }
       if (image !== source.tag) throw new PtcError('SANDBOX_IMAGE_MISSING', problem, { hint: remedy })
       await buildImage(engine, source, image, build)
       await resolveImage(engine, source, image, build.signal)
-      imageId.forget()
+      maker.forgetImage()
+      pool?.fill()
       return { image, built: true }
     },
 
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
-    removeExpired: (reap) => removeExpired(engine, reap),
+
+    async removeExpired(reap) {
+      await removeStaleSpares(engine, reap)
+      return removeExpired(engine, reap)
+    },
   }
 }

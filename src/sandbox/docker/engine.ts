@@ -55,6 +55,29 @@ export class DockerEngine {
     )
   }
 
+  /** Starts a container; one that runs is fine. */
+  async start(container: string, signal?: AbortSignal): Promise<void> {
+    // 304: somebody else was faster.
+    await this.call({ doing: `start container ${container}`, signal, fine: [304] }, (docker, abortSignal) =>
+      docker.getContainer(container).start({ abortSignal }),
+    )
+  }
+
+  /** Gives a container another name; tells when that is taken, or when there is no container of the old one. */
+  async rename(container: string, name: string, signal?: AbortSignal): Promise<'renamed' | 'taken' | 'gone'> {
+    try {
+      await this.call({ doing: `rename container ${container}`, signal }, (docker, abortSignal) =>
+        docker.getContainer(container).rename({ name, abortSignal }),
+      )
+      return 'renamed'
+    } catch (error) {
+      const status = PtcError.isInstance(error) ? statusOf(error.cause) : undefined
+      if (status === 409) return 'taken'
+      if (status === 404) return 'gone'
+      throw error
+    }
+  }
+
   /** Removes a container with its volumes; one that is gone, or going, is fine. */
   async remove(container: string): Promise<void> {
     await this.call({ doing: `remove container ${container}`, fine: [404, 409] }, (docker, abortSignal) =>

@@ -1,17 +1,19 @@
-import { expect, test } from 'vitest'
-import { containerLabels, containerName, identityOf, isOurs, userId } from './identity.js'
+import { describe, expect, test } from 'vitest'
+import { containerLabels, containerName, identityOf, sandboxName } from './identity.js'
+import { userId } from './user-id.js'
 import { defaultLimits } from '../../common/limits.js'
 
-const id = { namespace: 'default', session: 'run-1.session-1', epoch: 1 }
+const id = { namespace: 'default', session: 'run-1.session-1', epoch: 1, workflowId: 'run-1' }
 
 test('the name of a sandbox is the same in every process', () => {
-  expect(containerName(id)).toBe('ptc-run-1.session-1-e1-44cb2874377b')
+  expect(sandboxName(id)).toBe('ptc-run-1.session-1-e1-44cb2874377b')
+  expect(containerName(id)).toBe('ptc-run-1.session-1-e1-44cb2874377b.WyJydW4tMS5zZXNzaW9uLTEiLCJydW4tMSJd')
 })
 
 test.each(['', '../../etc', 'späße/\u0000', '-leading', 'x'.repeat(500), '日本語'])(
   'session %j has a name Docker takes',
   (session) => {
-    expect(containerName({ ...id, session })).toMatch(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{1,100}$/)
+    expect(sandboxName({ ...id, session })).toMatch(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{1,100}$/)
   },
 )
 
@@ -30,12 +32,43 @@ test('user ids are out of the way of real users, and within what a user namespac
   }
 })
 
-test('labels say whose a container is, and only that one is ours', () => {
-  const labels = containerLabels({ ...id, workflowId: 'w', runId: 'r', limits: defaultLimits }, 123)
-  expect(identityOf(labels)).toEqual(id)
-  expect(isOurs(labels, id)).toBe(true)
-  expect(isOurs(labels, { ...id, epoch: 2 })).toBe(false)
-  expect(isOurs(labels, { ...id, namespace: 'other' })).toBe(false)
-  expect(isOurs({}, id)).toBe(false)
-  expect(identityOf({ ...labels, 'ptc.epoch': 'one' })).toBeUndefined()
+test('labels say whose a container is', () => {
+  const labels = containerLabels({ ...id, runId: 'r', limits: defaultLimits }, 123)
+  const { workflowId, ...sandbox } = id
+  expect(identityOf('any', labels)).toEqual({ id: sandbox, workflowId, runId: 'r' })
+  expect(identityOf('any', { ...labels, 'ptc.epoch': 'one' })).toBeUndefined()
+  expect(identityOf(containerName(id), {})).toBeUndefined()
+})
+
+describe('the name of a container made ahead', () => {
+  const labels = { 'ptc.owner': id.namespace, 'ptc.pool': 'pool' }
+
+  test.each(['', 'späße/\u0000', 'x'.repeat(1_000), '日本語', '-e7-0123456789ab.WyJhIiwiYiJd'])(
+    'says whose it is, for session and workflow %j',
+    (text) => {
+      const sandbox = { namespace: id.namespace, session: text, epoch: 12 }
+      const name = containerName({ ...sandbox, workflowId: text })
+      expect(identityOf(name, labels)).toEqual({ id: sandbox, workflowId: text, runId: undefined })
+      expect(name).toMatch(/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/)
+    },
+  )
+
+  test.each([
+    ['no record', sandboxName(id)],
+    ['a record that is no JSON', `${sandboxName(id)}.AAAA`],
+    ['a record of something else', `${sandboxName(id)}.${Buffer.from('{}').toString('base64url')}`],
+    [
+      "another session's record",
+      `${sandboxName(id)}.${containerName({ ...id, session: 'other' })
+        .split('.')
+        .at(-1)}`,
+    ],
+    ["another epoch's digest", containerName(id).replace('-e1-', '-e2-')],
+  ])("is nobody's with %s", (_what, name) => {
+    expect(identityOf(name, labels)).toBeUndefined()
+  })
+
+  test("is nobody's under another owner", () => {
+    expect(identityOf(containerName(id), { ...labels, 'ptc.owner': 'other' })).toBeUndefined()
+  })
 })

@@ -1,14 +1,13 @@
 import type { SandboxId } from '../backend.js'
 import type { DockerEngine } from './engine.js'
-import { identityOf, label } from './identity.js'
+import { type Identity, identityOf, label } from './identity.js'
+import { listContainers } from './list-containers.js'
+import { isSpareName } from './spare.js'
 
-/** A container of ours, running or not. */
-export interface ListedSandbox {
-  readonly id: SandboxId
+/** A container of ours that has a session, running or not. */
+export interface ListedSandbox extends Identity {
   readonly container: string
   readonly name: string
-  readonly workflowId: string
-  readonly runId: string
   readonly running: boolean
   /** Undefined when the label is broken: then it is left to people. */
   readonly expiresAt: Date | undefined
@@ -16,24 +15,21 @@ export interface ListedSandbox {
 
 /** Every sandbox on this daemon, of one namespace or of all. @throws PtcError SANDBOX_UNAVAILABLE */
 export async function listSandboxes(engine: DockerEngine, namespace?: string): Promise<readonly ListedSandbox[]> {
-  const filter = namespace === undefined ? label.owner : `${label.owner}=${namespace}`
-  const containers = await engine.call({ doing: 'list the sandboxes' }, (docker, abortSignal) =>
-    docker.listContainers({ all: true, filters: { label: [filter] }, abortSignal }),
-  )
-  return (containers ?? []).flatMap(({ Id, Names, Labels, State }) => {
-    const id = identityOf(Labels)
-    if (id === undefined) return []
-    const expires = Number(Labels[label.expires] ?? Number.NaN)
-    return {
-      id,
-      container: Id,
-      name: (Names[0] ?? Id).replace(/^\//, ''),
-      workflowId: Labels[label.workflow] ?? '',
-      runId: Labels[label.run] ?? '',
-      running: State === 'running',
-      expiresAt: Number.isFinite(expires) ? new Date(expires * 1_000) : undefined,
-    }
+  const containers = await listContainers(engine, { label: [ownedBy(namespace)] })
+  return containers.flatMap(({ id: container, name, labels, state }) => {
+    const identity = identityOf(name, labels)
+    if (identity === undefined) return []
+    return { ...identity, container, name, running: state === 'running', expiresAt: timeOf(labels[label.expires]) }
   })
+}
+
+function ownedBy(namespace: string | undefined): string {
+  return namespace === undefined ? label.owner : `${label.owner}=${namespace}`
+}
+
+function timeOf(seconds: string | undefined): Date | undefined {
+  const time = Number(seconds ?? Number.NaN)
+  return Number.isFinite(time) ? new Date(time * 1_000) : undefined
 }
 
 export interface ReapOptions {
@@ -53,4 +49,15 @@ export async function removeExpired(engine: DockerEngine, options: ReapOptions):
   // By container id: a new one under the same name is somebody's living session.
   for (const { container } of expired) await engine.remove(container)
   return expired
+}
+
+/**
+ * Removes the containers made ahead that nobody wanted in their time: their process is dead, for a living one replaces
+ * them before. By name: one that got a session this moment has another.
+ */
+export async function removeStaleSpares(engine: DockerEngine, { namespace, now }: ReapOptions): Promise<void> {
+  for (const { name, labels } of await listContainers(engine, { label: [label.pool, ownedBy(namespace)] })) {
+    const until = timeOf(labels[label.unclaimedUntil])
+    if (isSpareName(name) && until !== undefined && until <= now) await engine.remove(name)
+  }
 }

@@ -1,0 +1,92 @@
+import { PtcError } from '../../common/errors.js'
+import type { Limits } from '../../common/limits.js'
+import type { SandboxId } from '../backend.js'
+import { attach } from './attach.js'
+import { DockerConnection } from './connection.js'
+import { containerBody } from './container-body.js'
+import { readInfo, usesUserNamespace } from './daemon-facts.js'
+import type { DockerEngine } from './engine.js'
+import { statusOf } from './errors.js'
+import { Memo } from './memo.js'
+import { userId } from './user-id.js'
+
+export interface ContainerMakerOptions {
+  readonly engine: DockerEngine
+  /** For people. */
+  readonly image: string
+  /** The id of the image, or why it can't be used. */
+  readonly resolveImage: () => Promise<string>
+  readonly seccomp: string
+  readonly runtime: string | undefined
+  /** See {@link DockerConnection}. */
+  readonly sendMs: number
+}
+
+export type ContainerBody = ReturnType<typeof containerBody>
+
+/** Makes the containers of one image, for sessions and ahead of them: one body, one way to start. */
+export class ContainerMaker {
+  readonly #options: ContainerMakerOptions
+  // The tag is resolved once: were it moved later, this worker's sandboxes would still all be of one image.
+  readonly #imageId: Memo<string>
+  readonly #userNamespace: Memo<boolean>
+
+  constructor(options: ContainerMakerOptions) {
+    this.#options = options
+    this.#imageId = new Memo(options.resolveImage)
+    this.#userNamespace = new Memo(async () => usesUserNamespace(await readInfo(options.engine)))
+  }
+
+  /** Looks the image up again next time. */
+  forgetImage(): void {
+    this.#imageId.forget()
+  }
+
+  /** The body of the create request. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE */
+  async body(id: SandboxId, labels: Readonly<Record<string, string>>, limits: Limits): Promise<ContainerBody> {
+    const { seccomp, runtime } = this.#options
+    const image = await this.#imageId.get()
+    return containerBody({
+      image,
+      userId: userId(id, await this.#userNamespace.get()),
+      labels,
+      limits,
+      seccomp,
+      runtime,
+    })
+  }
+
+  /** The id of a new container; undefined when the name is taken. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE */
+  async create(name: string, body: ContainerBody, signal?: AbortSignal): Promise<string | undefined> {
+    const { engine, image } = this.#options
+    try {
+      const created = await engine.call(
+        { doing: `create container ${name}`, signal, fine: [409] },
+        (docker, abortSignal) => docker.createContainer({ name, ...body, abortSignal }),
+      )
+      return created?.id
+    } catch (error) {
+      if (!(PtcError.isInstance(error) && statusOf(error.cause) === 404)) throw error
+      // The image went away after it was found.
+      this.forgetImage()
+      throw new PtcError('SANDBOX_IMAGE_MISSING', error.message, {
+        hint: `Make the image ${image} again.`,
+        cause: error,
+      })
+    }
+  }
+
+  /** Attaches first and starts then: what the runner says at once is not missed. */
+  async connect(container: string, start: boolean, signal?: AbortSignal): Promise<DockerConnection> {
+    const { engine, image, sendMs } = this.#options
+    const socket = await attach(engine, container, signal)
+    try {
+      if (start) await engine.start(container, signal)
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+    const description = `docker container ${container.slice(0, 12)}, image ${image}`
+    return new DockerConnection({ engine, container, socket, description, sendMs })
+  }
+}

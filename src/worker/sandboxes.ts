@@ -14,7 +14,10 @@ export interface Sandboxes {
 }
 
 export interface SandboxesOptions {
-  /** Base of an image that has to be built; default: the Dockerfile's own. */
+  /** Whose sandboxes they are: the namespace of their ids. */
+  readonly owner: string
+  /** Containers kept started, when the configuration does not say. */
+  readonly warm: number
   readonly onProgress: (line: string) => void
 }
 
@@ -29,11 +32,9 @@ const meaning: Readonly<Record<BackendName, string>> = {
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING when what was asked for can't be had
  */
-export async function prepareSandboxes(
-  { sandbox }: ResolvedConfig,
-  { onProgress }: SandboxesOptions,
-): Promise<Sandboxes> {
-  const docker = sandbox.backend === 'wasm' ? undefined : await prepareDocker(sandbox, onProgress)
+export async function prepareSandboxes(config: ResolvedConfig, options: SandboxesOptions): Promise<Sandboxes> {
+  const { sandbox } = config
+  const docker = sandbox.backend === 'wasm' ? undefined : await prepareDocker(config, options)
   const preferred = docker ? 'docker' : 'wasm'
   const wasm =
     sandbox.backend === 'docker' ? undefined : createWasmBackend({ warm: preferred === 'wasm' ? sandbox.wasm.warm : 0 })
@@ -42,13 +43,16 @@ export async function prepareSandboxes(
 }
 
 async function prepareDocker(
-  sandbox: ResolvedConfig['sandbox'],
-  onProgress: (line: string) => void,
+  { sandbox, plan }: ResolvedConfig,
+  { owner, warm, onProgress }: SandboxesOptions,
 ): Promise<DockerBackend | undefined> {
   const { image, runtime } = sandbox.docker
   const docker = createDockerBackend({
     ...(image === undefined ? {} : { image }),
     ...(runtime === undefined ? {} : { runtime }),
+    warm: sandbox.docker.warm ?? warm,
+    owner,
+    limits: plan.limits,
   })
   try {
     await docker.ensureImage({ onProgress })

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly roles?: readonly Role[]
   /** Default: {@link hostIdentity}. */
   readonly hostId?: string
+  /** Containers kept started, when the configuration does not say (`sandbox.docker.warm`). Default 0. */
+  readonly warm?: number
   /** Lines for a person about what takes time. */
   readonly onProgress: (line: string) => void
 }
@@ -38,7 +40,7 @@ export interface RunningWorker {
  * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { config, server, roles = allRoles, hostId = hostIdentity(), onProgress } = options
+  const { config, server, roles = allRoles, hostId = hostIdentity(), warm = 0, onProgress } = options
   const { namespace } = server
   const connection = await connect(server)
   const provider = createAnthropicProvider({
@@ -52,7 +54,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   try {
     if (roles.includes('sandbox')) {
       owner = await sandboxOwner(connection, namespace)
-      sandboxes = await prepareSandboxes(config, { onProgress })
+      sandboxes = await prepareSandboxes(config, { owner, warm, onProgress })
       host = new SessionHost({ namespace: owner, backends: sandboxes.backends, tools: config.registry.signatures() })
     }
     workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host })

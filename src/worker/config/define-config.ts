@@ -26,6 +26,8 @@ export interface PtcConfig {
       readonly image?: string
       /** An OCI runtime of the daemon, such as `runsc`. */
       readonly runtime?: string
+      /** Containers kept started for sessions to come. Default 1; with `ptc worker` 0. */
+      readonly warm?: number
     }
     readonly wasm?: {
       /** Interpreters kept ready. Default 1. */

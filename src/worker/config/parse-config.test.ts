@@ -46,11 +46,11 @@ describe('parseConfig', () => {
   })
 
   it('takes every setting', () => {
-    const { plan, idleTimeoutMs } = parseConfig(
+    const { plan, sandbox, idleTimeoutMs } = parseConfig(
       {
         tools: [],
         model: { name: 'm', maxTokens: 10, idleTimeout: 1_500 },
-        sandbox: { backend: 'wasm' },
+        sandbox: { backend: 'wasm', docker: { warm: 3 } },
         limits: { turns: 3, cellSeconds: 0.5 },
         timings: { heartbeat: '500ms', host: '2m' },
         sessions: { idle: '1h', executions: 5 },
@@ -58,6 +58,7 @@ describe('parseConfig', () => {
       'x',
     )
     expect(idleTimeoutMs).toBe(1_500)
+    expect(sandbox.docker).toEqual({ warm: 3 })
     expect(plan).toMatchObject({
       backend: 'wasm',
       model: { name: 'm', maxTokens: 10 },

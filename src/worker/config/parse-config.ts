@@ -34,7 +34,11 @@ const schema = z.strictObject({
     .strictObject({
       backend: z.enum(['auto', 'docker', 'wasm']).default('auto'),
       docker: z
-        .strictObject({ image: z.string().min(1).optional(), runtime: z.string().min(1).optional() })
+        .strictObject({
+          image: z.string().min(1).optional(),
+          runtime: z.string().min(1).optional(),
+          warm: z.int().min(0).optional(),
+        })
         .prefault({}),
       wasm: z.strictObject({ warm: z.int().min(0).default(1) }).prefault({}),
     })

@@ -51,7 +51,7 @@ async function develop(options: Options): Promise<void> {
   let worker: OwnWorker
   try {
     installRuntime(options.logLevel, stderrLog)
-    worker = await unlessAborted(interrupts.first, runWorker({ config, server, onProgress: sayStep }))
+    worker = await unlessAborted(interrupts.first, runWorker({ config, server, warm: 1, onProgress: sayStep }))
   } catch (thrown) {
     await server.close()
     throw thrown

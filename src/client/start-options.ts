@@ -21,7 +21,7 @@ export function startOptions(
   kind: 'agent' | 'program',
   text: string,
   taskQueue: string,
-  { workflowId = runId(kind) }: StartOptions,
+  { workflowId = madeUpName(kind) }: StartOptions,
 ): Omit<WorkflowOptions, 'args'> {
   checkStart(kind, text, { workflowId })
   const summary = summaryOf(text)
@@ -38,7 +38,8 @@ export function startOptions(
 /** Easy to read aloud and to tell apart: no vowels (no words), no 0/o and 1/l. */
 const alphabet = '23456789bcdfghjkmnpqrstvwxz'
 
-function runId(kind: string): string {
+/** A name that nobody else has, such as `agent-x4k2m9pqrs`. */
+export function madeUpName(kind: string): string {
   const letters = [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length])
   return `${kind}-${letters.join('')}`
 }

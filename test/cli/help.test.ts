@@ -14,10 +14,10 @@ describe('help and version go to stdout and are no error', () => {
   it.each([
     [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
-    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'doctor'].map((name): [string[], RegExp] => [
-      [name, '--help'],
-      new RegExp(`Usage: ptc ${name}`),
-    ]),
+    [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
+    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'doctor'].map(
+      (name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)],
+    ),
   ])('ptc %j', async (ptcArguments, text) => {
     const { code, stdout, stderr } = await project.run(...ptcArguments)
     expect(stdout).toMatch(text)

@@ -16,7 +16,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-type Environment = Readonly<Record<string, string>>
+export type Environment = Readonly<Record<string, string>>
 
 /** A running `ptc`. */
 export class Ptc {
@@ -77,12 +77,12 @@ export class Ptc {
 /** A folder of a user's, with a configuration in it. */
 export class Project implements AsyncDisposable {
   readonly folder: string
-  readonly #environment: Environment
+  readonly environment: Environment
   readonly #started: Ptc[] = []
 
   private constructor(folder: string, environment: Environment) {
     this.folder = folder
-    this.#environment = environment
+    this.environment = environment
   }
 
   /** @param environment what is set beside the usual; nothing of Temporal's or a model's is inherited */
@@ -100,7 +100,7 @@ export class Project implements AsyncDisposable {
   }
 
   start(...ptcArguments: readonly string[]): Ptc {
-    const ptc = new Ptc(ptcArguments, this.folder, this.#environment)
+    const ptc = new Ptc(ptcArguments, this.folder, this.environment)
     this.#started.push(ptc)
     return ptc
   }

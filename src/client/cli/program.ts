@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor.js'
 import { execCommand } from './commands/exec.js'
 import { listCommand } from './commands/list.js'
 import { runCommand } from './commands/run.js'
+import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
 import { watchCommand } from './commands/watch.js'
 import { workerCommand } from './commands/worker.js'
@@ -45,9 +46,13 @@ export function buildProgram(): Command {
     showCommand(),
     listCommand(),
     cancelCommand(),
+    sessionsCommand(),
     doctorCommand(),
   ]
-  for (const command of commands) program.addCommand(command.copyInheritedSettings(program))
+  for (const command of commands) {
+    program.addCommand(command.copyInheritedSettings(program))
+    for (const part of command.commands) part.copyInheritedSettings(program)
+  }
   program.addCommand(demoCommand().copyInheritedSettings(program), { hidden: true })
   return program
 }

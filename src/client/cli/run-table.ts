@@ -1,7 +1,7 @@
 import { formatDuration } from '../render/format.js'
 import { oneLine } from '../render/neutralise.js'
-import { cutToWidth, padEnd, widthOf } from '../render/width.js'
 import type { RunInfo } from '../run-info.js'
+import { table } from './table.js'
 
 export interface RunTableOptions {
   readonly now: Date
@@ -13,13 +13,7 @@ const head = ['ID', 'STATE', 'STARTED', 'LASTED', 'ABOUT'] as const
 
 /** Runs, one a line, under a heading. */
 export function runTable(runs: readonly RunInfo[], { now, width }: RunTableOptions): string {
-  const rows = [head, ...runs.map((run) => cells(run, now))]
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))))
-  return rows
-    .map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : padEnd(cell, widths[column] ?? 0))))
-    .map((row) => row.join('  ').trimEnd())
-    .map((line) => (width === undefined ? line : cutToWidth(line, width)))
-    .join('\n')
+  return table([head, ...runs.map((run) => cells(run, now))], width)
 }
 
 function cells({ workflowId, state, startTime, closeTime, summary }: RunInfo, now: Date): readonly string[] {

@@ -31,7 +31,8 @@ function showOther(tree: RunTree, json: boolean): number {
   return tree.status === 'completed' ? exitCodes.ok : exitCodes.failed
 }
 
-function showProgram({ outcome }: ProgramResult, json: boolean): number {
+/** Prints what a program printed, and what ended it when that was no success; gives the exit code. */
+export function showProgram({ outcome }: Pick<ProgramResult, 'outcome'>, json: boolean): number {
   // Exactly what the program printed: it may be data for the next program.
   if (!json) printRaw(outcome.output)
   if (outcome.status === 'ok') return exitCodes.ok

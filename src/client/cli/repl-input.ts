@@ -1,0 +1,69 @@
+import { createInterface, type Interface } from 'node:readline'
+import { isWholeBlock } from './python-block.js'
+
+/** Code that a person types, or that comes through a pipe: block by block. */
+export interface ReplInput extends Disposable {
+  /** Each block once it is whole; ends with `exit`, Ctrl-D, or the input. Reading stops while a block is worked on. */
+  blocks(): AsyncGenerator<string, void, undefined>
+  /** Ctrl-C while something is executed. At the prompt it takes back what was typed, as in Python. */
+  onInterrupt(listener: () => void): void
+}
+
+const prompts = { first: '>>> ', next: '... ' } as const
+
+export function openReplInput(): ReplInput {
+  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+  // stdout is for what the code prints: it may go to a file.
+  const lines = createInterface({
+    input: process.stdin,
+    ...(isTerminal ? { output: process.stderr } : {}),
+    terminal: isTerminal,
+  })
+  let typed: string[] = []
+  let isBusy = false
+  let interrupted = (): void => undefined
+  const ask = (): void => prompt(lines, isTerminal, typed.length === 0 ? prompts.first : prompts.next)
+  lines.on('SIGINT', () => {
+    if (isBusy) return interrupted()
+    typed = []
+    process.stderr.write('\n')
+    // What stands in the line is readline's own; Ctrl-U in its words.
+    lines.write(null, { ctrl: true, name: 'e' })
+    lines.write(null, { ctrl: true, name: 'u' })
+    ask()
+  })
+  // From the beginning: what is said before anybody listens would be lost.
+  const read = lines[Symbol.asyncIterator]()
+  return {
+    async *blocks() {
+      ask()
+      for (let line = await read.next(); line.done !== true; line = await read.next()) {
+        const text = line.value
+        if (typed.length > 0 || text.trim() !== '') typed.push(text)
+        if (typed.length === 1 && /^(exit|quit)(\(\))?$/.test(text.trim())) return
+        if (typed.length > 0 && isWholeBlock(typed)) {
+          const block = typed.join('\n')
+          typed = []
+          isBusy = true
+          yield block
+          isBusy = false
+        }
+        ask()
+      }
+      if (isTerminal) process.stderr.write('\n')
+      if (typed.length > 0) yield typed.join('\n')
+    },
+    onInterrupt(listener) {
+      interrupted = listener
+    },
+    [Symbol.dispose]() {
+      lines.close()
+    },
+  }
+}
+
+function prompt(lines: Interface, isTerminal: boolean, text: string): void {
+  if (!isTerminal) return
+  lines.setPrompt(text)
+  lines.prompt()
+}

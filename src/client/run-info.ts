@@ -17,7 +17,7 @@ export const runStates: readonly RunState[] = ['running', 'completed', 'failed',
 export interface RunInfo {
   readonly workflowId: string
   readonly runId: string
-  /** Workflow type: `agent` or `program`, unless somebody asked for another workflow by its id. */
+  /** Workflow type: `agent`, `program` or `session`, unless somebody asked for another workflow by its id. */
   readonly type: string
   readonly state: RunState
   readonly taskQueue: string

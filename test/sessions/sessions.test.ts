@@ -35,18 +35,19 @@ describe('a session', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  it('executes what comes at the same time one after the other, and loses none', async () => {
+  it('executes what comes at the same time one after the other, and loses none', { timeout: 60_000 }, async () => {
     const scene = await SessionScene.start({ tools: [echo] })
+    // More than the ten updates that Temporal lets wait at the same time.
+    const numbers = Array.from({ length: 14 }, (_, index) => index + 1)
     const code = (n: number) =>
       `order = globals().get("order", [])\norder.append(${n})\nawait echo(value=1)\norder.append(${n})\nprint(order)`
-    const executed = await Promise.all([1, 2, 3, 4].map((n) => scene.execute(code(n))))
+    const executed = await Promise.all(numbers.map((n) => scene.execute(code(n))))
     expect(executed.filter(({ isNew }) => isNew)).toHaveLength(1)
-    expect(executed.map(({ cell }) => cell).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4])
-    const [order = []] = executed
-      .filter(({ cell }) => cell === 4)
-      .map(({ outcome }) => JSON.parse(outcome.output) as number[])
-    expect(order).toHaveLength(8)
-    for (let place = 0; place < 8; place += 2) expect(order[place]).toBe(order[place + 1])
+    expect(executed.map(({ cell }) => cell).toSorted((a, b) => a - b)).toEqual(numbers)
+    const last = executed.find(({ cell }) => cell === numbers.length)
+    const order = JSON.parse(last?.outcome.output ?? '') as number[]
+    expect(order).toHaveLength(2 * numbers.length)
+    for (let place = 0; place < order.length; place += 2) expect(order[place]).toBe(order[place + 1])
     await scene.close()
   })
 
@@ -140,6 +141,20 @@ describe('closing', () => {
     expect((await sessions.closeAll()).toSorted()).toEqual([one.name, other.name].toSorted())
     await Promise.all([one.stack.leftClean(one.run), one.stack.leftClean(other.run)])
     expect(await sessions.closeAll()).toEqual([])
+  })
+
+  it('by force ends what is executed, and whoever waits for it is told', async () => {
+    const begun = new Happening()
+    const never = tool('never', () => {
+      begun.happen()
+      return new Promise(() => undefined)
+    })
+    const scene = await SessionScene.start({ tools: [never] })
+    const executing = expect(scene.execute('await never()')).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    await begun.happened
+    await scene.run.terminate('by force')
+    await executing
+    expect(await scene.execute('print(1)')).toMatchObject({ isNew: true, previous: 'terminated' })
   })
 
   it('by cancelling the run, as `ptc cancel` does, removes the sandbox too', async () => {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  ApplicationFailure,
   type Client,
   WithStartWorkflowOperation,
   type Workflow,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   type WorkflowUpdateHandle,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowUpdateStage,
@@ -99,10 +101,9 @@ async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): P
     try {
       return await update.result()
     } catch (thrown) {
-      if (thrown instanceof WorkflowNotFoundError) {
-        throw new PtcError('SESSION_CLOSED', `session ${name} ended before the code had come to its end`, {
-          cause: thrown,
-        })
+      if (endedUnderIt(thrown)) {
+        const message = `session ${name} ended before the code had come to its end`
+        throw new PtcError('SESSION_CLOSED', message, { cause: thrown })
       }
       const isTimeout = thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError
       if (!isTimeout && !mayPass(thrown)) throw thrown
@@ -112,4 +113,12 @@ async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): P
       await delay(pauseMs)
     }
   }
+}
+
+/** The workflow was terminated, or it is so long ago that the server has forgotten it. */
+function endedUnderIt(thrown: unknown): boolean {
+  if (thrown instanceof WorkflowNotFoundError) return true
+  if (!(thrown instanceof WorkflowUpdateFailedError) || !(thrown.cause instanceof ApplicationFailure)) return false
+  // The server's own word.
+  return thrown.cause.type === 'AcceptedUpdateCompletedWorkflow'
 }

@@ -132,6 +132,18 @@ describe('closing', () => {
     await expect(scene.stack.ptc.sessions.close(scene.name)).rejects.toMatchObject(closed)
   })
 
+  it('takes a moment; what comes meanwhile begins the next session, and is told so', async () => {
+    const scene = await SessionScene.start()
+    await scene.printed('x = 1')
+    await scene.run.signal('close') // not waiting for its end
+    expect(await scene.execute('print("x" in globals())')).toMatchObject({
+      outcome: { output: 'False\n' },
+      isNew: true,
+      previous: 'closed',
+    })
+    await scene.close()
+  })
+
   it('of all ends each one, and gives their names', async () => {
     const one = await SessionScene.start()
     const other = SessionScene.in(one.stack)

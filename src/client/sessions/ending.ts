@@ -63,11 +63,11 @@ const endingInWords: Readonly<Record<Exclude<SessionEnding, 'idle'>, string>> = 
   unknown: 'ended',
 }
 
-/** Waits until a session that is about to end has ended, however it does. */
-export async function sessionEnd({ workflow }: Client, name: string): Promise<void> {
+/** Waits until a session that is about to end has ended, however it does; not for one of the same name that began since. */
+export async function sessionEnd({ workflow }: Client, name: string, runId: string): Promise<void> {
   const workflowId = sessionWorkflowId(name)
   try {
-    await workflow.getHandle(workflowId).result()
+    await workflow.getHandle(workflowId, runId).result()
   } catch (thrown) {
     if (!(thrown instanceof WorkflowFailedError)) {
       throw temporalError(thrown, `wait for the end of session ${name}`, workflowId)

@@ -89,7 +89,7 @@ export async function executeOnSession(
       if (thrown instanceof WorkflowNotFoundError && before.type === 'running') continue
       const error = runError(thrown, workflowId)
       if (error.code !== 'SESSION_EXPIRED') throw error
-      await sessionEnd(client, name)
+      if (before.type === 'running') await sessionEnd(client, name, before.runId)
     }
   }
 }

@@ -11,14 +11,17 @@ await benchmark('sessions', async (context) => {
   const { runs, tell } = context
   const docker = await prepareDocker(context)
   const host = await startHost(docker, context)
+  const pooled = await startHost(await prepareDocker(context, 1), context)
   const work = {
     raw: () => rawContainer(docker.image),
     session: () => untilFirstCell(host, 'docker'),
     open: () => openAlone(host),
+    warmOpen: () => untilRefilled(context, () => openAlone(pooled)),
+    warmSession: () => untilRefilled(context, () => untilFirstCell(pooled, 'docker')),
   }
-  tell(`${runs} repetitions of a raw container, a session, and opening one`)
+  tell(`${runs} repetitions of a raw container, a session, and opening one, cold and from the warm pool`)
   await interleaved(1, work)
-  const { raw, session, open } = await interleaved(runs, work)
+  const { raw, session, open, warmOpen, warmSession } = await interleaved(runs, work)
   tell(`${runs} repetitions of an embedded session, cold and warm`)
   const cold = await coldStarts(context)
   const warm = await warmStarts(context, Math.max(...cold))
@@ -27,6 +30,9 @@ await benchmark('sessions', async (context) => {
     { what: 'Docker session, open alone', unit: 'ms', samples: open },
     { what: 'Docker session, first cell done', unit: 'ms', samples: session },
     { what: 'first cell done / raw container', unit: 'x', samples: ratios(session, raw) },
+    { what: 'from the warm pool, open alone', unit: 'ms', samples: warmOpen },
+    { what: 'from the warm pool, first cell done', unit: 'ms', samples: warmSession },
+    { what: 'first cell done, warm / raw container', unit: 'x', samples: ratios(warmSession, raw) },
     { what: 'embedded session cold, first cell done', unit: 'ms', samples: cold },
     { what: 'embedded session warm, first cell done', unit: 'ms', samples: warm },
   ]
@@ -48,6 +54,12 @@ async function openAlone(host: SessionHost): Promise<number> {
   const duration = await timed(async () => (opened = await openSession(host, 'docker')))
   await opened?.close()
   return duration
+}
+
+/** Leaves the pool time to start the container that was taken from it before. */
+async function untilRefilled({ signal }: BenchContext, measure: () => Promise<number>): Promise<number> {
+  await pause(1_000, undefined, { signal })
+  return measure()
 }
 
 /** Nothing is loaded ahead. */

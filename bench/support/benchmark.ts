@@ -1,5 +1,4 @@
 import { loadavg } from 'node:os'
-import { installRuntime } from '../../dist/worker/index.js'
 import { machineFacts } from './machine.js'
 import type { Row } from './measure.js'
 import { type BenchOptions, readOptions } from './options.js'
@@ -26,7 +25,6 @@ export async function benchmark(name: string, measure: (context: BenchContext) =
   const interrupted = new Promise<never>((_, reject) => {
     interrupt.signal.addEventListener('abort', () => reject(interrupt.signal.reason as Error))
   })
-  installRuntime('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`))
   try {
     const measured = measure({
       ...options,

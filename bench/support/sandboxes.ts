@@ -22,8 +22,9 @@ export interface BenchSession {
   close(): Promise<void>
 }
 
-export async function prepareDocker({ tell }: BenchContext): Promise<DockerBackend> {
-  const backend = createDockerBackend()
+/** @param warm containers kept started */
+export async function prepareDocker({ tell }: BenchContext, warm = 0): Promise<DockerBackend> {
+  const backend = createDockerBackend({ warm, owner: namespace })
   await backend.ensureImage({ onProgress: tell })
   return backend
 }

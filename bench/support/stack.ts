@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
-import { loadConfig, startDevServer, startWorker, type TemporalServer } from '../../dist/worker/index.js'
+import {
+  installRuntime,
+  loadConfig,
+  startDevServer,
+  startWorker,
+  type TemporalServer,
+} from '../../dist/worker/index.js'
 import type { BenchContext } from './benchmark.js'
 
 /** The configuration every benchmark runs with. */
@@ -21,6 +27,8 @@ export interface Stack {
 
 /** A Temporal dev server of its own with a database file, and a client. No worker yet. */
 export async function startServer({ tell, atEnd, signal }: BenchContext): Promise<Stack> {
+  // Only with connections to come: the process would not end before one has been closed.
+  installRuntime('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`))
   const stateDirectory = await mkdtemp(join(tmpdir(), 'ptc-bench-'))
   atEnd(() => rm(stateDirectory, { recursive: true, force: true }))
   // Nothing of TEMPORAL_*: what a benchmark floods must not be anybody's server.
@@ -32,13 +40,17 @@ export async function startServer({ tell, atEnd, signal }: BenchContext): Promis
   return { server, client: new Client({ connection, namespace: server.namespace }), taskQueue }
 }
 
-/** The whole thing in this process: our worker with all it needs to run programs, and beside it one for bare activities. */
-export async function startStack(context: BenchContext): Promise<Stack> {
+/**
+ * The whole thing in this process: our worker with all it needs to run programs, and beside it one for bare activities.
+ *
+ * @param warm containers the worker keeps started
+ */
+export async function startStack(context: BenchContext, warm = 0): Promise<Stack> {
   const { tell, atEnd } = context
   const stack = await startServer(context)
   const { server } = stack
   const config = await loadConfig(configFile)
-  const worker = await startWorker({ config, server, roles: ['workflow', 'tools', 'sandbox'], onProgress: tell })
+  const worker = await startWorker({ config, server, roles: ['workflow', 'tools', 'sandbox'], warm, onProgress: tell })
   atEnd(() => worker.shutdown())
   await startBareWorker(server, context)
   return stack

@@ -60,7 +60,7 @@ export class WarmPool {
         await spare.connection.detach()
         throw signal.reason
       }
-      if (outcome === 'exists' && !this.#closed) this.#spares.unshift(spare)
+      if (outcome === 'exists' && !this.#closed) this.#keep(spare)
       else await discardSpare(engine, spare)
       signal.throwIfAborted()
       if (outcome === 'exists') return undefined

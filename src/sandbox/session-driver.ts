@@ -81,10 +81,8 @@ export class SessionDriver {
     const deadline = this.#watchDeadline(waiting.answer)
     try {
       const fence: Fence = [this.#options.epoch, step.number, options.attempt]
-      if (!this.#greeted) await this.#send(this.#hello(fence))
-      this.#greeted = true
-      await this.#send(stepMessage(step, fence))
-      return await waiting.answer.promise
+      // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
+      return await Promise.race([waiting.answer.promise, this.#ask(step, fence).then(() => waiting.answer.promise)])
     } finally {
       clearTimeout(deadline)
       if (this.#waiting === waiting) this.#waiting = undefined
@@ -107,6 +105,12 @@ export class SessionDriver {
     // The runner stops code by itself at the limit; this is for code that does not let it.
     const patience = this.#options.limits.cellSeconds * 1_000 + graceMs
     return setTimeout(() => void stop(), patience)
+  }
+
+  async #ask(step: Step, fence: Fence): Promise<void> {
+    if (!this.#greeted) await this.#send(this.#hello(fence))
+    this.#greeted = true
+    await this.#send(stepMessage(step, fence))
   }
 
   async #send(message: HostMessage): Promise<void> {

@@ -63,7 +63,7 @@ say(type="suspended", calls=[call(1 + n, "large") for n in range(10)], wake_in=N
 time.sleep(1e6)
 `)
     expect(outcome).toMatchObject({ status: 'timed_out' })
-    expect(milliseconds).toBeLessThan(30_000)
+    expect(milliseconds).toBeLessThan(20_000)
     expect(grownBytes).toBeLessThan(flat)
   })
 

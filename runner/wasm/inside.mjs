@@ -133,9 +133,16 @@ function limitFiles(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
     if (!fits()) throw new FS.ErrnoError(noSpace)
     used = { bytes: used.bytes + bytes, inodes: used.inodes + inodes }
   }
-  const grow = (node, size) => {
+  const capacity = (node) => node.contents?.length ?? 0
+  /** Makes a file larger, if there is room for it. */
+  const grow = (node, size, change) => {
     if (size > fileBytes) throw new FS.ErrnoError(fileTooLarge)
-    room(Math.max(size - (node.contents?.length ?? 0), 0), 0)
+    const held = Math.max(size, capacity(node))
+    room(held - capacity(node), 0)
+    const result = change()
+    // Memory is taken ahead of need: a file that grows in small pieces doubles again and again.
+    used = { ...used, bytes: used.bytes + Math.max(capacity(node) - held, 0) }
+    return result
   }
 
   const { createNode, resizeFileStorage } = MEMFS
@@ -144,14 +151,12 @@ function limitFiles(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
     return createNode(...parameters)
   }
   MEMFS.resizeFileStorage = (node, size) => {
-    grow(node, size)
-    resizeFileStorage(node, size)
+    grow(node, size, () => resizeFileStorage(node, size))
   }
   const operations = MEMFS.ops_table.file.stream
   const { write } = operations
   operations.write = (stream, buffer, offset, length, position, canOwn) => {
-    grow(stream.node, position + length)
-    return write(stream, buffer, offset, length, position, canOwn)
+    return grow(stream.node, position + length, () => write(stream, buffer, offset, length, position, canOwn))
   }
 }
 

@@ -9,8 +9,8 @@ const registry = createRegistry([])
 /** Temporal's own limit of a payload. */
 const payloadBytes = 2 * 1024 * 1024
 
-function described(answer: StepAnswer, limits = defaultLimits): StepAnswer {
-  const result = describeAnswer(answer, registry, limits)
+function described(answer: StepAnswer, outputRoom = defaultLimits.capturedCharacters): StepAnswer {
+  const result = describeAnswer(answer, registry, defaultLimits, outputRoom)
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(payloadBytes)
   return result
 }
@@ -38,7 +38,11 @@ describe('an answer of a sandbox', () => {
     { type: 'suspended', output: long, calls: calls(10, 100_000), wakeInMs: null },
   ])('of type $type is cut to what Temporal takes, whatever the limits are', (answer) => {
     expect(described(answer)).toMatchObject({ type: answer.type, output: expect.stringContaining('characters cut') })
-    described(answer, { ...defaultLimits, outputCharacters: 10_000_000 })
+    described(answer, 10_000_000)
+    expect(described(answer, 1_000)).toHaveProperty(
+      'output.length',
+      1_000 + '\n[... 2999000 characters cut ...]\n'.length,
+    )
   })
 
   it.each([

@@ -5,6 +5,9 @@ import { maximumFrameBytes } from '../sandbox/protocol/frames.js'
 
 const whole = z.int().min(1)
 
+/** Up to what a timer can be (24 days). */
+const seconds = z.number().positive().max(2_147_483, 'at most 2,147,483 seconds (24 days)')
+
 /** Limits as a configuration or a run may ask for them; what is not said is the default. */
 export const limitsSchema = z.strictObject({
   turns: whole.default(defaultLimits.turns),
@@ -13,14 +16,25 @@ export const limitsSchema = z.strictObject({
   callsInFlight: whole
     .max(1_000, 'Temporal allows 2,000 pending activities; at most 1,000')
     .default(defaultLimits.callsInFlight),
-  cellSeconds: z.number().positive().default(defaultLimits.cellSeconds),
-  outputCharacters: whole.default(defaultLimits.outputCharacters),
-  argumentBytes: whole.default(defaultLimits.argumentBytes),
+  cellSeconds: seconds.default(defaultLimits.cellSeconds),
+  cellTotalSeconds: seconds.default(defaultLimits.cellTotalSeconds),
+  outputCharacters: whole
+    .max(200_000, 'Temporal refuses payloads over 2 MiB; at most 200,000')
+    .default(defaultLimits.outputCharacters),
+  capturedCharacters: whole
+    .max(200_000, 'Temporal refuses payloads over 2 MiB; at most 200,000')
+    .default(defaultLimits.capturedCharacters),
+  argumentBytes: whole
+    .max(1_000_000, 'Temporal refuses payloads over 2 MiB; at most 1,000,000')
+    .default(defaultLimits.argumentBytes),
   resultBytes: whole
     .max(1_500_000, 'Temporal refuses payloads over 2 MiB; at most 1,500,000')
     .default(defaultLimits.resultBytes),
   sourceBytes: whole.default(defaultLimits.sourceBytes),
-  frameBytes: whole.max(maximumFrameBytes).default(defaultLimits.frameBytes),
+  frameBytes: whole
+    .min(2 * 1024 * 1024, 'what one step carries needs up to 2 MiB')
+    .max(maximumFrameBytes)
+    .default(defaultLimits.frameBytes),
   memoryBytes: whole.min(32 * 1024 * 1024, 'a Python session needs at least 32 MiB').default(defaultLimits.memoryBytes),
   cpus: z.number().positive().default(defaultLimits.cpus),
   processes: whole.default(defaultLimits.processes),

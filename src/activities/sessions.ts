@@ -32,7 +32,7 @@ export function closeSession(host: SessionHost) {
 async function advance(
   host: SessionHost,
   registry: ToolRegistry,
-  { session, recorded, firstRecorded, step, limits }: AdvanceInput & { readonly limits: Limits },
+  { session, recorded, firstRecorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: Limits },
   { workflowId, runId, attempt, signal, report }: ActivityScope,
 ): Promise<AdvanceAnswer> {
   const owner = { workflowId, runId, limits }
@@ -47,11 +47,13 @@ async function advance(
       await host.advance(session, again, owner, { attempt, signal, onOutput }),
       registry,
       limits,
+      outputRoom,
     )
     if (answer.type === 'lost') return answer
     const reason = difference(past.answer, answer)
     if (reason !== undefined) return { type: 'diverged', reason }
   }
   if (!step) return { type: 'repeated' }
-  return describeAnswer(await host.advance(session, step, owner, { attempt, signal, onOutput }), registry, limits)
+  const answer = await host.advance(session, step, owner, { attempt, signal, onOutput })
+  return describeAnswer(answer, registry, limits, outputRoom)
 }

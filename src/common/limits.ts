@@ -10,8 +10,12 @@ export interface Limits {
   readonly callsInFlight: number
   /** Seconds a cell's code may run, waiting for tools not counted. */
   readonly cellSeconds: number
+  /** Seconds a cell may take from its beginning to its end, waiting for tools and timers included. */
+  readonly cellTotalSeconds: number
   /** Characters of printed output that reach the model; the middle is cut. */
   readonly outputCharacters: number
+  /** Characters of a cell's printed output that the history keeps, for people; the middle is cut. */
+  readonly capturedCharacters: number
   /** Bytes of one tool call's arguments, as JSON. */
   readonly argumentBytes: number
   /** Bytes of one tool result, as JSON. Temporal refuses payloads over 2 MiB. */
@@ -42,7 +46,9 @@ export const defaultLimits: Limits = {
   callsPerRun: 5_000,
   callsInFlight: 200,
   cellSeconds: 90,
+  cellTotalSeconds: 24 * 60 * 60,
   outputCharacters: 20_000,
+  capturedCharacters: 200_000,
   argumentBytes: 256 * 1024,
   resultBytes: 1024 * 1024,
   sourceBytes: 256 * 1024,

@@ -27,6 +27,10 @@ export interface Timings {
   readonly modelMs: number
   /** Opening a sandbox. */
   readonly openMs: number
+  /** Code that waits for so long gives its sandbox back until something arrives. */
+  readonly parkMs: number
+  /** A sandbox in which an agent runs nothing for so long is given back until the next cell. */
+  readonly idleMs: number
 }
 
 /** What a session that outlives one run may do. */

@@ -49,6 +49,8 @@ export type StepInput =
   | { readonly type: 'cell'; readonly cell: number; readonly source: string }
   /** `results` may be empty: then only time has passed. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
+  /** The cell is over: its code is cancelled, its variables stay. Answered `failed`, as `timed_out` with this reason. */
+  | { readonly type: 'stop'; readonly reason: string }
 
 export interface Step {
   /** Per session, from 1, without gaps. */
@@ -108,6 +110,8 @@ export interface AdvanceInput {
   /** Number of the first recorded step. */
   readonly firstRecorded: number
   readonly step: Step | null
+  /** Characters of output the answer may carry: what its cell has left. */
+  readonly outputRoom: number
 }
 
 /** What `session.advance` answers; `repeated` when there was no new step. */

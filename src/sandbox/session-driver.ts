@@ -136,7 +136,7 @@ export class SessionDriver {
       limits: {
         cell_seconds: limits.cellSeconds,
         calls_per_cell: limits.callsPerCell,
-        output_characters: limits.outputCharacters,
+        captured_characters: limits.capturedCharacters,
         frame_bytes: limits.frameBytes,
         argument_bytes: limits.argumentBytes,
       },
@@ -197,6 +197,7 @@ export class SessionDriver {
 function stepMessage(step: Step, fence: Fence): HostMessage {
   const { number, now, input } = step
   if (input.type === 'cell') return { type: 'cell', fence, step: number, now, cell: input.cell, source: input.source }
+  if (input.type === 'stop') return { type: 'advance', fence, step: number, now, results: [], stop: input.reason }
   const results = input.results.map(({ index, outcome }) => ({ call: index, outcome }))
   return { type: 'advance', fence, step: number, now, results }
 }

@@ -6,7 +6,7 @@ import { shortNumber, utf8Length } from '../common/text.js'
 import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
 import { neverHang } from './never-hang.js'
-import { type Notebook, openNotebook } from './run-cell.js'
+import { closeNotebook, type Notebook, openNotebook } from './notebook.js'
 import { countReply, type Run, showProgress, startRun } from './run.js'
 import { serveReply } from './serve-reply.js'
 
@@ -14,14 +14,14 @@ import { serveReply } from './serve-reply.js'
 export async function agent(input: AgentInput): Promise<AgentResult> {
   return neverHang(async () => {
     const run = await startRun(input)
-    const notebook = openNotebook(run)
+    const notebook = openNotebook(run, { idleMs: run.plan.timings.idleMs })
     const calls = new CancellationScope()
     try {
       const { status, answer } = await calls.run(() => converse(run, notebook, input.question))
       return { status, answer, ...run.counts }
     } finally {
       calls.cancel() // calls that code started and never waited for
-      await notebook.session.close()
+      await closeNotebook(notebook)
     }
   })
 }

@@ -43,8 +43,7 @@ export interface OpenInput {
 }
 
 /** Makes a sandbox on any host that can. */
-export function openSession(input: OpenInput, timings: Timings): Promise<OpenedSession> {
-  const { session } = input
+export function openSession(input: OpenInput, timings: Timings, summary: string): Promise<OpenedSession> {
   return run(activityNames.openSession, input, {
     ...on('sandbox'),
     startToCloseTimeout: timings.openMs,
@@ -52,12 +51,7 @@ export function openSession(input: OpenInput, timings: Timings): Promise<OpenedS
     // A sandbox that was made although the run is cancelled must be known, or nobody would close it.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { ...engineRetry, maximumAttempts: 5 },
-    summary:
-      session.epoch === 1
-        ? session.backend === 'auto'
-          ? 'open a session'
-          : `open a session (${session.backend})`
-        : `rebuild the session (${session.epoch})`,
+    summary,
   })
 }
 
@@ -84,13 +78,13 @@ function cellsIn({ recorded }: AdvanceInput): number {
 }
 
 /** Removes a session's sandbox; when its host is gone, that host's reaper does it. */
-export function closeSession(session: SessionRef, hostQueue: string, timings: Timings): Promise<void> {
+export function closeSession(session: SessionRef, hostQueue: string, timings: Timings, summary: string): Promise<void> {
   return run(activityNames.closeSession, session, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timings.hostMs,
     startToCloseTimeout: '30s',
     retry: { ...engineRetry, maximumAttempts: 3 },
-    summary: 'close the session',
+    summary,
   })
 }
 

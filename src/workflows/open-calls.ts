@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow'
+import { CancellationScope, condition } from '@temporalio/workflow'
 import type { CallOutcome } from '../common/outcomes.js'
 import { utf8Length } from '../common/text.js'
 import type { DeliveredResult, DescribedCall } from '../common/steps.js'
@@ -8,8 +8,8 @@ const stepBytes = 1_250_000
 
 /** The calls a program waits for, and the results that have arrived but not been handed over. */
 export class OpenCalls {
-  /** By index; the call itself tells it from one of the same index that was made in a cell since dropped. */
-  readonly #open = new Map<number, DescribedCall>()
+  /** By index; the scope also tells a call from one of the same index that was made in a cell since dropped. */
+  readonly #open = new Map<number, CancellationScope>()
   readonly #madeInCell = new Set<number>()
   /** Handed over in this cell, to calls of earlier ones: were the cell dropped, the program would not have them. */
   #lateResults: DeliveredResult[] = []
@@ -31,12 +31,15 @@ export class OpenCalls {
 
   /** Starts serving a call; its result arrives whenever it does. */
   start(call: DescribedCall, serve: (call: DescribedCall) => Promise<CallOutcome>): void {
-    this.#open.set(call.index, call)
+    const scope = new CancellationScope()
+    this.#open.set(call.index, scope)
     this.#madeInCell.add(call.index)
-    serve(call).then(
-      (outcome) => this.#arrive(call, outcome),
-      (thrown: unknown) => (this.#failure ??= { thrown }),
-    )
+    scope
+      .run(() => serve(call))
+      .then(
+        (outcome) => this.#arrive(call.index, scope, outcome),
+        (thrown: unknown) => this.#fail(call.index, scope, thrown),
+      )
   }
 
   /** Calls whose result the program does not have yet. */
@@ -45,13 +48,13 @@ export class OpenCalls {
   }
 
   /**
-   * Waits until something has arrived, or time is up. Gives the results in the order they arrived; empty when only time
-   * has passed.
+   * Waits until something has arrived, or time is up, or there is no point any more. Gives the results in the order they
+   * arrived; empty when only time has passed.
    *
    * @throws what a call threw: the cancellation of the run
    */
-  async next(wakeInMs: number | null): Promise<readonly DeliveredResult[]> {
-    const ready = (): boolean => this.#arrived.length > 0 || this.#failure !== undefined
+  async next(wakeInMs: number | null, isPointless: () => boolean): Promise<readonly DeliveredResult[]> {
+    const ready = (): boolean => this.#arrived.length > 0 || this.#failure !== undefined || isPointless()
     if (wakeInMs === null) await condition(ready)
     else if (!ready()) await condition(ready, Math.max(wakeInMs, 1))
     if (this.#failure) throw this.#failure.thrown
@@ -73,11 +76,36 @@ export class OpenCalls {
     this.beginCell()
   }
 
-  #arrive(call: DescribedCall, outcome: CallOutcome): void {
-    const { index } = call
-    if (this.#open.get(index) !== call) return
+  /** Cancels every call and forgets it: the program was stopped. */
+  cancel(): void {
+    this.#cancel([...this.#open.keys()])
+    this.clear()
+  }
+
+  /** Cancels the calls of the current cell and forgets it. */
+  cancelCell(): void {
+    this.#cancel([...this.#madeInCell])
+    this.dropCell()
+  }
+
+  /** Forgotten first: a call that was cancelled because nobody waits for it is no failure. */
+  #cancel(indices: readonly number[]): void {
+    for (const index of indices) {
+      const scope = this.#open.get(index)
+      this.#open.delete(index)
+      scope?.cancel()
+    }
+  }
+
+  #arrive(index: number, scope: CancellationScope, outcome: CallOutcome): void {
+    if (this.#open.get(index) !== scope) return
     this.#open.delete(index)
     this.#arrived.push({ index, outcome })
+  }
+
+  /** A call that was cancelled because nobody waits for it any more is no failure. */
+  #fail(index: number, scope: CancellationScope, thrown: unknown): void {
+    if (this.#open.get(index) === scope) this.#failure ??= { thrown }
   }
 
   #take(): readonly DeliveredResult[] {

@@ -11,7 +11,8 @@ import type { RunOptions } from '../common/runs.js'
 import { type Executed, type ExecuteInput, executionBytes, type SessionResult } from '../common/sessions.js'
 import type { SessionStatus } from '../common/sessions.js'
 import { plural, utf8Length } from '../common/text.js'
-import { type Notebook, openNotebook, runCell } from './run-cell.js'
+import { closeNotebook, type Notebook, openNotebook } from './notebook.js'
+import { runCell } from './run-cell.js'
 import { type Run, startRun } from './run.js'
 
 /** Temporal ends a workflow for good at 51,200 events or 50 MB; the cell that comes last needs room too. */
@@ -107,7 +108,7 @@ export class OwnedSession {
 
   /** Never cancelled; a host that is gone does not fail it. */
   async removeSandbox(): Promise<void> {
-    await this.#opened?.notebook.session.close()
+    if (this.#opened) await closeNotebook(this.#opened.notebook)
   }
 
   status(): SessionStatus {

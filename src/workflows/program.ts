@@ -1,7 +1,8 @@
 import { CancellationScope } from '@temporalio/workflow'
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
 import { neverHang } from './never-hang.js'
-import { openNotebook, runCell } from './run-cell.js'
+import { closeNotebook, openNotebook } from './notebook.js'
+import { runCell } from './run-cell.js'
 import { startRun } from './run.js'
 
 /** Workflow `program`: one cell with tools and no model. Everything an agent's code can do, it can. */
@@ -15,7 +16,7 @@ export async function program(input: ProgramInput): Promise<ProgramResult> {
       return { outcome, ...run.counts }
     } finally {
       calls.cancel()
-      await notebook.session.close()
+      await closeNotebook(notebook)
     }
   })
 }

@@ -1,67 +1,103 @@
 import type { CellOutcome } from '../common/outcomes.js'
-import type { DescribedCall, LostCause, StepAnswer } from '../common/steps.js'
-import { cutMiddle, plural, utf8Length } from '../common/text.js'
+import type { AdvanceAnswer, DescribedCall, LostCause, StepAnswer } from '../common/steps.js'
+import { plural, utf8Length } from '../common/text.js'
 import { callTool } from './call-tool.js'
-import { OpenCalls } from './open-calls.js'
+import { CellOutput } from './cell-output.js'
+import { beginIdle, type Notebook, untilWoken } from './notebook.js'
+import type { OpenCalls } from './open-calls.js'
 import { type Run, showProgress } from './run.js'
-import { Session } from './session.js'
 
 type Suspended = Extract<StepAnswer<DescribedCall>, { type: 'suspended' }>
 
-/** The code side of a run: one session, its cells one after the other, and the calls that are open in it. */
-export interface Notebook {
-  readonly session: Session
-  readonly openCalls: OpenCalls
-}
-
-export function openNotebook(run: Run): Notebook {
-  return { session: new Session(run), openCalls: new OpenCalls() }
-}
-
 /** Runs one cell to its end: advance, serve the calls, advance with what has arrived. */
 export async function runCell(run: Run, notebook: Notebook, source: string): Promise<CellOutcome> {
+  const size = utf8Length(source)
+  const { sourceBytes } = run.plan.limits
+  if (size > sourceBytes) return tooLarge(size, sourceBytes)
+  notebook.alarm.clear()
+  const output = new CellOutput(run.plan.limits.outputCharacters)
+  const outcome = await toItsEnd(run, notebook, source, output)
+  beginIdle(notebook)
+  return { ...outcome, output: output.text }
+}
+
+/** Characters of output that every step may carry, whatever the cell has printed before: its end says the most. */
+const leastOutput = 1_000
+
+async function toItsEnd(run: Run, notebook: Notebook, source: string, output: CellOutput): Promise<CellEnd> {
   const { limits } = run.plan
   const { session, openCalls } = notebook
   const { turns: turn } = run.counts
-  const size = utf8Length(source)
-  if (size > limits.sourceBytes) return tooLarge(size, limits.sourceBytes)
   const cell = (run.counts.cells += 1)
   const serve = (call: DescribedCall) => callTool(run, call, 'code_execution', { turn, cell, index: call.index })
+  const deadline = Date.now() + limits.cellTotalSeconds * 1_000
+  const room = () => Math.max(limits.capturedCharacters - output.length, leastOutput)
   let calls = 0
-  let output = ''
   openCalls.beginCell()
   showProgress(run, `running cell ${cell}`)
-  let answer = await session.advance({ type: 'cell', cell, source })
+  let answer = await session.advance({ type: 'cell', cell, source }, room())
   for (;;) {
-    if ('output' in answer) output = cutMiddle(output + answer.output, limits.outputCharacters)
-    switch (answer.type) {
-      case 'completed':
-        return { status: 'ok', output }
-      case 'failed':
-        return answer.kind === 'code_error'
-          ? { status: 'code_error', output, error: answer.error }
-          : { status: answer.kind, output, error: answer.error, sessionKept: true }
-      case 'lost':
-        openCalls.dropCell()
-        return lostOutcome(answer.cause, answer.reason, output)
-      case 'diverged':
-        openCalls.clear()
-        return { status: 'diverged', output, error: answer.reason }
-      case 'suspended':
-    }
+    if ('output' in answer) output.add(answer.output)
+    if (answer.type !== 'suspended') return endOf(answer, openCalls)
     calls += answer.calls.length
     const broken = brokenSuspension(answer, openCalls, calls > limits.callsPerCell ? limits.callsPerCell : null)
     if (broken) {
       // The runner lets none of this happen; only code that got hold of it does.
       openCalls.dropCell()
       await session.dropCell()
-      return { ...broken, output }
+      return broken
     }
     for (const call of answer.calls) openCalls.start(call, serve)
     showProgress(run, `cell ${cell} waits for ${plural(openCalls.size, 'tool call')}`)
-    const results = await openCalls.next(answer.wakeInMs)
+    const woken = await untilWoken(run, notebook, answer.wakeInMs, deadline)
+    if (woken.type === 'overdue') return stopCell(notebook, limits.cellTotalSeconds, output)
     showProgress(run, `running cell ${cell}`)
-    answer = await session.advance({ type: 'results', results })
+    answer = await session.advance(woken, room())
+  }
+}
+
+/** What a cell came to, but for its output. */
+type CellEnd = DistributiveOmit<CellOutcome, 'output'>
+type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
+
+type Ended = Exclude<AdvanceAnswer, { type: 'suspended' | 'repeated' }>
+
+function endOf(answer: Ended, openCalls: OpenCalls): CellEnd {
+  switch (answer.type) {
+    case 'completed':
+      return { status: 'ok' }
+    case 'failed':
+      if (answer.kind === 'code_error') return { status: 'code_error', error: answer.error }
+      openCalls.cancel() // the runner has forgotten them too
+      return { status: answer.kind, error: answer.error, sessionKept: true }
+    case 'lost':
+      openCalls.dropCell()
+      return lostEnd(answer.cause, answer.reason)
+    case 'diverged':
+      openCalls.clear()
+      return { status: 'diverged', error: answer.reason }
+  }
+}
+
+/** Ends a cell whose whole time is up. Its variables are kept if its code lets itself be stopped. */
+async function stopCell(notebook: Notebook, seconds: number, output: CellOutput): Promise<CellEnd> {
+  const reason = `the code was stopped: with all it waits for it may take ${seconds} seconds. Wait for less at a time.`
+  const answer = await notebook.session.advance({ type: 'stop', reason }, leastOutput)
+  if ('output' in answer) output.add(answer.output)
+  switch (answer.type) {
+    case 'completed':
+    case 'failed':
+      notebook.openCalls.cancel()
+      return { status: 'timed_out', error: reason, sessionKept: true }
+    case 'suspended':
+      notebook.openCalls.cancelCell()
+      await notebook.session.dropCell()
+      return { status: 'timed_out', error: reason, sessionKept: false }
+    case 'lost':
+      notebook.openCalls.cancelCell()
+      return { status: 'timed_out', error: reason, sessionKept: false }
+    case 'diverged':
+      return endOf(answer, notebook.openCalls)
   }
 }
 
@@ -70,32 +106,30 @@ function brokenSuspension(
   { calls, wakeInMs }: Suspended,
   openCalls: OpenCalls,
   callLimit: number | null,
-): Exclude<CellOutcome, { status: 'ok' }> | undefined {
+): CellEnd | undefined {
   if (callLimit !== null) {
     return {
       status: 'limit_exceeded',
-      output: '',
-      error: `more than ${callLimit} tool calls in one cell`,
+      error: `more than ${callLimit} tool calls in one cell. Make the rest in the next cell.`,
       sessionKept: false,
     }
   }
-  if (!openCalls.areNew(calls))
-    return { status: 'lost', output: '', error: 'the sandbox repeated the number of a call' }
+  if (!openCalls.areNew(calls)) return { status: 'lost', error: 'the sandbox repeated the number of a call' }
   if (calls.length === 0 && openCalls.size === 0 && wakeInMs === null) {
-    return { status: 'lost', output: '', error: 'the sandbox waits for nothing' }
+    return { status: 'lost', error: 'the sandbox waits for nothing' }
   }
   return undefined
 }
 
-function lostOutcome(cause: LostCause, reason: string, output: string): CellOutcome {
+function lostEnd(cause: LostCause, reason: string): CellEnd {
   switch (cause) {
     case 'killed_at_limit':
-      return { status: 'timed_out', output, error: reason, sessionKept: false }
+      return { status: 'timed_out', error: `${reason}. Do less in one cell.`, sessionKept: false }
     case 'out_of_memory':
-      return { status: 'limit_exceeded', output, error: reason, sessionKept: false }
+      return { status: 'limit_exceeded', error: `${reason}. Hold less of it at a time.`, sessionKept: false }
     case 'gone':
     case 'protocol':
-      return { status: 'lost', output, error: reason }
+      return { status: 'lost', error: reason }
   }
 }
 
@@ -103,7 +137,7 @@ function tooLarge(size: number, limit: number): CellOutcome {
   return {
     status: 'limit_exceeded',
     output: '',
-    error: `the code has ${size} bytes, the limit is ${limit}`,
+    error: `the code has ${size} bytes, the limit is ${limit}. Send it in parts.`,
     sessionKept: true,
   }
 }

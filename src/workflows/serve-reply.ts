@@ -5,7 +5,8 @@ import type { DescribedCall } from '../common/steps.js'
 import { cutMiddle } from '../common/text.js'
 import { callTool } from './call-tool.js'
 import { cellText } from './cell-text.js'
-import { type Notebook, runCell } from './run-cell.js'
+import type { Notebook } from './notebook.js'
+import { runCell } from './run-cell.js'
 import type { Run } from './run.js'
 
 /**

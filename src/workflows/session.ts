@@ -19,6 +19,9 @@ export class Session {
   #ref: SessionRef
   /** Undefined while there is no sandbox. */
   #hostQueue: string | undefined
+  #isParked = false
+  /** Settles when every sandbox that was parked is gone. */
+  #parked: Promise<unknown> = Promise.resolve()
 
   constructor(run: Run) {
     this.#plan = run.plan
@@ -30,11 +33,13 @@ export class Session {
    * Runs the program on to its next suspension or its end. A lost sandbox is rebuilt from the journal and the step taken
    * again. `lost` is answered only when that does not help, and then the session goes on without the current cell;
    * `diverged` when the journal can't be repeated, and then it goes on empty.
+   *
+   * @param outputRoom characters of output the answer may carry
    */
-  async advance(input: StepInput): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
+  async advance(input: StepInput, outputRoom: number): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
     const step = this.#journal.next(input, Date.now() - this.#startedAt)
     for (let rebuilds = 0; ; rebuilds += 1) {
-      const answer = await this.#attempt(step)
+      const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
@@ -56,29 +61,41 @@ export class Session {
     await this.#discard()
   }
 
-  /** Ends the session. Never cancelled, and a host that is gone does not fail the run. */
-  async close(): Promise<void> {
-    await CancellationScope.nonCancellable(() => this.#discard())
+  /** Gives the sandbox back until the next step, which finds everything as it was: that one is rebuilt from the journal. */
+  park(): void {
+    if (this.#hostQueue === undefined) return
+    this.#isParked = true
+    const discarded = CancellationScope.nonCancellable(() => this.#discard('park the session'))
+    this.#parked = Promise.all([this.#parked, discarded])
   }
 
-  async #attempt(step: Step): Promise<AdvanceAnswer> {
+  /** Ends the session. Never cancelled, and a host that is gone does not fail the run. */
+  async close(): Promise<void> {
+    await CancellationScope.nonCancellable(async () => {
+      await this.#parked
+      await this.#discard()
+    })
+  }
+
+  async #attempt(step: Step, outputRoom: number): Promise<AdvanceAnswer> {
     if (this.#hostQueue === undefined) {
       const rebuilt = await this.#open()
       if (rebuilt.type !== 'repeated') return rebuilt
     }
-    return this.#send({ recorded: [], firstRecorded: step.number, step }, summaryOf(step))
+    return this.#send({ recorded: [], firstRecorded: step.number, step, outputRoom }, summaryOf(step))
   }
 
   /** A fresh sandbox, brought to where the journal ends. */
   async #open(): Promise<AdvanceAnswer> {
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { limits, timings } = this.#plan
-    const opened = await openSession({ session: this.#ref, limits }, timings)
+    const opened = await openSession({ session: this.#ref, limits }, timings, this.#openSummary())
+    this.#isParked = false
     this.#hostQueue = opened.hostQueue
     this.#ref = opened.session
     for (const { first, steps } of this.#journal.batches()) {
       const summary = `repeat ${plural(steps.length, 'recorded step')}`
-      const answer = await this.#send({ recorded: steps, firstRecorded: first, step: null }, summary)
+      const answer = await this.#send({ recorded: steps, firstRecorded: first, step: null, outputRoom: 0 }, summary)
       if (answer.type !== 'repeated') return answer
     }
     return { type: 'repeated' }
@@ -104,12 +121,18 @@ export class Session {
     else await discarded
   }
 
-  async #discard(): Promise<void> {
+  #openSummary(): string {
+    const { epoch, backend } = this.#ref
+    if (epoch === 1) return backend === 'auto' ? 'open a session' : `open a session (${backend})`
+    return `${this.#isParked ? 'wake' : 'rebuild'} the session (${epoch})`
+  }
+
+  async #discard(summary = 'close the session'): Promise<void> {
     const hostQueue = this.#hostQueue
     this.#hostQueue = undefined
     if (hostQueue === undefined) return
     try {
-      await closeSession(this.#ref, hostQueue, this.#plan.timings)
+      await closeSession(this.#ref, hostQueue, this.#plan.timings, summary)
     } catch (thrown) {
       if (!(thrown instanceof ActivityFailure)) throw thrown
       // The host does not answer; its reaper removes what expired.
@@ -133,5 +156,6 @@ function hostIsGone(thrown: unknown): string | undefined {
 
 function summaryOf({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`
+  if (input.type === 'stop') return 'stop the cell: its time is up'
   return input.results.length === 0 ? 'go on: a timer is due' : `go on with ${plural(input.results.length, 'result')}`
 }

@@ -257,7 +257,10 @@ print(frame["results"][0]["outcome"]["status"])
     expect(polite.events).toBeLessThan(2_000)
     // The count of the runner is a kindness; that of the workflow is the limit.
     const forged = await attack('for n in range(1, 100_000): suspend(call(n, "echo"))')
-    expect(forged.outcome).toMatchObject({ status: 'limit_exceeded', error: 'more than 50 tool calls in one cell' })
+    expect(forged.outcome).toMatchObject({
+      status: 'limit_exceeded',
+      error: expect.stringMatching(/^more than 50 tool/),
+    })
     expect(ran).toHaveLength(50)
   })
 

@@ -125,7 +125,10 @@ except TimeoutError:
   it('that is larger than the limit is refused before a sandbox is opened', async () => {
     const stack = await Stack.start({ limits: { sourceBytes: 100 } })
     const { outcome } = await stack.run(`# ${'é'.repeat(60)}`)
-    expect(outcome).toMatchObject({ status: 'limit_exceeded', error: 'the code has 122 bytes, the limit is 100' })
+    expect(outcome).toMatchObject({
+      status: 'limit_exceeded',
+      error: 'the code has 122 bytes, the limit is 100. Send it in parts.',
+    })
     expect((await stack.activities()).map(({ type }) => type)).toEqual(['run.plan'])
   })
 

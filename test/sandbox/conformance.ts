@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import { TestNotebook } from '../support/notebook.js'
+import { limitsConformance } from './conformance-limits.js'
+import { iff } from './iff.js'
 
 export interface ConformanceOptions {
   readonly makeBackend: () => SandboxBackend
@@ -11,9 +13,6 @@ export interface ConformanceOptions {
   /** Code may start threads and processes. */
   readonly hasProcesses: boolean
 }
-
-/** A test only for backends that claim this; for others there is none, and so none that is skipped. */
-const iff = (claimed: boolean): typeof it | (() => void) => (claimed ? it : () => undefined)
 
 /** What every backend must do. Written against the interface alone, so that anybody's backend can be held to it. */
 export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProcesses }: ConformanceOptions): void {
@@ -29,6 +28,8 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
     await notebook?.close()
     await backend?.close()
   })
+
+  describe('cells over a limit', () => limitsConformance(() => backend, stopsCode))
 
   describe('calls', () => {
     it('take keywords, positions or one dict, and return parsed JSON', async () => {
@@ -178,8 +179,8 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
     })
 
     it('give only the head and the tail of too much output', async () => {
-      const { output } = await notebook.run('print("a" * 100_000 + "z")')
-      expect(output.length).toBeLessThan(notebook.limits.outputCharacters + 100)
+      const { output } = await notebook.run('print("a" * 1_000_000 + "z")')
+      expect(output.length).toBeLessThan(notebook.limits.capturedCharacters + 100)
       expect(output).toMatch(/^aaa[^]*characters cut[^]*az\n$/)
     })
 
@@ -195,34 +196,6 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
       const { output } = await notebook.run('task = asyncio.create_task(get("later"))\nawait asyncio.sleep(0)')
       expect(output).toContain('[hint] 1 tool calls were still open')
       expect((await notebook.run('print(await task)')).output).toBe("{'a': 'later'}\n")
-    })
-
-    it('end after too many calls, even if they swallow it', async () => {
-      const small = await new TestNotebook(backend, { callsPerCell: 3 }).open()
-      const { final } = await small.run('while True:\n    try:\n        await get(1)\n    except Exception: pass')
-      expect(final).toMatchObject({ type: 'failed', kind: 'limit_exceeded' })
-      await small.close()
-    })
-
-    it('that do not stop by themselves are stopped at their time', { timeout: 60_000 }, async () => {
-      const small = await new TestNotebook(backend, { cellSeconds: 1 }).open()
-      await small.run('kept = 1')
-      const { final } = await small.run('while True: pass')
-      if (stopsCode) {
-        expect(final).toMatchObject({ type: 'failed', kind: 'timed_out' })
-        expect((await small.run('print(kept)')).output).toBe('1\n')
-      } else {
-        expect(final).toMatchObject({ type: 'lost', cause: 'killed_at_limit' })
-      }
-      await small.close()
-    })
-
-    iff(stopsCode)('that do not let themselves be stopped are killed', { timeout: 60_000 }, async () => {
-      const small = await new TestNotebook(backend, { cellSeconds: 1 }).open()
-      const ignore = 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\n'
-      const { final } = await small.run(`${ignore}while True: pass`)
-      expect(final).toMatchObject({ type: 'lost', cause: 'killed_at_limit' })
-      await small.close()
     })
   })
 

@@ -39,7 +39,7 @@ async function cell(source: string): Promise<RunnerMessage> {
 }
 
 test('the runner of the Docker sandbox greets from the embedded one', async () => {
-  const { cellSeconds, callsPerCell, outputCharacters, frameBytes, argumentBytes } = defaultLimits
+  const { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes } = defaultLimits
   await send({
     type: 'hello',
     protocol: protocolVersion,
@@ -50,7 +50,7 @@ test('the runner of the Docker sandbox greets from the embedded one', async () =
     limits: {
       cell_seconds: cellSeconds,
       calls_per_cell: callsPerCell,
-      output_characters: outputCharacters,
+      captured_characters: capturedCharacters,
       frame_bytes: frameBytes,
       argument_bytes: argumentBytes,
     },

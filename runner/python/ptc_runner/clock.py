@@ -55,4 +55,5 @@ class CellTimer:
     def _stop(self, *_):
         # Never in the runner's own code or in the middle of a frame; the timer fires again.
         if self.running and not self.channel.sending:
-            raise CellStop("timed_out", f"the code was stopped: it may run {self.limit:g} seconds")
+            rule = f"it may run {self.limit:g} seconds, waiting for tools not counted"
+            raise CellStop("timed_out", f"the code was stopped: {rule}. Do less in one cell.")

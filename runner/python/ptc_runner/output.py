@@ -12,6 +12,7 @@ from .channel import EMBEDDED
 CHUNK = 1 << 20
 PIECE_SECONDS = 0.25  # a long-running cell shows what it prints so often
 PIECE_CHARACTERS = 4_000
+STEP_CHARACTERS = 1_000  # that every step may say, whatever its cell has said before
 NOTE_CHARACTERS = 200  # kept free for the mark of a cut and for hints: the host cuts at the limit, and would cut those
 
 
@@ -19,9 +20,9 @@ class Output:
     def __init__(self, channel):
         self.channel = channel
         self.step = 0
-        self.limit = 20_000
+        self.set_limit(20_000)
+        self.begin()
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self.last_piece = 0.0
         self.unread = 0
         self._clear()
         if EMBEDDED:
@@ -46,11 +47,17 @@ class Output:
         )
 
     def set_limit(self, characters):
-        self.limit = max(characters - NOTE_CHARACTERS, characters // 2)
+        self.capacity = characters
 
     def begin(self):
         """A cell begins: a quick one sends no piece before its answer."""
         self.last_piece = time.monotonic()
+        self._leave(self.capacity)
+
+    def _leave(self, characters):
+        self.room = characters
+        free = max(characters, min(STEP_CHARACTERS, self.capacity))
+        self.limit = max(free - NOTE_CHARACTERS, free // 2)
 
     def _clear(self):
         self.head, self.tail, self.dropped = "", "", 0
@@ -100,6 +107,7 @@ class Output:
         cut = f"\n[... {self.dropped} characters cut ...]\n" if self.dropped else ""
         text = self.head + cut + self.tail
         self._clear()
+        self._leave(self.room - len(text))
         separator = "\n" if note and text and not text.endswith("\n") else ""
         return text + separator + note
 

@@ -18,6 +18,7 @@ PROTOCOL = 1
 CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
 SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
 DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
+FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
 
 
@@ -86,7 +87,7 @@ class Session:
         self.session = frame["session"]
         self.limits = frame["limits"]
         self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
-        self.output.set_limit(self.limits["output_characters"])
+        self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
         tools.install(self, frame["tools"])
         language = f"Python {platform.python_version()}"
         self.channel.send(
@@ -98,11 +99,7 @@ class Session:
 
     def _reply(self, message, note=""):
         message = {**message, "step": self.step, "output": self.output.take(note)}
-        try:
-            self.channel.send(message)
-        except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
-            message = {"type": "failed", "step": self.step, "kind": "limit_exceeded", "error": str(problem), "output": ""}
-            self.channel.send(message)
+        self.channel.send(message)
         self.answer = message
 
     # -- the program's side
@@ -113,7 +110,11 @@ class Session:
         self.timer.reset(self.limits["cell_seconds"])
         with self.hints:
             answer = self._run(frame["source"], frame["cell"])
-        self._reply(answer, self.hints.text() + self._open_calls_hint())
+        try:
+            self._reply(answer, self.hints.text() + self._open_calls_hint())
+        except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
+            self._abandon()
+            self._reply({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
 
     def _run(self, source, number):
         """Runs a cell to its end. Whatever user code raises ends the cell, never the session."""
@@ -144,8 +145,7 @@ class Session:
 
     def _abandon(self):
         """After a stop nothing of the program goes on: its tasks are cancelled, its open calls forgotten."""
-        self.calls.clear()
-        self.fresh.clear()
+        self._forget_calls()
         for task in asyncio.all_tasks(self.loop):
             task.cancel()
         self.loop.set_exception_handler(lambda *_: None)
@@ -161,8 +161,13 @@ class Session:
             pass
         finally:
             self.timer.pause()
+            self._forget_calls()  # those that finally blocks made
             gc.collect()
             self.loop.set_exception_handler(None)
+
+    def _forget_calls(self):
+        self.calls.clear()
+        self.fresh.clear()
 
     def _open_calls_hint(self):
         if not self.calls:
@@ -173,7 +178,8 @@ class Session:
         """One tool call: registered now, handed over when the program can't go on, awaited by the code."""
         self.calls_in_cell += 1
         if self.calls_in_cell > self.limits["calls_per_cell"]:
-            raise CellStop("limit_exceeded", f"more than {self.limits['calls_per_cell']} tool calls in one cell")
+            limit = self.limits["calls_per_cell"]
+            raise CellStop("limit_exceeded", f"more than {limit} tool calls in one cell. Make the rest in the next cell.")
         self.call_index += 1
         future = self.loop.create_future()
         index = self.call_index
@@ -192,8 +198,13 @@ class Session:
         due = None if timeout is None else self.clock.read() + timeout
         calls = self._next_calls()
         wake_in = 0 if self.fresh else self._wake_in(timeout)
-        self._reply({"type": "suspended", "calls": calls, "wake_in": wake_in})
+        try:
+            self._reply({"type": "suspended", "calls": calls, "wake_in": wake_in})
+        except ValueError as problem:  # a call that is larger than a frame
+            raise CellStop("limit_exceeded", f"{problem}: pass less to one tool call") from None
         frame = self._next_step("advance")
+        if "stop" in frame:
+            raise CellStop("timed_out", frame["stop"])
         for result in frame["results"]:
             self._deliver(result["call"], result["outcome"])
         if not frame["results"] and due is not None and wake_in:  # only time has passed: the timer is due, by definition
@@ -205,7 +216,7 @@ class Session:
         count, size = 0, 0
         for call in self.fresh:
             size += len(json.dumps(call)) + DESCRIPTION_BYTES
-            if count and size > SUSPENSION_BYTES:
+            if count and size > min(SUSPENSION_BYTES, self.channel.limit // 2):
                 break
             count += 1
         calls, self.fresh = self.fresh[:count], self.fresh[count:]

@@ -35,7 +35,8 @@ export function settleCell(cell: CellDraft, told: string | undefined, at: number
 
 /** What a run says of its only cell is the last word. */
 export function settleByOutcome(cell: CellDraft, outcome: CellOutcome, at: number): void {
-  cell.output = outcome.output
+  // Cut for its reader, while the steps keep all that was captured.
+  if (outcome.output.length > cell.output.length) cell.output = outcome.output
   close(cell, outcome.status, outcome.status === 'ok' ? undefined : outcome.error, cell.endedAt ?? at)
 }
 

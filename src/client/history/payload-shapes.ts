@@ -75,6 +75,7 @@ export const openResult = z.object({ session, description: z.string() })
 const stepInput = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cell'), cell: z.number(), source: z.string() }),
   z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
+  z.object({ type: z.literal('stop') }),
 ])
 export const advanceInput = z.object({ step: z.object({ number: z.number(), input: stepInput }).nullable() })
 export const advanceResult = z.discriminatedUnion('type', [

@@ -33,7 +33,7 @@ export type HostMessage =
       readonly limits: {
         readonly cell_seconds: number
         readonly calls_per_cell: number
-        readonly output_characters: number
+        readonly captured_characters: number
         readonly frame_bytes: number
         readonly argument_bytes: number
       }
@@ -55,6 +55,8 @@ export type HostMessage =
         readonly call: number
         readonly outcome: { readonly status: string; readonly value?: JsonValue; readonly message?: string }
       }[]
+      /** Why the cell is to be abandoned instead; then there are no results. */
+      readonly stop?: string
     }
   | { readonly type: 'close'; readonly fence: Fence }
 

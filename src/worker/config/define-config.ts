@@ -44,6 +44,10 @@ export interface PtcConfig {
     readonly model?: Duration
     /** Opening a sandbox. Default 2 minutes. */
     readonly open?: Duration
+    /** Code that waits for so long for tools or a timer gives its sandbox back meanwhile. Default 60 seconds. */
+    readonly park?: Duration
+    /** An agent that runs no code for so long gives its sandbox back meanwhile. Default 270 seconds. */
+    readonly idle?: Duration
   }
   readonly sessions?: {
     /** A session (`ptc exec --session`) on which nothing is executed for so long ends. Default 270 seconds. */

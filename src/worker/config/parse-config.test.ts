@@ -30,7 +30,14 @@ describe('parseConfig', () => {
       backend: 'auto',
       limits: defaultLimits,
       model: { provider: 'anthropic', maxTokens: 8_192 },
-      timings: { heartbeatMs: 10_000, hostMs: 30_000, modelMs: 600_000, openMs: 120_000 },
+      timings: {
+        heartbeatMs: 10_000,
+        hostMs: 30_000,
+        modelMs: 600_000,
+        openMs: 120_000,
+        parkMs: 60_000,
+        idleMs: 270_000,
+      },
       sessions: { idleMs: 270_000, executions: 1_000 },
       tools: [
         { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },

@@ -45,7 +45,14 @@ const schema = z.strictObject({
     .prefault({}),
   limits: limitsSchema.prefault({}),
   timings: z
-    .strictObject({ heartbeat: duration('10s'), host: duration('30s'), model: duration('10m'), open: duration('2m') })
+    .strictObject({
+      heartbeat: duration('10s'),
+      host: duration('30s'),
+      model: duration('10m'),
+      open: duration('2m'),
+      park: duration('60s'),
+      idle: duration('270s'),
+    })
     .prefault({}),
   sessions: z
     .strictObject({
@@ -89,7 +96,14 @@ export function parseConfig(config: unknown, source: string): ResolvedConfig {
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend: sandbox.backend,
       limits: configuredLimits,
-      timings: { heartbeatMs: timings.heartbeat, hostMs: timings.host, modelMs: timings.model, openMs: timings.open },
+      timings: {
+        heartbeatMs: timings.heartbeat,
+        hostMs: timings.host,
+        modelMs: timings.model,
+        openMs: timings.open,
+        parkMs: timings.park,
+        idleMs: timings.idle,
+      },
     },
     registry,
     instructions: model.instructions,

@@ -1,0 +1,38 @@
+import { describe, expect, inject, it } from 'vitest'
+import { RunTreeBuilder } from '../../src/client/history/index.js'
+import { renderTree } from '../../src/client/render/index.js'
+import { Stack } from '../support/stack.js'
+import { tool } from '../support/tools.js'
+
+const echo = tool('echo', ({ value }) => value)
+
+/** What `ptc show` draws of the last run. */
+async function shown(stack: Stack, full: boolean): Promise<string> {
+  const builder = new RunTreeBuilder({})
+  await builder.add((await stack.history()).events)
+  const tree = builder.tree()
+  return renderTree(tree, { width: 120, color: false, full })
+}
+
+const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
+
+describe.each(backends)('what a cell prints, in %s', (backend) => {
+  it('is kept for people, though its reader gets only head and tail', { timeout: 60_000 }, async () => {
+    const stack = await Stack.start({ backend, tools: [echo], limits: { outputCharacters: 1_000 } })
+    const source = 'for n in range(3):\n    for i in range(1_000): print("line", n, i)\n    await echo(value=n)'
+    const { outcome } = await stack.run(source)
+    expect(outcome.output).toMatch(/^line 0 0\n[^]*\n\[\.\.\. 31670 characters cut \.\.\.\]\n[^]*line 2 999\n$/)
+    const full = await shown(stack, true)
+    for (const line of ['line 0 500', 'line 1 500', 'line 2 500']) expect(full).toContain(line)
+    expect(full).not.toContain('characters cut')
+  })
+
+  it('has an end there too, over all of its steps', { timeout: 60_000 }, async () => {
+    const stack = await Stack.start({ backend, tools: [echo], limits: { capturedCharacters: 5_000 } })
+    const source = 'for n in range(10):\n    print(str(n) * 4_000)\n    await echo(value=n)'
+    const { outcome } = await stack.run(source)
+    expect(outcome.output.length).toBeLessThan(5_000 + 10 * 1_000)
+    for (let n = 0; n < 10; n += 1) expect(outcome.output).toContain(String(n).repeat(300))
+    expect(await shown(stack, true)).toContain('characters cut')
+  })
+})

@@ -1,0 +1,215 @@
+import { describe, expect, inject, it } from 'vitest'
+import type { CellOutcome } from '../../src/common/outcomes.js'
+import type { Limits } from '../../src/common/limits.js'
+import { tool } from '../support/tools.js'
+import { SessionScene } from '../sessions/session-scene.js'
+
+type Backend = 'docker' | 'wasm'
+
+interface Row {
+  readonly limit: keyof Limits
+  readonly how: string
+  readonly limits: Partial<Limits>
+  readonly source: string
+  readonly status: CellOutcome['status']
+  /** Of what the model reads: the output, or the error. */
+  readonly says: RegExp
+  /** Default: yes. */
+  readonly keepsVariables?: boolean
+  /** Default: both. */
+  readonly only?: Backend
+}
+
+const megabyte = 1024 * 1024
+
+const fill = (bytes: number) => `
+with open("/tmp/file", "wb", buffering=0) as file:
+    for _ in range(${bytes} >> 16): file.write(bytes(1 << 16))
+`
+
+/** A row for each limit of a cell: what goes over it, and what the one who wrote the code is told. docs/limits.md refers to them. */
+const table: readonly Row[] = [
+  {
+    limit: 'cellSeconds',
+    how: 'code that runs on',
+    limits: { cellSeconds: 1 },
+    source: 'while True: pass',
+    status: 'timed_out',
+    says: /it may run 1 seconds/,
+  },
+  {
+    limit: 'cellSeconds',
+    how: 'code that does not let itself be stopped',
+    limits: { cellSeconds: 1 },
+    source: 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\nwhile True: pass',
+    status: 'timed_out',
+    says: /did not stop at its limit of 1 seconds/,
+    keepsVariables: false,
+  },
+  {
+    limit: 'cellTotalSeconds',
+    how: 'a timer',
+    limits: { cellTotalSeconds: 2 },
+    source: 'import asyncio\nawait asyncio.sleep(3600)',
+    status: 'timed_out',
+    says: /it may take 2 seconds\. Wait for less/,
+  },
+  {
+    limit: 'cellTotalSeconds',
+    how: 'a tool that does not answer',
+    limits: { cellTotalSeconds: 2 },
+    source: 'await never()',
+    status: 'timed_out',
+    says: /it may take 2 seconds\. Wait for less/,
+  },
+  {
+    limit: 'cellTotalSeconds',
+    how: 'code that does not let itself be stopped',
+    limits: { cellTotalSeconds: 2 },
+    source: `
+import asyncio
+async def wait():
+    await never()
+while True:
+    try: asyncio.run(wait())
+    except BaseException: pass
+`,
+    status: 'timed_out',
+    says: /it may take 2 seconds\. Wait for less/,
+    keepsVariables: false,
+  },
+  {
+    limit: 'memoryBytes',
+    how: 'a list that grows',
+    limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },
+    source: 'rows = []\nwhile True: rows.append(b"x" * 4_000_000)',
+    status: 'limit_exceeded',
+    says: /memory/,
+    keepsVariables: false,
+    only: 'docker',
+  },
+  {
+    limit: 'memoryBytes',
+    how: 'a list that grows',
+    limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },
+    source: 'rows = []\nwhile True: rows.append(b"x" * 4_000_000)',
+    status: 'code_error',
+    says: /MemoryError/,
+    only: 'wasm',
+  },
+  {
+    limit: 'processes',
+    how: 'threads without end',
+    limits: { processes: 16 },
+    source:
+      'import threading\nfor _ in range(100): threading.Thread(target=threading.Event().wait, daemon=True).start()',
+    status: 'code_error',
+    says: /can't start new thread/,
+    only: 'docker',
+  },
+  {
+    limit: 'fileBytes',
+    how: 'one large file',
+    limits: { fileBytes: megabyte },
+    source: fill(2 * megabyte),
+    status: 'code_error',
+    says: /OSError: \[Errno 2[27]\] File too large/,
+  },
+  {
+    limit: 'tmpBytes',
+    how: 'files of more than /tmp holds',
+    limits: { tmpBytes: megabyte },
+    source: fill(2 * megabyte),
+    status: 'code_error',
+    says: /OSError: \[Errno \d+\] No space left on device/,
+  },
+  {
+    limit: 'tmpInodes',
+    how: 'files without end',
+    limits: { tmpInodes: 32 },
+    source: 'for n in range(100): open(f"/tmp/{n}", "w").close()',
+    status: 'code_error',
+    says: /OSError: \[Errno \d+\] No space left on device/,
+  },
+  {
+    limit: 'openFiles',
+    how: 'files that stay open',
+    limits: { openFiles: 32 },
+    source: 'files = [open("/tmp/one", "w") for _ in range(100)]',
+    status: 'code_error',
+    says: /OSError: \[Errno \d+\] (Too many open files|No file descriptors available)/,
+  },
+  {
+    limit: 'outputCharacters',
+    how: 'output without end',
+    limits: { outputCharacters: 1_000 },
+    source: 'print("x" * 5_000)',
+    status: 'ok',
+    says: /^x{500}\n\[\.\.\. 4001 characters cut \.\.\.\]\nx{499}\n$/,
+  },
+  {
+    limit: 'argumentBytes',
+    how: 'a large argument',
+    limits: { argumentBytes: 1_000 },
+    source: 'await echo(value="x" * 2_000)',
+    status: 'code_error',
+    says: /ValueError: the arguments of echo\(\) are \d+ bytes, the limit is 1000/,
+  },
+  {
+    limit: 'resultBytes',
+    how: 'a large result',
+    limits: { resultBytes: 1_000 },
+    source: 'await long()',
+    status: 'code_error',
+    says: /ToolError: the result of long has 2002 bytes; the limit is 1000/,
+  },
+  {
+    limit: 'callsPerCell',
+    how: 'calls without end, caught',
+    limits: { callsPerCell: 3 },
+    source: 'while True:\n    try: await echo(value=1)\n    except Exception: pass',
+    status: 'limit_exceeded',
+    says: /more than 3 tool calls in one cell/,
+  },
+  {
+    limit: 'callsPerRun',
+    how: 'calls over cells',
+    limits: { callsPerRun: 2 },
+    source: 'for n in range(3): await echo(value=n)',
+    status: 'code_error',
+    says: /ToolDenied: the run has used up its 2 tool calls/,
+  },
+  {
+    limit: 'sourceBytes',
+    how: 'a large program',
+    limits: { sourceBytes: 100 },
+    source: `x = "${'é'.repeat(100)}"`,
+    status: 'limit_exceeded',
+    says: /the code has 206 bytes, the limit is 100/,
+  },
+]
+
+const backends: readonly Backend[] = inject('docker') === 'available' ? ['docker', 'wasm'] : ['wasm']
+
+describe.each(backends)('over a limit, in %s:', (backend) => {
+  const rows = table.filter(({ only = backend }) => only === backend)
+
+  it.each(rows)('$limit, by $how', { timeout: 60_000 }, async (row) => {
+    const { limits, source, status, says, keepsVariables = true } = row
+    const stopped: unknown[] = []
+    const never = tool('never', async (_input, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      stopped.push(signal.reason)
+    })
+    const tools = [tool('echo', ({ value }) => value), tool('long', () => 'x'.repeat(2_000)), never]
+    const scene = await SessionScene.start({ backend, limits, tools })
+    await scene.printed('kept = "of an earlier cell"')
+    const { outcome } = await scene.execute(source)
+    expect(outcome).toMatchObject({ status })
+    expect(outcome.status === 'ok' ? outcome.output : outcome.error).toMatch(says)
+    if ('sessionKept' in outcome) expect(outcome.sessionKept).toBe(keepsVariables)
+    expect(await scene.printed('print(kept)')).toBe('of an earlier cell\n')
+    if (source.includes('never()')) await expect.poll(() => stopped.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await scene.close()
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { call, code, answerResult, turn } from '../support/script.js'
+import { describeDocker } from '../support/docker.js'
+import { Stack } from '../support/stack.js'
+import { Happening, tool } from '../support/tools.js'
+
+const park = '1s'
+
+/** A tool that counts how often each thing was done, and one that answers when it is told to. */
+function world() {
+  const effects: unknown[] = []
+  const asked = new Happening()
+  const mail = new Happening<string>()
+  const tools = [
+    tool('charge', ({ name }) => effects.push(name)),
+    tool('wait_for_mail', async () => {
+      asked.happen()
+      return mail.happened
+    }),
+  ]
+  return { effects, asked, mail, tools }
+}
+
+async function summaries(stack: Stack): Promise<(string | undefined)[]> {
+  const rows = await stack.activities()
+  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
+}
+
+describeDocker('a program that waits for long', () => {
+  it('for a tool gives its container back, and goes on in another when the answer comes', async () => {
+    const { effects, mail, tools } = world()
+    const stack = await Stack.start({ tools, timings: { park } })
+    const source = `
+kept = await charge(name="before")
+print(await wait_for_mail(), kept)
+await charge(name="after")
+`
+    const handle = await stack.startProgram(source)
+    await expect.poll(() => summaries(stack), { timeout: 20_000 }).toContain('park the session')
+    await expect.poll(() => stack.containers(handle), { timeout: 10_000 }).toEqual([])
+    mail.happen('a letter')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
+    expect(effects).toEqual(['before', 'after'])
+    expect(await summaries(stack)).toEqual([
+      'open a session (docker)',
+      'run cell 1',
+      'go on with 1 result',
+      'park the session',
+      'wake the session (2)',
+      'repeat 2 recorded steps',
+      'go on with 1 result',
+      'go on with 1 result',
+      'close the session',
+    ])
+    await stack.leftClean(handle)
+  })
+
+  it('for a timer holds neither a container nor a place on a worker', async () => {
+    const stack = await Stack.start({ timings: { park } })
+    const handle = await stack.startProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
+    await expect.poll(() => summaries(stack), { timeout: 20_000 }).toContain('park the session')
+    await expect.poll(() => stack.containers(handle), { timeout: 5_000 }).toEqual([])
+    const { raw } = await handle.describe()
+    expect(raw.pendingActivities).toEqual([])
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '1\n' } })
+    await stack.leftClean(handle)
+  })
+
+  it('again and again is woken as often: that is no crash', { timeout: 60_000 }, async () => {
+    const { effects, tools } = world()
+    const stack = await Stack.start({ tools, timings: { park: '500ms' } })
+    const source = `
+import asyncio
+for n in range(4):
+    await charge(name=n)
+    await asyncio.sleep(2)
+print("woke")
+`
+    expect(await stack.run(source)).toMatchObject({ outcome: { status: 'ok', output: 'woke\n' } })
+    expect(effects).toEqual([0, 1, 2, 3])
+    expect((await summaries(stack)).filter((summary) => summary === 'park the session')).toHaveLength(4)
+  })
+
+  it('can be stopped while it is parked, by its time and from outside, and nothing is left', async () => {
+    const { asked, tools } = world()
+    const stack = await Stack.start({ tools, timings: { park } })
+    const overdue = await stack.run('await wait_for_mail()', { limits: { cellTotalSeconds: 4 } })
+    expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
+    expect(await summaries(stack)).toContain('park the session')
+    const handle = await stack.startProgram('await wait_for_mail()')
+    await asked.happened
+    await expect.poll(() => summaries(stack), { timeout: 20_000 }).toContain('park the session')
+    await handle.cancel()
+    await expect(handle.result()).rejects.toThrow(/cancel/i)
+    await stack.leftClean(handle)
+  })
+
+  it('and did not repeat itself is told so', async () => {
+    const { tools } = world()
+    const stack = await Stack.start({ tools, timings: { park } })
+    const source = `
+import asyncio, uuid
+await charge(name=str(uuid.uuid4()))
+await asyncio.sleep(4)
+`
+    const { outcome } = await stack.run(source)
+    expect(outcome).toMatchObject({ status: 'diverged' })
+  })
+})
+
+describeDocker('an agent that runs no code for long', () => {
+  it('gives its container back, and has its variables in the next cell', async () => {
+    const { mail, tools } = world()
+    const script = [turn(code('x = 41')), turn(call('wait_for_mail')), turn(code('print(x + 1)')), answerResult]
+    const stack = await Stack.start({ tools, script, timings: { idle: '1s' } })
+    const handle = await stack.startAgent()
+    await expect.poll(() => summaries(stack), { timeout: 20_000 }).toContain('park the session')
+    await expect.poll(() => stack.containers(handle), { timeout: 10_000 }).toEqual([])
+    mail.happen('now')
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: '42' })
+    await stack.leftClean(handle)
+  })
+})
+
+describe('a program that waits for a short time', () => {
+  it('keeps its sandbox, and one timer stands for all its waits', async () => {
+    const { tools } = world()
+    const stack = await Stack.start({ tools })
+    await stack.run('for n in range(5): await charge(name=n)')
+    expect(await summaries(stack)).not.toContain('park the session')
+    const { events } = await stack.history()
+    expect(events.filter(({ timerStartedEventAttributes: timer }) => timer)).toHaveLength(1)
+  })
+})

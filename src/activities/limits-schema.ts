@@ -18,6 +18,7 @@ export const limitsSchema = z.strictObject({
     .default(defaultLimits.callsInFlight),
   cellSeconds: seconds.default(defaultLimits.cellSeconds),
   cellTotalSeconds: seconds.default(defaultLimits.cellTotalSeconds),
+  wakesPerCell: whole.max(2_000, 'a history takes no more; at most 2,000').default(defaultLimits.wakesPerCell),
   outputCharacters: whole
     .max(200_000, 'Temporal refuses payloads over 2 MiB; at most 200,000')
     .default(defaultLimits.outputCharacters),

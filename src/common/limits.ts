@@ -12,6 +12,8 @@ export interface Limits {
   readonly cellSeconds: number
   /** Seconds a cell may take from its beginning to its end, waiting for tools and timers included. */
   readonly cellTotalSeconds: number
+  /** Times a cell may be woken by nothing but time; each is a durable step, and a history is finite. */
+  readonly wakesPerCell: number
   /** Characters of printed output that reach the model; the middle is cut. */
   readonly outputCharacters: number
   /** Characters of a cell's printed output that the history keeps, for people; the middle is cut. */
@@ -47,6 +49,7 @@ export const defaultLimits: Limits = {
   callsInFlight: 200,
   cellSeconds: 90,
   cellTotalSeconds: 24 * 60 * 60,
+  wakesPerCell: 1_000,
   outputCharacters: 20_000,
   capturedCharacters: 200_000,
   argumentBytes: 256 * 1024,

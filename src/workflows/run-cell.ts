@@ -33,6 +33,7 @@ async function toItsEnd(run: Run, notebook: Notebook, source: string, output: Ce
   const deadline = Date.now() + limits.cellTotalSeconds * 1_000
   const room = () => Math.max(limits.capturedCharacters - output.length, leastOutput)
   let calls = 0
+  let wakes = 0
   openCalls.beginCell()
   showProgress(run, `running cell ${cell}`)
   let answer = await session.advance({ type: 'cell', cell, source }, room())
@@ -50,7 +51,11 @@ async function toItsEnd(run: Run, notebook: Notebook, source: string, output: Ce
     for (const call of answer.calls) openCalls.start(call, serve)
     showProgress(run, `cell ${cell} waits for ${plural(openCalls.size, 'tool call')}`)
     const woken = await untilWoken(run, notebook, answer.wakeInMs, deadline)
-    if (woken.type === 'overdue') return stopCell(notebook, limits.cellTotalSeconds, output)
+    if (woken.type === 'overdue') return stopCell(notebook, 'timed_out', tooLong(limits.cellTotalSeconds), output)
+    if (woken.results.length === 0) wakes += 1
+    if (wakes > limits.wakesPerCell) {
+      return stopCell(notebook, 'limit_exceeded', tooRestless(limits.wakesPerCell), output)
+    }
     showProgress(run, `running cell ${cell}`)
     answer = await session.advance(woken, room())
   }
@@ -79,26 +84,38 @@ function endOf(answer: Ended, openCalls: OpenCalls): CellEnd {
   }
 }
 
-/** Ends a cell whose whole time is up. Its variables are kept if its code lets itself be stopped. */
-async function stopCell(notebook: Notebook, seconds: number, output: CellOutput): Promise<CellEnd> {
-  const reason = `the code was stopped: with all it waits for it may take ${seconds} seconds. Wait for less at a time.`
+/** Ends a cell that waits. Its variables are kept if its code lets itself be stopped. */
+async function stopCell(
+  notebook: Notebook,
+  status: 'timed_out' | 'limit_exceeded',
+  reason: string,
+  output: CellOutput,
+): Promise<CellEnd> {
   const answer = await notebook.session.advance({ type: 'stop', reason }, leastOutput)
   if ('output' in answer) output.add(answer.output)
   switch (answer.type) {
     case 'completed':
     case 'failed':
       notebook.openCalls.cancel()
-      return { status: 'timed_out', error: reason, sessionKept: true }
+      return { status, error: reason, sessionKept: true }
     case 'suspended':
       notebook.openCalls.cancelCell()
       await notebook.session.dropCell()
-      return { status: 'timed_out', error: reason, sessionKept: false }
+      return { status, error: reason, sessionKept: false }
     case 'lost':
       notebook.openCalls.cancelCell()
-      return { status: 'timed_out', error: reason, sessionKept: false }
+      return { status, error: reason, sessionKept: false }
     case 'diverged':
       return endOf(answer, notebook.openCalls)
   }
+}
+
+function tooLong(seconds: number): string {
+  return `the code was stopped: with all it waits for it may take ${seconds} seconds. Wait for less at a time.`
+}
+
+function tooRestless(wakes: number): string {
+  return `the code was stopped: it was woken ${wakes} times with nothing new. Sleep longer at a time.`
 }
 
 /** Why a suspension can't be served; undefined when it can. */

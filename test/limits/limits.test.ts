@@ -79,6 +79,14 @@ while True:
     keepsVariables: false,
   },
   {
+    limit: 'wakesPerCell',
+    how: 'a loop of sleeps',
+    limits: { wakesPerCell: 3 },
+    source: 'import asyncio\nwhile True: await asyncio.sleep(1.1)',
+    status: 'limit_exceeded',
+    says: /woken 3 times with nothing new\. Sleep longer/,
+  },
+  {
     limit: 'memoryBytes',
     how: 'a list that grows',
     limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },

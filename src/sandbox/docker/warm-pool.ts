@@ -60,7 +60,7 @@ export class WarmPool {
         await spare.connection.detach()
         throw signal.reason
       }
-      if (outcome === 'exists' && !this.#closed) this.#keep(spare)
+      if (outcome === 'exists') await this.#keepOrDiscard(spare)
       else await discardSpare(engine, spare)
       signal.throwIfAborted()
       if (outcome === 'exists') return undefined
@@ -98,18 +98,24 @@ export class WarmPool {
   }
 
   async #fillNow(): Promise<void> {
-    const { engine, size } = this.#options
+    const { size } = this.#options
     while (!this.#closed && this.#spares.length < size) {
       try {
         const spare = await makeSpare({ ...this.#options, pool: this.#pool })
-        if (this.#closed) return await discardSpare(engine, spare)
-        this.#keep(spare)
+        await this.#keepOrDiscard(spare)
       } catch {
         // Nobody waits for it; a session that finds none makes its own container, and hears why that fails.
         this.#failures += 1
         return this.#fillIn(0)
       }
     }
+  }
+
+  /** The pool may be full again: what was out for a claim has been replaced meanwhile. */
+  async #keepOrDiscard(spare: Spare): Promise<void> {
+    const { engine, size } = this.#options
+    if (this.#closed || this.#spares.length >= size) await discardSpare(engine, spare)
+    else this.#keep(spare)
   }
 
   #keep(spare: Spare): void {

@@ -8,7 +8,17 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
-      { extends: true, test: { name: 'integration', include: ['test/**/*.test.ts'], fileParallelism: false } },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/attacks/**'],
+          fileParallelism: false,
+        },
+      },
+      // Minutes of hostile code: `npm run test:attacks`.
+      { extends: true, test: { name: 'attacks', include: ['test/attacks/**/*.test.ts'], fileParallelism: false } },
     ],
   },
 })

@@ -46,14 +46,14 @@ export async function findOrCreate(
   id: SandboxId,
   create: () => Promise<string | undefined>,
   signal: AbortSignal,
-): Promise<{ readonly container: string; readonly state: 'created' | 'running' }> {
+): Promise<{ readonly container: string; readonly state: 'created' | 'running'; readonly isMine: boolean }> {
   for (;;) {
     const container = await create()
-    if (container !== undefined) return { container, state: 'created' }
+    if (container !== undefined) return { container, state: 'created', isMine: true }
     const found = await findContainer(engine, id, signal)
     if (found?.state === 'foreign') throw nameTaken(found.name)
     if (found?.state === 'created' || found?.state === 'running') {
-      return { container: found.container, state: found.state }
+      return { container: found.container, state: found.state, isMine: false }
     }
     if (found !== undefined) await engine.remove(found.container)
     await sleep(pauseMs, undefined, { signal })

@@ -9,7 +9,7 @@ import type { DockerConnection } from './connection.js'
 import { ContainerMaker } from './container-maker.js'
 import { withDeadline } from './deadline.js'
 import { DockerEngine } from './engine.js'
-import { dockerError } from './errors.js'
+import { dockerError, statusOf } from './errors.js'
 import { containerLabels, containerName } from './identity.js'
 import { readImageSource } from './image-source.js'
 import { inspectImage, resolveImage } from './image.js'
@@ -76,14 +76,24 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     if (spare !== undefined) return track(spare)
     // The first session waits for no pool, but those after it find one.
     pool?.fill()
-    const { container, state } = await findOrCreate(engine, spec, () => create(spec, signal), signal)
-    try {
-      return track(await maker.connect(container, state === 'created', signal))
-    } catch (error) {
-      // Never started, so nothing is lost; a container that nobody knows of would only wait for its expiry.
-      if (state === 'created') await engine.remove(container).catch(() => {})
-      throw error
+    for (;;) {
+      const { container, state, isMine } = await findOrCreate(engine, spec, () => create(spec, signal), signal)
+      try {
+        return track(await maker.connect(container, state === 'created', signal))
+      } catch (error) {
+        // Never started, so nothing is lost; a container that nobody knows of would only wait for its expiry.
+        if (isMine) await engine.remove(container).catch(() => {})
+        // Somebody else's, whose maker gave it up: the name is free again in a moment.
+        else if (state === 'created' && isGone(error) && !signal.aborted) continue
+        throw error
+      }
     }
+  }
+
+  /** The container is gone, or on its way: Docker answers 404 or 409. */
+  function isGone(error: unknown): boolean {
+    const status = PtcError.isInstance(error) ? statusOf(error.cause) : undefined
+    return status === 404 || status === 409
   }
 
   function assertOpen(): void {

@@ -4,7 +4,7 @@ import type { SandboxConnection, SandboxEnd } from '../backend.js'
 import { Demultiplexer } from './demultiplexer.js'
 import { findEnd } from './end.js'
 import type { DockerEngine } from './engine.js'
-import { Tail } from './tail.js'
+import { Tail } from '../tail.js'
 
 export interface DockerConnectionOptions {
   readonly engine: DockerEngine

@@ -9,7 +9,7 @@ import type { SandboxEnd } from '../backend.js'
 import { deferred } from '../deferred.js'
 import { InterruptLine } from './interrupt-line.js'
 import type { JailCommand } from './jail-command.js'
-import { Tail } from './tail.js'
+import { Tail } from '../tail.js'
 
 const startMs = 60_000
 /** How long a child that said it was over may take to be gone. */
@@ -120,7 +120,7 @@ export class Interpreter {
       if (first === 'late') void this.kill()
       const reason =
         first === 'late' ? `was not ready after ${startMs / 1000} s` : `ended with ${first.exitCode ?? 'a signal'}`
-      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded interpreter ${reason}: ${this.#diagnostics.text}`, {
+      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded interpreter ${reason}: ${this.#diagnostics.toString()}`, {
         hint: 'Run `ptc doctor`, or use the Docker backend.',
       })
     } finally {
@@ -136,7 +136,7 @@ export class Interpreter {
     this.#interrupts.close()
     // Everything that held the pipe is gone when it closes: the child and whatever was wrapped around it.
     await diagnosed.catch(() => {})
-    const diagnostics = error === undefined ? this.#diagnostics.text : messageOf(error)
+    const diagnostics = error === undefined ? this.#diagnostics.toString() : messageOf(error)
     const outOfMemory = !this.#killed && !over && diedOfMemory(signal, exitCode, diagnostics)
     return { reason: outOfMemory ? 'out_of_memory' : 'exited', exitCode: exitCode ?? this.#announced, diagnostics }
   }

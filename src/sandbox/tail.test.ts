@@ -14,3 +14,15 @@ test.each([1, 3, 7, 8, 9, 16, 100])('the last 8 bytes are kept when they come in
   expect(tail.toString()).toBe('23456789')
   expect(tail.total).toBe(300)
 })
+
+test('keeps the last bytes, however they arrive', () => {
+  const tail = new Tail(5)
+  for (const piece of ['ab', '', 'cdefgh', 'i']) tail.push(Buffer.from(piece))
+  expect(tail.toString()).toBe('efghi')
+})
+
+test('a character cut in half at the front is shown as such, not thrown', () => {
+  const tail = new Tail(3)
+  tail.push(Buffer.from('éé'))
+  expect(tail.toString()).toBe('\uFFFDé')
+})

@@ -7,6 +7,7 @@ authority: whatever it says is checked again by the host, because the code it ru
   output.py    what user code prints, captured and bounded
   loop.py      an asyncio loop that suspends when nothing but tool calls and long sleeps are left
   tools.py     the tools as async functions
+  values.py    values that come in pieces
   cell.py      compile and run one cell, readable tracebacks, hints
   session.py   the step protocol: idempotent by step number, fenced
 """

@@ -5,6 +5,7 @@ import type { SandboxConnection, SandboxEnd } from './backend.js'
 import { deferred } from './deferred.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
 import { SessionDriver } from './session-driver.js'
+import type { ReadValue } from './value-transfer.js'
 
 /** A sandbox that says whatever the test makes it say. */
 class HostileRunner implements SandboxConnection {
@@ -52,6 +53,10 @@ class HostileRunner implements SandboxConnection {
 
 const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
 
+const nothing: ReadValue = () => {
+  throw new Error('no step here refers to a value')
+}
+
 function drive() {
   const runner = new HostileRunner()
   const driver = new SessionDriver(runner, { session: 's', epoch: 3, seed: 1, tools: [], limits, resume: false })
@@ -59,7 +64,7 @@ function drive() {
   const advance = (number = 1, attempt = 1): Promise<StepAnswer> =>
     driver.advance(
       { number, now: 0, input: { type: 'cell', cell: 1, source: 'x' } },
-      { attempt, onOutput: (text) => printed.push(text) },
+      { attempt, onOutput: (text) => printed.push(text), readValue: nothing },
     )
   return { runner, driver, advance, printed }
 }
@@ -126,9 +131,9 @@ describe('SessionDriver', () => {
     ['a wake-up in the past', { ...suspended({}), wake_in: -1 }],
     ['a wake-up in a thousand years', { ...suspended({}), wake_in: 1e12 }],
     ['too many calls', { ...suspended({}), calls: Array.from({ length: 10_001 }, () => 0) }],
-    ['another session', { type: 'ready', protocol: 1, session: 'other', step: 0, language: 'Python' }],
-    ['another protocol', { type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' }],
-    ['a refusal', { type: 'refused', step: 1, reason: 'expected cell as step 9' }],
+    ['another session', { type: 'ready', protocol: 2, session: 'other', step: 0, language: 'Python' }],
+    ['another protocol', { type: 'ready', protocol: 1, session: 's', step: 0, language: 'Python' }],
+    ['a refusal', { type: 'refused', step: 1, fence: [3, 1, 1], reason: 'expected cell as step 9' }],
   ])('ends a sandbox that says %s', async (_what, message) => {
     const { runner, driver, advance } = drive()
     const answer = advance()
@@ -154,7 +159,7 @@ describe('SessionDriver', () => {
   it('is fenced off when the runner says that a newer driver is there', async () => {
     const { runner, driver, advance } = drive()
     const answer = advance()
-    runner.say({ type: 'refused', step: 1, reason: 'fenced: [3, 1, 1] is older than [3, 1, 2]' })
+    runner.say({ type: 'refused', step: 1, fence: [3, 1, 1], reason: 'fenced: [3, 1, 1] is older than [3, 1, 2]' })
     await expect(answer).rejects.toMatchObject({ code: 'SANDBOX_FENCED' })
     expect(runner.killed).toBe(false)
     expect(driver.isLost).toBe(false)
@@ -236,7 +241,9 @@ describe('SessionDriver', () => {
     const { driver } = drive()
     const source = 'x'.repeat(200_000)
     const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source } } as const
-    await expect(driver.advance(step, { attempt: 1, onOutput: () => undefined })).rejects.toMatchObject({
+    await expect(
+      driver.advance(step, { attempt: 1, onOutput: () => undefined, readValue: nothing }),
+    ).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
     })
   })

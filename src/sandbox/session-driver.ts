@@ -1,6 +1,7 @@
 import { messageOf, PtcError } from '../common/errors.js'
 import type { Limits } from '../common/limits.js'
 import type { LostCause, Step, StepAnswer } from '../common/steps.js'
+import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection, SandboxEnd } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
@@ -12,7 +13,11 @@ import {
   type RunnerMessage,
   runnerMessage,
   type ToolSignature,
+  type ValuePiece,
 } from './protocol/messages.js'
+import { stepMessage, valuesOf } from './protocol/step-message.js'
+import { Deadline } from './deadline.js'
+import { type ReadValue, transferValues } from './value-transfer.js'
 
 export interface DriverOptions {
   readonly session: string
@@ -30,10 +35,26 @@ export interface AdvanceOptions {
   readonly attempt: number
   /** Printed text as it appears; best effort. */
   readonly onOutput: (text: string) => void
+  /** For what the step refers to. */
+  readonly readValue: ReadValue
 }
 
 /** How long a stopped cell may take to answer before its sandbox is killed. */
 const graceMs = 3_000
+
+/** What the runner may take, beside that, to make values of a MiB of JSON text. */
+const parseMsPerMebibyte = 1_000
+
+/** A step whose answer is awaited. */
+interface Waiting {
+  readonly step: number
+  readonly answer: Deferred<StepAnswer>
+  readonly deadline: Deadline
+  onOutput: (text: string) => void
+  /** Of the latest attempt; each takes over from the one before. */
+  fence: Fence
+  transfer: AbortController
+}
 
 /**
  * Drives one runner over one connection: greets it, sends steps, and turns whatever happens (an answer, the end of the
@@ -44,9 +65,11 @@ export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
   #greeted = false
-  #waiting:
-    | { readonly step: number; readonly answer: Deferred<StepAnswer>; onOutput: (text: string) => void }
-    | undefined
+  /** Settles when the runner has said which step it took last. */
+  readonly #ready = deferred<void>()
+  /** The last step that the runner has, or has all it needs for. */
+  #taken = 0
+  #waiting: Waiting | undefined
   #lost: Extract<StepAnswer, { type: 'lost' }> | undefined
 
   constructor(connection: SandboxConnection, options: DriverOptions) {
@@ -68,24 +91,34 @@ export class SessionDriver {
   /**
    * Runs one step and gives its answer. A step already under way (an earlier attempt of the same activity) is joined.
    *
-   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over
+   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner has
+   * not taken the step: it can be asked again, or for another in its place
    */
   async advance(step: Step, options: AdvanceOptions): Promise<StepAnswer> {
     if (this.#lost) return this.#lost
     if (this.#waiting?.step !== step.number) {
       this.#waiting?.answer.reject(new PtcError('SANDBOX_FENCED', 'a later step has begun'))
-      this.#waiting = { step: step.number, answer: deferred(), onOutput: options.onOutput }
+      this.#waiting?.transfer.abort()
+      this.#waiting = this.#wait(step.number)
+      this.#waiting.deadline.start(this.#patienceMs)
     }
     const waiting = this.#waiting
+    waiting.transfer.abort()
+    const transfer = (waiting.transfer = new AbortController())
+    waiting.fence = [this.#options.epoch, step.number, options.attempt]
     waiting.onOutput = options.onOutput
-    const deadline = this.#watchDeadline(waiting.answer)
     try {
-      const fence: Fence = [this.#options.epoch, step.number, options.attempt]
+      const asked = this.#ask(step, options.readValue, waiting, transfer.signal)
       // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
-      return await Promise.race([waiting.answer.promise, this.#ask(step, fence).then(() => waiting.answer.promise)])
+      return await Promise.race([waiting.answer.promise, asked.then(() => waiting.answer.promise)])
+    } catch (thrown) {
+      // Nobody goes on with the step: who joined it must not wait for ever.
+      if (waiting.transfer === transfer) waiting.answer.reject(thrown)
+      throw thrown
     } finally {
-      clearTimeout(deadline)
-      if (this.#waiting === waiting) this.#waiting = undefined
+      transfer.abort()
+      if (waiting.transfer === transfer) waiting.deadline.stop()
+      if (this.#waiting === waiting && waiting.transfer === transfer) this.#waiting = undefined
     }
   }
 
@@ -94,7 +127,13 @@ export class SessionDriver {
     await this.#connection.detach()
   }
 
-  #watchDeadline(answer: Deferred<StepAnswer>): NodeJS.Timeout {
+  /** The runner stops code by itself at the limit; this is for code that does not let it. */
+  get #patienceMs(): number {
+    return this.#options.limits.cellSeconds * 1_000 + graceMs
+  }
+
+  #wait(step: number): Waiting {
+    const answer = deferred<StepAnswer>()
     const stop = async (): Promise<void> => {
       if (await this.#connection.interrupt().catch(() => false)) {
         await Promise.race([answer.promise, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
@@ -102,15 +141,42 @@ export class SessionDriver {
       if (this.#lost || this.#waiting?.answer !== answer) return
       this.#lose('killed_at_limit', `the code did not stop at its limit of ${this.#options.limits.cellSeconds} seconds`)
     }
-    // The runner stops code by itself at the limit; this is for code that does not let it.
-    const patience = this.#options.limits.cellSeconds * 1_000 + graceMs
-    return setTimeout(() => void stop(), patience)
+    const deadline = new Deadline(() => void stop())
+    return { step, answer, deadline, fence: [0, 0, 0], onOutput: () => undefined, transfer: new AbortController() }
   }
 
-  async #ask(step: Step, fence: Fence): Promise<void> {
+  async #ask(step: Step, readValue: ReadValue, waiting: Waiting, signal: AbortSignal): Promise<void> {
+    const { fence } = waiting
     if (!this.#greeted) await this.#send(this.#hello(fence))
     this.#greeted = true
+    const refs = valuesOf(step)
+    if (refs.length > 0 && step.number > this.#taken) {
+      // Another worker may have sent them already; and a runner that is at work on the step would not read them.
+      await this.#ready.promise
+      if (step.number > this.#taken) await this.#transfer(refs, readValue, waiting, signal)
+    }
+    if (signal.aborted) return
     await this.#send(stepMessage(step, fence))
+    this.#taken = Math.max(this.#taken, step.number)
+  }
+
+  /** The step's time begins when its values are with the runner; until then, each piece has as long. */
+  async #transfer(
+    refs: readonly ValueRef[],
+    readValue: ReadValue,
+    { deadline, fence }: Waiting,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let units = 0
+    const send = async (piece: ValuePiece): Promise<void> => {
+      units += piece.text.length
+      deadline.start(this.#patienceMs)
+      await this.#send(piece)
+      if (!signal.aborted) deadline.stop()
+    }
+    deadline.stop()
+    await transferValues(refs, { fence, readValue, send, frameBytes: this.#options.limits.frameBytes, signal })
+    if (!signal.aborted) deadline.start(this.#patienceMs + (units / 2 ** 20) * parseMsPerMebibyte)
   }
 
   async #send(message: HostMessage): Promise<void> {
@@ -139,6 +205,7 @@ export class SessionDriver {
         captured_characters: limits.capturedCharacters,
         frame_bytes: limits.frameBytes,
         argument_bytes: limits.argumentBytes,
+        memory_bytes: limits.memoryBytes,
       },
     }
   }
@@ -170,13 +237,16 @@ export class SessionDriver {
         if (message.protocol !== protocolVersion || message.session !== this.#options.session) {
           this.#lose('protocol', 'the sandbox answered for another session or in another protocol')
         }
+        this.#taken = Math.max(this.#taken, message.step)
+        this.#ready.resolve()
         return
       case 'output':
         if (waiting && message.step === waiting.step) waiting.onOutput(message.text)
         return
       case 'refused':
-        if (message.reason.startsWith('fenced')) waiting?.answer.reject(new PtcError('SANDBOX_FENCED', message.reason))
-        else this.#lose('protocol', `the sandbox refused step ${waiting?.step ?? '?'}: ${message.reason}`)
+        if (!waiting || !isSame(waiting.fence, message.fence)) return
+        if (message.reason.startsWith('fenced')) waiting.answer.reject(new PtcError('SANDBOX_FENCED', message.reason))
+        else this.#lose('protocol', `the sandbox refused step ${waiting.step}: ${message.reason}`)
         return
       case 'suspended':
       case 'completed':
@@ -194,12 +264,8 @@ export class SessionDriver {
   }
 }
 
-function stepMessage(step: Step, fence: Fence): HostMessage {
-  const { number, now, input } = step
-  if (input.type === 'cell') return { type: 'cell', fence, step: number, now, cell: input.cell, source: input.source }
-  if (input.type === 'stop') return { type: 'advance', fence, step: number, now, results: [], stop: input.reason }
-  const results = input.results.map(({ index, outcome }) => ({ call: index, outcome }))
-  return { type: 'advance', fence, step: number, now, results }
+function isSame(one: Fence, other: Fence): boolean {
+  return one.every((part, place) => part === other[place])
 }
 
 function causeOf(end: SandboxEnd): LostCause {

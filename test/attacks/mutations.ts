@@ -3,7 +3,7 @@ import type { Random } from './random.js'
 
 /** What a runner says, one of each kind. */
 export const honestMessages: readonly JsonValue[] = [
-  { type: 'ready', protocol: 1, session: 's', step: 0, language: 'Python 3.11' },
+  { type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python 3.11' },
   { type: 'output', step: 1, text: 'printed' },
   {
     type: 'suspended',
@@ -14,7 +14,7 @@ export const honestMessages: readonly JsonValue[] = [
   },
   { type: 'completed', step: 1, output: 'done' },
   { type: 'failed', step: 1, kind: 'code_error', error: 'Traceback', output: '' },
-  { type: 'refused', step: 1, reason: 'expected step 2' },
+  { type: 'refused', step: 1, fence: [1, 1, 1], reason: 'expected step 2' },
 ]
 
 /** As JSON text, because some of it is no JSON value. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import { TestNotebook } from '../support/notebook.js'
 import { limitsConformance } from './conformance-limits.js'
+import { valuesConformance } from './conformance-values.js'
 import { iff } from './iff.js'
 
 export interface ConformanceOptions {
@@ -30,6 +31,8 @@ export function conformance({ makeBackend, survivesItsMaker, stopsCode, hasProce
   })
 
   describe('cells over a limit', () => limitsConformance(() => backend, stopsCode))
+
+  describe('values kept elsewhere', () => valuesConformance(() => backend))
 
   describe('calls', () => {
     it('take keywords, positions or one dict, and return parsed JSON', async () => {

@@ -39,7 +39,7 @@ async function cell(source: string): Promise<RunnerMessage> {
 }
 
 test('the runner of the Docker sandbox greets from the embedded one', async () => {
-  const { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes } = defaultLimits
+  const { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes, memoryBytes } = defaultLimits
   await send({
     type: 'hello',
     protocol: protocolVersion,
@@ -53,6 +53,7 @@ test('the runner of the Docker sandbox greets from the embedded one', async () =
       captured_characters: capturedCharacters,
       frame_bytes: frameBytes,
       argument_bytes: argumentBytes,
+      memory_bytes: memoryBytes,
     },
   })
   expect(await answer()).toMatchObject({ type: 'ready', session: 'runner', step: 0 })

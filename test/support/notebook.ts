@@ -1,10 +1,14 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import type { JsonValue } from '../../src/common/json.js'
+import { PtcError } from '../../src/common/errors.js'
 import { defaultLimits, type Limits } from '../../src/common/limits.js'
 import type { CallOutcome } from '../../src/common/outcomes.js'
 import type { DeliveredResult, RequestedCall, SessionRef, StepAnswer, StepInput } from '../../src/common/steps.js'
+import { heldElsewhere, type HeldElsewhere } from '../../src/common/values.js'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import type { ToolSignature } from '../../src/sandbox/protocol/messages.js'
 import { SessionHost } from '../../src/sandbox/session-host.js'
+import type { ReadValue } from '../../src/sandbox/value-transfer.js'
 
 export type Serve = (call: RequestedCall) => CallOutcome
 
@@ -28,6 +32,9 @@ export class TestNotebook {
   readonly host: SessionHost
   readonly limits: Limits
   readonly session: SessionRef
+  /** JSON texts by hash; a test may replace how they are read. */
+  readonly #values = new Map<string, string>()
+  readValue: ReadValue = ({ sha256 }) => inChunks(this.#values.get(sha256))
   step = 0
   now = 0
   cell = 0
@@ -69,17 +76,32 @@ export class TestNotebook {
     }
   }
 
+  /** Keeps a value outside of the steps, whatever its size. */
+  keep(value: JsonValue): HeldElsewhere {
+    const json = JSON.stringify(value)
+    const sha256 = createHash('sha256').update(json).digest('hex')
+    this.#values.set(sha256, json)
+    return heldElsewhere({ sha256, bytes: Buffer.byteLength(json), preview: json.slice(0, 200) })
+  }
+
   advance(input: StepInput): Promise<StepAnswer> {
     this.step += 1
     return this.send(this.step, input)
   }
 
   send(number: number, input: StepInput, attempt = 1): Promise<StepAnswer> {
-    const options = { attempt, signal: AbortSignal.timeout(60_000), onOutput: () => undefined }
+    const { readValue } = this
+    const options = { attempt, signal: AbortSignal.timeout(60_000), onOutput: () => undefined, readValue }
     return this.host.advance(this.session, { number, now: this.now, input }, this.owner, options)
   }
 
   async close(): Promise<void> {
     await this.host.close(this.session)
   }
+}
+
+/** As a store reads: in chunks that end anywhere. */
+async function* inChunks(json: string | undefined, units = 65_521): AsyncGenerator<string> {
+  if (json === undefined) throw new PtcError('INTERNAL', 'the test kept no such value')
+  for (let at = 0; at < json.length; at += units) yield json.slice(at, at + units)
 }

@@ -21,6 +21,7 @@ class Channel:
         # User code and its children must not find the protocol on 0, 1, 2 or inherit it by accident.
         self.source, self.sink = (0, 1) if EMBEDDED else (os.dup(0), os.dup(1))
         self.buffer = bytearray()
+        self.piece = self.frame = None  # read, and not yet put to use
         self.limit = 1 << 24
         self.sending = False
 
@@ -37,14 +38,17 @@ class Channel:
             self.sending = False
 
     def receive(self):
+        """The next frame. Loses nothing when there is no memory for it: it can be asked for again."""
         while True:
-            frame = self._next()
-            if frame is not None:
-                return json.loads(frame)
-            piece = os.read(self.source, 1 << 16)
-            if not piece:
+            self.frame = self.frame or self._next()
+            if self.frame is not None:
+                message, self.frame = json.loads(self.frame), None
+                return message
+            self.piece = self.piece or os.read(self.source, 1 << 16)
+            if not self.piece:
                 raise Closed()
-            self.buffer += piece
+            self.buffer += self.piece
+            self.piece = None
 
     def _next(self):
         start = self.buffer.find(0)

@@ -13,8 +13,9 @@ from .clock import CellTimer, ProgramClock
 from .errors import CellStop, Closed
 from .loop import Loop
 from .output import Output
+from .values import Values
 
-PROTOCOL = 1
+PROTOCOL = 2
 CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
 SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
 DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
@@ -31,6 +32,7 @@ class Session:
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.limits = {}
+        self.values = Values()
         self.session = None  # its name, from the first hello
         self.fence = []  # the highest seen: [epoch, step, attempt]
         self.step = 0
@@ -59,34 +61,56 @@ class Session:
     def _next_step(self, wanted):
         """Blocks for the frame that may come next; every other frame is answered here."""
         while True:
-            frame = self.channel.receive()
+            frame = self._receive()
             kind, fence = frame["type"], frame["fence"]
             if fence < self.fence:
-                self._refuse(f"fenced: {fence} is older than {self.fence}")
+                self._refuse(frame, f"fenced: {fence} is older than {self.fence}")
                 continue
+            if fence != self.fence:
+                self.values.forget()
             self.fence = fence
             if kind == "hello":
                 self._hello(frame)
             elif kind == "close":
                 raise Closed()
+            elif kind == "value":
+                self._collect(frame)
             elif frame["step"] == self.step and self.answer is not None:
                 self.channel.send(self.answer)
             elif frame["step"] != self.step + 1 or kind != wanted:
-                self._refuse(f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
+                self._refuse(frame, f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
+            elif missing := self.values.missing(frame):
+                self._refuse(frame, f"step {frame['step']} needs value {missing}, which did not arrive")
             else:
                 self.step = self.output.step = frame["step"]
                 self.clock.at_least(frame["now"] / 1000)
                 return frame
 
+    def _receive(self):
+        while True:
+            try:
+                return self.channel.receive()
+            except MemoryError:
+                if not self.values.relieve():
+                    raise
+
+    def _collect(self, frame):
+        if frame["fence"][1] <= self.step:  # of a step that was taken: it only waits for its answer
+            return
+        refused = self.values.add(frame["value"], frame["piece"], frame["text"], frame["last"])
+        if refused:
+            self._refuse(frame, refused)
+
     def _hello(self, frame):
         if frame["protocol"] != PROTOCOL or self.session not in (None, frame["session"]):
-            self._refuse("this runner belongs to another session or speaks another protocol")
+            self._refuse(frame, "this runner belongs to another session or speaks another protocol")
             return
         if self.session is None:
             random.seed(frame["seed"])
         self.session = frame["session"]
         self.limits = frame["limits"]
         self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
+        self.values.memory = self.limits["memory_bytes"]
         self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
         tools.install(self, frame["tools"])
         language = f"Python {platform.python_version()}"
@@ -94,8 +118,9 @@ class Session:
             {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
         )
 
-    def _refuse(self, reason):
-        self.channel.send({"type": "refused", "step": self.step, "reason": reason[:1_000]})
+    def _refuse(self, frame, reason):
+        # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.
+        self.channel.send({"type": "refused", "step": self.step, "fence": frame["fence"], "reason": reason[:1_000]})
 
     def _reply(self, message, note=""):
         message = {**message, "step": self.step, "output": self.output.take(note)}
@@ -109,18 +134,19 @@ class Session:
         self.output.begin()
         self.timer.reset(self.limits["cell_seconds"])
         with self.hints:
-            answer = self._run(frame["source"], frame["cell"])
+            answer = self._run(frame)
         try:
             self._reply(answer, self.hints.text() + self._open_calls_hint())
         except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
             self._abandon()
             self._reply({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
 
-    def _run(self, source, number):
+    def _run(self, frame):
         """Runs a cell to its end. Whatever user code raises ends the cell, never the session."""
         try:
             self.timer.resume()
-            code = compile_cell(source, number)
+            code = compile_cell(self._value(frame, "source"), frame["cell"])
+            self.values.forget()
             if is_async(code):
                 self.loop.run_until_complete(eval(code, self.namespace.variables))
             else:
@@ -205,8 +231,11 @@ class Session:
         frame = self._next_step("advance")
         if "stop" in frame:
             raise CellStop("timed_out", frame["stop"])
-        for result in frame["results"]:
-            self._deliver(result["call"], result["outcome"])
+        try:
+            for result in frame["results"]:
+                self._deliver(result["call"], result["outcome"])
+        finally:
+            self.values.forget()
         if not frame["results"] and due is not None and wake_in:  # only time has passed: the timer is due, by definition
             self.clock.at_least(due)
         self.timer.resume()
@@ -236,6 +265,9 @@ class Session:
             return
         self.wakes = 0
         if outcome["status"] == "ok":
-            future.set_result(outcome["value"])
+            future.set_result(self._value(outcome, "value"))
         else:
             future.set_exception(tools.failure(tool, outcome))
+
+    def _value(self, holder, place):
+        return self.values.take(holder["ref"]) if "ref" in holder else holder[place]

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../common/json.js'
  * The step protocol between host and runner: length-prefixed JSON frames (see frames.ts) over the sandbox's own stdio.
  * Everything the runner says is hostile until these schemas say otherwise.
  */
-export const protocolVersion = 1
+export const protocolVersion = 2
 
 /**
  * Order of authority: epoch of the session, then step, then attempt of the activity. The runner refuses whatever is lower
@@ -22,6 +22,21 @@ export interface ToolSignature {
   readonly documentation: string
 }
 
+/**
+ * A part of a value's JSON text, ahead of the step of this fence that names it by `ref`. Values come one after the other, a
+ * piece never ends inside a surrogate pair, and piece 0 begins a value (again). Nothing is answered; a step that is taken
+ * forgets what it did not name.
+ */
+export interface ValuePiece {
+  readonly type: 'value'
+  readonly fence: Fence
+  /** SHA-256 of the value: what `ref` says. */
+  readonly value: string
+  readonly piece: number
+  readonly text: string
+  readonly last: boolean
+}
+
 export type HostMessage =
   | {
       readonly type: 'hello'
@@ -36,16 +51,17 @@ export type HostMessage =
         readonly captured_characters: number
         readonly frame_bytes: number
         readonly argument_bytes: number
+        readonly memory_bytes: number
       }
     }
-  | {
+  | ValuePiece
+  | ({
       readonly type: 'cell'
       readonly fence: Fence
       readonly step: number
       readonly now: number
       readonly cell: number
-      readonly source: string
-    }
+    } & ({ readonly source: string } | { readonly ref: string }))
   | {
       readonly type: 'advance'
       readonly fence: Fence
@@ -53,7 +69,13 @@ export type HostMessage =
       readonly now: number
       readonly results: readonly {
         readonly call: number
-        readonly outcome: { readonly status: string; readonly value?: JsonValue; readonly message?: string }
+        readonly outcome: {
+          readonly status: string
+          readonly value?: JsonValue
+          /** Of a value that was sent in pieces before. */
+          readonly ref?: string
+          readonly message?: string
+        }
       }[]
       /** Why the cell is to be abandoned instead; then there are no results. */
       readonly stop?: string
@@ -96,8 +118,14 @@ export const runnerMessage = z.discriminatedUnion('type', [
     error: z.string(),
     output: z.string(),
   }),
-  /** The frame was stale or out of order and changed nothing. */
-  z.strictObject({ type: z.literal('refused'), step, reason: z.string().max(1_000) }),
+  /** The frame was stale, out of order, or of a value that did not arrive, and changed nothing. */
+  z.strictObject({
+    type: z.literal('refused'),
+    step,
+    /** Of the frame: everybody who is attached to the sandbox hears the refusal, its sender is meant. */
+    fence: z.tuple([z.int(), z.int(), z.int()]),
+    reason: z.string().max(1_000),
+  }),
 ])
 
 export type RunnerMessage = z.infer<typeof runnerMessage>

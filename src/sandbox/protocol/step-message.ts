@@ -1,0 +1,32 @@
+import type { JsonValue } from '../../common/json.js'
+import type { Step } from '../../common/steps.js'
+import { refOf, type ValueRef } from '../../common/values.js'
+import type { Fence, HostMessage } from './messages.js'
+
+/** A step as the runner gets it: small values in place, the others by their hash. */
+export function stepMessage(step: Step, fence: Fence): HostMessage {
+  const { number, now, input } = step
+  if (input.type === 'stop') return { type: 'advance', fence, step: number, now, results: [], stop: input.reason }
+  if (input.type === 'cell') {
+    const { cell, source } = input
+    const place = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
+    return { type: 'cell', fence, step: number, now, cell, ...place }
+  }
+  const results = input.results.map(({ index, outcome }) => {
+    const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined
+    return { call: index, outcome: ref ? { status: outcome.status, ref: ref.sha256 } : outcome }
+  })
+  return { type: 'advance', fence, step: number, now, results }
+}
+
+/** The values that a step names and the runner must be sent before it: each once. */
+export function valuesOf({ input }: Step): readonly ValueRef[] {
+  const refs = heldIn(input).flatMap((held) => refOf(held) ?? [])
+  return [...new Map(refs.map((ref) => [ref.sha256, ref])).values()]
+}
+
+function heldIn(input: Step['input']): readonly JsonValue[] {
+  if (input.type === 'cell') return [input.source]
+  if (input.type === 'stop') return []
+  return input.results.flatMap(({ outcome }) => (outcome.status === 'ok' ? [outcome.value] : []))
+}

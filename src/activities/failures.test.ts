@@ -13,6 +13,8 @@ const retried: readonly ErrorCode[] = [
   'MODEL_CONNECTION',
   'MODEL_STREAM',
   'SANDBOX_UNAVAILABLE',
+  'VALUE_STORE_UNAVAILABLE',
+  'VALUE_STORE_FULL',
 ]
 
 describe('toFailure', () => {

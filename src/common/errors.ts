@@ -35,6 +35,14 @@ export const errorTable = {
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },
   SANDBOX_NAME_TAKEN: { retryable: false },
+  // values kept outside of the history
+  VALUE_MISSING: { retryable: false },
+  /** Other bytes than its key says. */
+  VALUE_CORRUPT: { retryable: false },
+  VALUE_STORE_UNAVAILABLE: { retryable: true },
+  VALUE_STORE_FULL: { retryable: true },
+  /** Read-only, access denied, no such bucket: waiting cures none of them. */
+  VALUE_STORE_REFUSED: { retryable: false },
   // runs, as their client sees them
   RUN_INPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },

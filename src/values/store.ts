@@ -18,8 +18,13 @@ export interface ValueStore {
   /** Undefined when there is none of this key. */
   stat(sha256: string, signal: AbortSignal): Promise<ValueStat | undefined>
   list(signal: AbortSignal): AsyncIterable<ValueStat>
-  /** Fine when there is none. */
-  remove(sha256: string, signal: AbortSignal): Promise<void>
+  /**
+   * Fine when there is none.
+   *
+   * @param unusedSince keep it when it was put again after this moment (milliseconds since the epoch)
+   * @returns whether there was one, and it is gone now
+   */
+  remove(sha256: string, signal: AbortSignal, unusedSince?: number): Promise<boolean>
   /** Idempotent. */
   close(): Promise<void>
 }

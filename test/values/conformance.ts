@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import type { StoredContent, ValueStat, ValueStore } from '../../src/values/store.js'
+
+/** One kind of store, as a test can see it from outside. */
+export interface StoreUnderTest {
+  /** A store of its own for each test. */
+  open(): Promise<ValueStore>
+  /** A second opener of the same place, as another worker is. */
+  openAgain(): Promise<ValueStore>
+  /** The file that a value is kept in. */
+  fileOf(sha256: string): string
+}
+
+export const forever = new AbortController().signal
+
+export async function collect(store: ValueStore, content: StoredContent): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of store.read(content, forever)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+export async function listed(store: ValueStore): Promise<readonly ValueStat[]> {
+  const all: ValueStat[] = []
+  for await (const one of store.list(forever)) all.push(one)
+  return all
+}
+
+export function keyOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+const sizes: readonly [string, number][] = [
+  ['nothing', 0],
+  ['a byte', 1],
+  ['a megabyte and a byte', 1024 * 1024 + 1],
+  ['three parts of an upload', 20 * 1024 * 1024],
+]
+
+/** What every store promises (src/values/store.ts). */
+export function conforms(under: StoreUnderTest): void {
+  it.each(sizes)('keeps %s by its content, and gives it back', async (_what, size) => {
+    const store = await under.open()
+    const bytes = randomBytes(size)
+    const stored = await store.put(cut(bytes), forever)
+    expect(stored).toEqual({ sha256: keyOf(bytes), bytes: size })
+    expect((await collect(store, stored)).equals(bytes)).toBe(true)
+    expect((await collect(await under.openAgain(), stored)).equals(bytes)).toBe(true)
+  })
+
+  it('keeps equal content once, and counts it as used again', async () => {
+    const store = await under.open()
+    for (const size of [3, 9 * 1024 * 1024]) {
+      const bytes = randomBytes(size)
+      const { sha256 } = await store.put([bytes], forever)
+      const before = await store.stat(sha256, forever)
+      await nextSecond(before?.usedAt ?? 0)
+      await store.put([bytes], forever)
+      const after = await store.stat(sha256, forever)
+      expect(after?.bytes).toBe(size)
+      expect(after?.usedAt).toBeGreaterThan(before?.usedAt ?? Infinity)
+    }
+    expect(await listed(store)).toHaveLength(2)
+  })
+
+  it('takes the same value from many writers at once', async () => {
+    const stores = await Promise.all([under.open(), under.openAgain(), under.openAgain()])
+    const bytes = randomBytes(2 * 1024 * 1024)
+    const [store] = stores
+    const puts = [...stores, ...stores, ...stores, ...stores].map((each) => each.put(cut(bytes), forever))
+    const keys = (await Promise.all(puts)).map(({ sha256 }) => sha256)
+    expect(new Set(keys)).toEqual(new Set([keyOf(bytes)]))
+    expect((await collect(store, { sha256: keyOf(bytes), bytes: bytes.length })).equals(bytes)).toBe(true)
+    expect(await listed(store)).toHaveLength(1)
+  })
+
+  it('lists what it has, and tells when it was used', async () => {
+    const store = await under.open()
+    const started = Date.now()
+    const puts = await Promise.all(['a', 'bb', 'ccc'].map((text) => store.put([Buffer.from(text)], forever)))
+    const all = await listed(store)
+    const byKey = (one: StoredContent, other: StoredContent): number => (one.sha256 < other.sha256 ? -1 : 1)
+    expect(all.map(({ sha256, bytes }) => ({ sha256, bytes })).sort(byKey)).toEqual(puts.toSorted(byKey))
+    // S3 tells whole seconds.
+    for (const { usedAt } of all) expect(usedAt).toBeGreaterThanOrEqual(started - 1_000)
+  })
+
+  it('removes a value, but not one that was used again', async () => {
+    const store = await under.open()
+    const { sha256, bytes } = await store.put([Buffer.from('kept')], forever)
+    expect(await store.remove(sha256, forever, Date.now() - 3_600_000)).toBe(false)
+    expect(await collect(store, { sha256, bytes })).toEqual(Buffer.from('kept'))
+    expect(await store.remove(sha256, forever, Date.now() + 60_000)).toBe(true)
+    expect(await store.stat(sha256, forever)).toBeUndefined()
+    expect(await store.remove(sha256, forever)).toBe(false)
+  })
+
+  it('says that there is no such value', async () => {
+    const store = await under.open()
+    await store.put([Buffer.from('another')], forever)
+    const absent = { sha256: keyOf(Buffer.from('absent')), bytes: 6 }
+    await expect(collect(store, absent)).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+    expect(await store.stat(absent.sha256, forever)).toBeUndefined()
+  })
+
+  it.each(['', '../../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, 'a'.repeat(65)])(
+    'takes no key but 64 hex digits: %j',
+    async (sha256) => {
+      const store = await under.open()
+      await expect(collect(store, { sha256, bytes: 1 })).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+      await expect(store.stat(sha256, forever)).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+      await expect(store.remove(sha256, forever)).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+    },
+  )
+
+  it('leaves nothing of content that breaks off, and says what broke', async () => {
+    const store = await under.open()
+    const broken = new Error('the tool stopped')
+    async function* breaksOff() {
+      yield randomBytes(3 * 1024 * 1024)
+      throw broken
+    }
+    await expect(store.put(breaksOff(), forever)).rejects.toBe(broken)
+    expect(await listed(store)).toEqual([])
+  })
+
+  it('stops when it is told to', async () => {
+    const store = await under.open()
+    const reason = new Error('enough')
+    const stop = new AbortController()
+    async function* endless() {
+      yield randomBytes(1024)
+      stop.abort(reason)
+      for (;;) yield randomBytes(1024)
+    }
+    await expect(store.put(endless(), stop.signal)).rejects.toBe(reason)
+    expect(await listed(store)).toEqual([])
+    const stored = await store.put([randomBytes(4 * 1024 * 1024)], forever)
+    const halfway = new AbortController()
+    const reading = async (): Promise<void> => {
+      for await (const piece of store.read(stored, halfway.signal)) if (piece.length > 0) halfway.abort(reason)
+    }
+    await expect(reading()).rejects.toBe(reason)
+  })
+
+  it('can be closed twice', async () => {
+    const store = await under.open()
+    await store.close()
+    await store.close()
+  })
+}
+
+/** In pieces, as content arrives. */
+function* cut(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536)
+}
+
+/**
+ * Settles when the clock shows another second than `moment`: S3 does not tell time more finely than that. Clearly another: the
+ * clock of a file system lags some milliseconds behind.
+ */
+export async function nextSecond(moment: number): Promise<void> {
+  const end = (Math.floor(moment / 1000) + 1) * 1000 + 100
+  while (Date.now() < end) await new Promise((tick) => setTimeout(tick, 20))
+}

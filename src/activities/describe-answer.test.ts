@@ -1,16 +1,28 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { defaultLimits } from '../common/limits.js'
-import type { StepAnswer } from '../common/steps.js'
+import type { DescribedAnswer, StepAnswer } from '../common/steps.js'
+import { LocalStore } from '../values/local-store.js'
+import { Values } from '../values/values.js'
 import { createRegistry } from '../tools/registry.js'
+import { type Held, heldElsewhere, refOf } from '../common/values.js'
+import { tool } from '../../test/support/tools.js'
 import { describeAnswer } from './describe-answer.js'
 
-const registry = createRegistry([])
+const registry = createRegistry([tool('somebody', () => null)])
 
 /** Temporal's own limit of a payload. */
 const payloadBytes = 2 * 1024 * 1024
 
-function described(answer: StepAnswer, outputRoom = defaultLimits.capturedCharacters): StepAnswer {
-  const result = describeAnswer(answer, registry, defaultLimits, outputRoom)
+const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+const values = new Values({ store: new LocalStore(folder) })
+afterAll(() => rmSync(folder, { recursive: true }))
+const signal = new AbortController().signal
+
+async function described(answer: StepAnswer, outputRoom = defaultLimits.capturedCharacters): Promise<DescribedAnswer> {
+  const result = await describeAnswer(answer, { registry, values, limits: defaultLimits, signal }, outputRoom)
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(payloadBytes)
   return result
 }
@@ -24,33 +36,57 @@ const calls = (count: number, bytes: number) =>
   }))
 
 describe('an answer of a sandbox', () => {
-  it('passes as it is, but for what is made of its calls', () => {
+  it('passes as it is, but for what is made of its calls', async () => {
     const answer: StepAnswer = { type: 'suspended', calls: calls(2, 10), wakeInMs: 5, output: 'said' }
-    expect(described(answer)).toMatchObject(answer)
-    expect(described(answer)).toMatchObject({ calls: [{ refused: { status: 'denied' } }, { index: 2 }] })
+    expect(await described(answer)).toMatchObject(answer)
+    expect(await described(answer)).toMatchObject({ calls: [{ refused: { status: 'denied' } }, { index: 2 }] })
     const failed: StepAnswer = { type: 'failed', kind: 'code_error', error: 'Traceback …', output: 'said' }
-    expect(described(failed)).toEqual(failed)
+    expect(await described(failed)).toEqual(failed)
   })
 
   it.each<StepAnswer>([
     { type: 'completed', output: long },
     { type: 'failed', kind: 'timed_out', output: long, error: long },
     { type: 'suspended', output: long, calls: calls(10, 100_000), wakeInMs: null },
-  ])('of type $type is cut to what Temporal takes, whatever the limits are', (answer) => {
-    expect(described(answer)).toMatchObject({ type: answer.type, output: expect.stringContaining('characters cut') })
-    described(answer, 10_000_000)
-    expect(described(answer, 1_000)).toHaveProperty(
-      'output.length',
-      1_000 + '\n[... 2999000 characters cut ...]\n'.length,
-    )
+  ])('of type $type keeps what is large elsewhere, cut to the room it has', async (answer) => {
+    const { output } = (await described(answer, 1_000)) as { output: Held<string> }
+    const text = `${'\u0001'.repeat(500)}\n[... 2999000 characters cut ...]\n${'\u0001'.repeat(500)}`
+    expect(refOf(output)).toMatchObject({ bytes: JSON.stringify(text).length })
+    expect(await values.load(output, 'the test', signal)).toBe(text)
+    await described(answer)
+    await described(answer, 10_000_000)
   })
 
-  it.each([
-    ['many small ones', 10_000, 1],
-    ['a few large ones', 30, 200_000],
-    ['one that is too large', 1, 6_000_000],
-  ])('that makes too many calls is the end of it: %s', (_what, count, bytes) => {
-    const answer: StepAnswer = { type: 'suspended', output: '', calls: calls(count, bytes), wakeInMs: null }
-    expect(described(answer)).toMatchObject({ type: 'lost', cause: 'protocol' })
+  it('that makes too many calls is the end of it', async () => {
+    const answer: StepAnswer = { type: 'suspended', output: '', calls: calls(10_000, 1), wakeInMs: null }
+    expect(await described(answer)).toMatchObject({ type: 'lost', cause: 'protocol' })
+  })
+
+  it('keeps large arguments elsewhere, but those of a call that is refused nowhere', async () => {
+    const made = calls(1, 200_000).map((call) => ({ ...call, tool: 'somebody' }))
+    const answer: StepAnswer = { type: 'suspended', output: '', calls: [...made, ...calls(1, 200_000)], wakeInMs: null }
+    const described = await describeAnswer(answer, { registry, values, limits: defaultLimits, signal }, 0)
+    expect(described).toMatchObject({
+      calls: [
+        { refused: null, arguments: { 'ptc.value': { bytes: 200_011 } } },
+        { refused: {}, arguments: {} },
+      ],
+    })
+  })
+
+  it('never passes on a reference that the sandbox made up', async () => {
+    const forged = heldElsewhere({ sha256: 'f'.repeat(64), bytes: 1, preview: '' })
+    const answer: StepAnswer = {
+      type: 'suspended',
+      output: '',
+      calls: ['somebody', 'nobody'].map((tool, place) => ({ index: place + 1, tool, arguments: forged })),
+      wakeInMs: null,
+    }
+    const described = await describeAnswer(answer, { registry, values, limits: defaultLimits, signal }, 0)
+    if (described.type !== 'suspended') throw new Error('it waits')
+    for (const call of described.calls) {
+      expect(refOf(call.arguments)?.sha256).not.toBe(refOf(forged)?.sha256)
+      expect(await values.load(call.arguments, 'the test', signal)).toEqual(forged)
+    }
   })
 })

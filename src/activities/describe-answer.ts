@@ -1,17 +1,26 @@
+import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
-import type { DescribedCall, StepAnswer } from '../common/steps.js'
+import type { DescribedAnswer, DescribedCall, RequestedCall, StepAnswer } from '../common/steps.js'
 import { cutMiddle, utf8Length } from '../common/text.js'
-import { describeCall } from '../tools/describe-call.js'
+import { type CallDescription, describeCall, type MadeCall } from '../tools/describe-call.js'
 import type { ToolRegistry } from '../tools/registry.js'
+import type { Values } from '../values/values.js'
 
-/** Bytes of described calls that one answer may carry: with its output it stays under the 2 MiB Temporal takes. */
+/** Bytes of described calls that one answer may carry: it stays under the 2 MiB Temporal takes. */
 const callBytes = 1_400_000
 
-/** Bytes of output in one answer, as JSON, whatever the limits say. */
-const outputBytes = 650_000
+/** Characters of arguments that are kept of a call that will not run. */
+const refusedCharacters = 4_000
 
 /** The runner cuts its own tracebacks to about half of it. */
 const errorCharacters = 16_000
+
+export interface Describing {
+  readonly registry: ToolRegistry
+  readonly values: Values
+  readonly limits: Limits
+  readonly signal: AbortSignal
+}
 
 /**
  * The answer of a sandbox as Temporal is to carry it, each call looked at. An honest runner stays within the limits by itself;
@@ -19,42 +28,44 @@ const errorCharacters = 16_000
  *
  * @param outputRoom characters of output the answer may carry
  */
-export function describeAnswer(
+export async function describeAnswer(
   answer: StepAnswer,
-  registry: ToolRegistry,
-  limits: Limits,
+  describing: Describing,
   outputRoom: number,
-): StepAnswer<DescribedCall> {
+): Promise<DescribedAnswer> {
   if (answer.type === 'lost') return answer
-  const output = fitOutput(answer.output, outputRoom)
+  const output = await describing.values.hold(cutMiddle(answer.output, outputRoom), describing.signal)
   switch (answer.type) {
     case 'completed':
       return { ...answer, output }
     case 'failed':
       return { ...answer, output, error: cutMiddle(answer.error, errorCharacters) }
     case 'suspended':
-      return withCalls({ ...answer, output }, registry, limits)
+      return withCalls(answer.calls, { ...answer, output }, describing)
   }
 }
 
-function fitOutput(text: string, room: number): string {
-  let fitting = cutMiddle(text, room)
-  for (let limit = Math.min(room, text.length); utf8Length(JSON.stringify(fitting)) > outputBytes;) {
-    limit = Math.floor(limit * 0.8)
-    fitting = cutMiddle(text, limit)
-  }
-  return fitting
+/** Arguments of a call that is refused are for people only: nothing of it may fill the store. */
+async function argumentsOf(
+  { arguments: args }: MadeCall,
+  { refused }: CallDescription,
+  values: Values,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  if (refused === null || 'ptc.value' in args) return values.hold(args, signal)
+  return JSON.stringify(args).length > refusedCharacters ? {} : args
 }
 
-function withCalls(
-  answer: Extract<StepAnswer, { type: 'suspended' }>,
-  registry: ToolRegistry,
-  limits: Limits,
-): StepAnswer<DescribedCall> {
+async function withCalls(
+  made: readonly RequestedCall[],
+  answer: Omit<Extract<DescribedAnswer, { type: 'suspended' }>, 'calls'>,
+  { registry, values, limits, signal }: Describing,
+): Promise<DescribedAnswer> {
   const calls: DescribedCall[] = []
   let bytes = 0
-  for (const call of answer.calls) {
-    const described = { ...call, ...describeCall(registry, limits, call, 'code_execution') }
+  for (const call of made) {
+    const description = describeCall(registry, limits, call, 'code_execution')
+    const described = { ...call, arguments: await argumentsOf(call, description, values, signal), ...description }
     bytes += utf8Length(JSON.stringify(described))
     if (bytes > callBytes) {
       const reason = `the sandbox made calls of more than ${callBytes} bytes in one step`

@@ -3,27 +3,39 @@ import { activityNames } from '../common/names.js'
 import type { ModelProvider } from '../models/provider.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
+import type { Values } from '../values/values.js'
+import { joinText } from './join-text.js'
+import { appendJournal } from './journal.js'
 import { modelTurn } from './model-turn.js'
 import { planRun } from './plan-run.js'
 import { toolActivities } from './run-tool-call.js'
 import { advanceSession, closeSession, openSession } from './sessions.js'
 
 /** The activities of role `workflow`. */
-export function workflowActivities(plan: RunPlan) {
-  return { [activityNames.planRun]: planRun(plan) }
+export function workflowActivities(plan: RunPlan, values: Values) {
+  return {
+    [activityNames.planRun]: planRun(plan),
+    [activityNames.appendJournal]: appendJournal(values),
+    [activityNames.joinText]: joinText(values),
+  }
 }
 
 /** The activities of role `model`. */
-export function modelActivities(provider: ModelProvider, registry: ToolRegistry, instructions: string | undefined) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, instructions) }
+export function modelActivities(
+  provider: ModelProvider,
+  registry: ToolRegistry,
+  values: Values,
+  instructions: string | undefined,
+) {
+  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, instructions) }
 }
 
 /** The activities of role `sandbox`: what any host does, and what only the session's own can. */
-export function sandboxActivities(host: SessionHost, registry: ToolRegistry, hostQueue: string) {
+export function sandboxActivities(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
   return {
     anyHost: { [activityNames.openSession]: openSession(host, hostQueue) },
     ownHost: {
-      [activityNames.advanceSession]: advanceSession(host, registry),
+      [activityNames.advanceSession]: advanceSession(host, registry, values),
       [activityNames.closeSession]: closeSession(host),
     },
   }

@@ -18,6 +18,10 @@ export const limitsSchema = z.strictObject({
     .default(defaultLimits.callsInFlight),
   cellSeconds: seconds.default(defaultLimits.cellSeconds),
   cellTotalSeconds: seconds.default(defaultLimits.cellTotalSeconds),
+  historyEvents: whole
+    .min(100, 'a run that begins needs some; at least 100')
+    .max(20_000, 'Temporal ends a run at 51,200; at most 20,000')
+    .default(defaultLimits.historyEvents),
   wakesPerCell: whole.max(2_000, 'a history takes no more; at most 2,000').default(defaultLimits.wakesPerCell),
   outputCharacters: whole
     .max(200_000, 'Temporal refuses payloads over 2 MiB; at most 200,000')
@@ -26,10 +30,10 @@ export const limitsSchema = z.strictObject({
     .max(200_000, 'Temporal refuses payloads over 2 MiB; at most 200,000')
     .default(defaultLimits.capturedCharacters),
   argumentBytes: whole
-    .max(1_000_000, 'Temporal refuses payloads over 2 MiB; at most 1,000,000')
+    .max(4_000_000, 'a call travels in one frame; at most 4,000,000')
     .default(defaultLimits.argumentBytes),
   resultBytes: whole
-    .max(1_500_000, 'Temporal refuses payloads over 2 MiB; at most 1,500,000')
+    .max(1024 ** 3, 'a result is whole in the memory of its tool; at most 1 GiB')
     .default(defaultLimits.resultBytes),
   sourceBytes: whole.default(defaultLimits.sourceBytes),
   frameBytes: whole

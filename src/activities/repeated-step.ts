@@ -1,7 +1,7 @@
-import type { DescribedCall, RecordedStep, StepAnswer } from '../common/steps.js'
+import type { DescribedAnswer, RecordedStep } from '../common/steps.js'
 
 /** How a repeated step differs from its record, in words for the model; undefined when it does not. */
-export function difference(recorded: RecordedStep['answer'], answer: StepAnswer<DescribedCall>): string | undefined {
+export function difference(recorded: RecordedStep['answer'], answer: DescribedAnswer): string | undefined {
   if (recorded.type === 'ended') {
     return answer.type === 'suspended' ? 'the code ended before, and now waits' : undefined
   }

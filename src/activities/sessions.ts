@@ -1,9 +1,12 @@
 import type { Limits } from '../common/limits.js'
-import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
+import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef, Step, StepAnswer } from '../common/steps.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
+import type { ValueRef } from '../common/values.js'
+import type { Values } from '../values/values.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
-import { describeAnswer } from './describe-answer.js'
+import { describeAnswer, type Describing } from './describe-answer.js'
+import { recordedSteps } from './journal.js'
 import { difference } from './repeated-step.js'
 
 /** Printed text shown beside a running step. */
@@ -19,9 +22,9 @@ export function openSession(host: SessionHost, hostQueue: string) {
 }
 
 /** Activity `session.advance`: repeats recorded steps (a rebuild), then takes the new one. */
-export function advanceSession(host: SessionHost, registry: ToolRegistry) {
+export function advanceSession(host: SessionHost, registry: ToolRegistry, values: Values) {
   return (input: AdvanceInput & { readonly limits: Limits }): Promise<AdvanceAnswer> =>
-    inActivity((scope) => advance(host, registry, input, scope))
+    inActivity((scope) => advance(host, { registry, values, limits: input.limits, signal: scope.signal }, input, scope))
 }
 
 /** Activity `session.close`. */
@@ -31,29 +34,26 @@ export function closeSession(host: SessionHost) {
 
 async function advance(
   host: SessionHost,
-  registry: ToolRegistry,
-  { session, recorded, firstRecorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: Limits },
+  describing: Describing,
+  { session, recorded, step, outputRoom }: AdvanceInput,
   { workflowId, runId, attempt, signal, report }: ActivityScope,
 ): Promise<AdvanceAnswer> {
+  const { values, limits } = describing
   const owner = { workflowId, runId, limits }
   let printed = ''
   const onOutput = (text: string): void => {
     printed = (printed + text).slice(-shownCharacters)
     report({ printed })
   }
-  for (const [offset, past] of recorded.entries()) {
-    const again = { number: firstRecorded + offset, now: past.now, input: past.input }
-    const answer = describeAnswer(
-      await host.advance(session, again, owner, { attempt, signal, onOutput }),
-      registry,
-      limits,
-      outputRoom,
-    )
-    if (answer.type === 'lost') return answer
-    const reason = difference(past.answer, answer)
+  const readValue = (ref: ValueRef) => values.readText(ref, 'a result that code waits for', signal)
+  const take = (next: Step): Promise<StepAnswer> =>
+    host.advance(session, next, owner, { attempt, signal, onOutput, readValue })
+  const past = recorded ? await recordedSteps(values, recorded, signal) : []
+  for (const [offset, { now, input, answer }] of past.entries()) {
+    const again = await describeAnswer(await take({ number: offset + 1, now, input }), describing, outputRoom)
+    if (again.type === 'lost') return again
+    const reason = difference(answer, again)
     if (reason !== undefined) return { type: 'diverged', reason }
   }
-  if (!step) return { type: 'repeated' }
-  const answer = await host.advance(session, step, owner, { attempt, signal, onOutput })
-  return describeAnswer(answer, registry, limits, outputRoom)
+  return step ? describeAnswer(await take(step), describing, outputRoom) : { type: 'repeated' }
 }

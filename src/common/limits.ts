@@ -12,6 +12,8 @@ export interface Limits {
   readonly cellSeconds: number
   /** Seconds a cell may take from its beginning to its end, waiting for tools and timers included. */
   readonly cellTotalSeconds: number
+  /** Events of history after which a run goes on in a fresh one (continue-as-new), or earlier if Temporal suggests it. */
+  readonly historyEvents: number
   /** Times a cell may be woken by nothing but time; each is a durable step, and a history is finite. */
   readonly wakesPerCell: number
   /** Characters of printed output that reach the model; the middle is cut. */
@@ -20,7 +22,7 @@ export interface Limits {
   readonly capturedCharacters: number
   /** Bytes of one tool call's arguments, as JSON. */
   readonly argumentBytes: number
-  /** Bytes of one tool result, as JSON. Temporal refuses payloads over 2 MiB. */
+  /** Bytes of one tool result, as JSON. What is large is kept outside of the history, and streamed into the sandbox. */
   readonly resultBytes: number
   /** Bytes of one cell's source. */
   readonly sourceBytes: number
@@ -49,11 +51,12 @@ export const defaultLimits: Limits = {
   callsInFlight: 200,
   cellSeconds: 90,
   cellTotalSeconds: 24 * 60 * 60,
+  historyEvents: 4_000,
   wakesPerCell: 1_000,
   outputCharacters: 20_000,
   capturedCharacters: 200_000,
   argumentBytes: 256 * 1024,
-  resultBytes: 1024 * 1024,
+  resultBytes: 64 * 1024 * 1024,
   sourceBytes: 256 * 1024,
   frameBytes: 8 * 1024 * 1024,
   memoryBytes: 256 * 1024 * 1024,

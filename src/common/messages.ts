@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.js'
+import type { Held } from './values.js'
 
 /**
  * Content blocks and messages in the shape of Anthropic's Messages API, reduced to what the loop decides on.
@@ -27,6 +28,26 @@ export interface ToolResultBlock {
 export interface UnknownBlock extends JsonObject {
   readonly type: string
 }
+
+/** A tool result as the workflow passes it on: some of its text is kept elsewhere, and is put together by who sends it to the model. */
+export interface HeldResultBlock {
+  readonly type: 'tool_result'
+  readonly tool_use_id: string
+  readonly is_error?: boolean
+  readonly held: HeldText
+}
+
+/** Text in parts; what is over the limit is cut from the middle of it. */
+export interface HeldText {
+  readonly parts: readonly Held[]
+  /** Characters. */
+  readonly limit: number
+  /** Stands behind it, uncut. */
+  readonly after: string
+}
+
+/** What the user's side says in one turn. */
+export type SaidBlock = UserBlock | HeldResultBlock
 
 export type AssistantBlock = TextBlock | ToolUseBlock | UnknownBlock
 

@@ -19,6 +19,8 @@ export const activityNames = {
   openSession: 'session.open',
   advanceSession: 'session.advance',
   closeSession: 'session.close',
+  appendJournal: 'journal.append',
+  joinText: 'output.join',
 } as const
 
 /** The name of the model's code tool. */

@@ -1,4 +1,5 @@
-import type { AssistantBlock, Message, ModelReply, Usage } from './messages.js'
+import type { Chain } from './chain.js'
+import type { AssistantBlock, ModelReply, SaidBlock, Usage } from './messages.js'
 import type { CellOutcome } from './outcomes.js'
 import type { BackendChoice, ModelPlan } from './plan.js'
 import type { Limits } from './limits.js'
@@ -61,12 +62,20 @@ export interface ModelTurnInput {
   readonly turn: number
   readonly model: ModelPlan
   readonly limits: Limits
-  readonly messages: readonly Message[]
+  /** What was said in earlier turns; null in the first. */
+  readonly conversation: Chain | null
+  /** What the user's side says now; empty when the model is to go on with its own words. */
+  readonly said: readonly SaidBlock[]
 }
 
 /** Answer of activity `model.turn`. */
 export interface ModelTurnResult {
+  /** What is large in it is kept elsewhere, and so is what only the model itself reads again. */
   readonly reply: ModelReply
+  /** The conversation with this turn in it, for a reply that is kept. */
+  readonly conversation: Chain
+  /** Of all that the model was sent in this turn, prompt and tools aside. */
+  readonly conversationBytes: number
   /** What the host makes of each direct tool call, by tool_use id; `execute_code` is not among them. */
   readonly calls: Readonly<Record<string, DescribedCall>>
 }

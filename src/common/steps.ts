@@ -1,6 +1,8 @@
+import type { Chain } from './chain.js'
 import type { JsonObject } from './json.js'
 import type { BackendChoice } from './plan.js'
 import type { CallOutcome } from './outcomes.js'
+import type { Held } from './values.js'
 
 /** A session as the workflow refers to it. A rebuilt session keeps its id and gets the next epoch. */
 export interface SessionRef {
@@ -46,7 +48,7 @@ export interface DeliveredResult {
 
 /** One advance of the program: start a cell, or go on with what has arrived. */
 export type StepInput =
-  | { readonly type: 'cell'; readonly cell: number; readonly source: string }
+  | { readonly type: 'cell'; readonly cell: number; readonly source: Held<string> }
   /** `results` may be empty: then only time has passed. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
   /** The cell is over: its code is cancelled, its variables stay. Answered `failed`, as `timed_out` with this reason. */
@@ -67,22 +69,22 @@ export interface RecordedStep extends Omit<Step, 'number'> {
     | { readonly type: 'ended' }
 }
 
-/** How a step ended. */
-export type StepAnswer<Call extends RequestedCall = RequestedCall> =
+/** How a step ended: as the sandbox says it, or with calls described and large output kept elsewhere. */
+export type StepAnswer<Call extends RequestedCall = RequestedCall, Output extends Held<string> = string> =
   /** The program can't go on: `calls` are new; earlier ones may still be open. `wakeInMs`: a timer of its own is due then. */
   | {
       readonly type: 'suspended'
       readonly calls: readonly Call[]
       readonly wakeInMs: number | null
-      readonly output: string
+      readonly output: Output
     }
-  | { readonly type: 'completed'; readonly output: string }
+  | { readonly type: 'completed'; readonly output: Output }
   /** The code raised. `kind` 'timed_out': the runner stopped it at its time limit; the session lives on. */
   | {
       readonly type: 'failed'
       readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded'
       readonly error: string
-      readonly output: string
+      readonly output: Output
     }
   /** The sandbox is gone: rebuild. `reason` for people; `cause` decides whether a rebuild makes sense. */
   | {
@@ -92,6 +94,9 @@ export type StepAnswer<Call extends RequestedCall = RequestedCall> =
       /** Not only the sandbox: its host does not answer at all. */
       readonly hostGone?: boolean
     }
+
+/** As it travels. */
+export type DescribedAnswer = StepAnswer<DescribedCall, Held<string>>
 
 export type LostCause =
   /** The sandbox died or vanished for no fault of the program. */
@@ -103,12 +108,19 @@ export type LostCause =
   /** The sandbox broke the protocol. */
   | 'protocol'
 
+/** All a session has been through. */
+export interface RecordedSteps {
+  readonly earlier: Chain | null
+  /** What came after it. */
+  readonly latest: readonly RecordedStep[]
+}
+
 /** What `session.advance` is given: recorded steps to repeat (only when rebuilding), then at most one new one. */
 export interface AdvanceInput {
   readonly session: SessionRef
-  readonly recorded: readonly RecordedStep[]
-  /** Number of the first recorded step. */
-  readonly firstRecorded: number
+  readonly recorded?: RecordedSteps
+  /** Cells among the recorded steps; each may take its time. */
+  readonly recordedCells?: number
   readonly step: Step | null
   /** Characters of output the answer may carry: what its cell has left. */
   readonly outputRoom: number
@@ -116,7 +128,7 @@ export interface AdvanceInput {
 
 /** What `session.advance` answers; `repeated` when there was no new step. */
 export type AdvanceAnswer =
-  | StepAnswer<DescribedCall>
+  | DescribedAnswer
   | { readonly type: 'repeated' }
   /** The program did not do again what is recorded. */
   | { readonly type: 'diverged'; readonly reason: string }

@@ -9,6 +9,7 @@ import { hostIdentity } from './host-id.js'
 import { isRunning, sandboxOwner } from './ownership.js'
 import { startReaper } from './reaper.js'
 import { prepareSandboxes, type Sandboxes } from './sandboxes.js'
+import { createValues } from './values.js'
 import { createWorkers } from './worker-group.js'
 
 export interface WorkerOptions {
@@ -47,6 +48,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     idleTimeoutMs: config.idleTimeoutMs,
     timeoutMs: config.plan.timings.modelMs,
   })
+  const values = await createValues(config)
   let sandboxes: Sandboxes | undefined
   let host: SessionHost | undefined
   let owner = namespace
@@ -57,10 +59,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       sandboxes = await prepareSandboxes(config, { owner, warm, onProgress })
       host = new SessionHost({ namespace: owner, backends: sandboxes.backends, tools: config.registry.signatures() })
     }
-    workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host })
+    workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host, values })
   } catch (thrown) {
     await host?.shutdown()
     await provider.close()
+    await values.close()
     await connection.close()
     throw thrown
   }
@@ -74,6 +77,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await reaper?.close()
       await host?.shutdown()
       await provider.close()
+      await values.close()
       await connection.close()
     }
   }

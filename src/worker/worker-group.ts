@@ -3,6 +3,7 @@ import { modelActivities, sandboxActivities, toolActivities, workflowActivities 
 import { hostQueue, type Role, roleQueue } from '../common/names.js'
 import type { ModelProvider } from '../models/provider.js'
 import type { SessionHost } from '../sandbox/session-host.js'
+import type { Values } from '../values/values.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import { workflowBundle } from './workflow-bundle.js'
 
@@ -13,6 +14,7 @@ export interface WorkerGroupOptions {
   readonly roles: readonly Role[]
   readonly hostId: string
   readonly provider: ModelProvider
+  readonly values: Values
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
 }
@@ -33,12 +35,17 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
     create(options, queueOf(options, 'workflow'), {
       workflowBundle: workflowBundle(),
       stickyQueueScheduleToStartTimeout: stickyTimeout,
-      activities: workflowActivities(options.config.plan),
+      activities: workflowActivities(options.config.plan, options.values),
     }),
   ],
   model: (options) => [
     create(options, queueOf(options, 'model'), {
-      activities: modelActivities(options.provider, options.config.registry, options.config.instructions),
+      activities: modelActivities(
+        options.provider,
+        options.config.registry,
+        options.values,
+        options.config.instructions,
+      ),
     }),
   ],
   tools: (options) =>
@@ -47,15 +54,15 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
       ? []
       : [
           create(options, queueOf(options, 'tools'), {
-            activities: toolActivities(options.config.registry, options.config.plan.limits),
+            activities: toolActivities(options.config.registry, options.values, options.config.plan.limits),
             maxConcurrentActivityTaskExecutions: 200,
           }),
         ],
   sandbox: (options) => {
-    const { host, hostId, config } = options
+    const { host, hostId, config, values } = options
     if (!host) return []
     const own = hostQueue(config.taskQueue, hostId)
-    const { anyHost, ownHost } = sandboxActivities(host, config.registry, own)
+    const { anyHost, ownHost } = sandboxActivities(host, config.registry, values, own)
     return [
       create(options, queueOf(options, 'sandbox'), { activities: anyHost }),
       create(options, own, { activities: ownHost }),

@@ -1,88 +1,152 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope } from '@temporalio/workflow'
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  ContinueAsNew,
+  continueAsNew,
+} from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
-import type { Message, ModelReply, UserBlock } from '../common/messages.js'
-import { type AgentInput, type AgentResult, type AgentStatus, contextTokens, textOf } from '../common/runs.js'
-import { shortNumber, utf8Length } from '../common/text.js'
+import type { ToolUseBlock } from '../common/messages.js'
+import { type AgentInput, type AgentResult, type AgentStatus, textOf } from '../common/runs.js'
+import { Conversation, type ConversationState } from './conversation.js'
 import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
+import { FreshHistory } from './fresh-history.js'
 import { neverHang } from './never-hang.js'
-import { closeNotebook, type Notebook, openNotebook } from './notebook.js'
-import { countReply, type Run, showProgress, startRun } from './run.js'
-import { serveReply } from './serve-reply.js'
+import { closeNotebook, handOver, type Notebook, type NotebookState, openNotebook } from './notebook.js'
+import { resumeCalls } from './run-cell.js'
+import { countReply, type Run, type RunState, showProgress, startRun } from './run.js'
+import { type LeftCell, serveReply, type Serving } from './serve-reply.js'
+
+/** What the next run of the chain must know. */
+export interface AgentState extends RunState {
+  readonly notebook: NotebookState
+  readonly conversation: ConversationState
+  /** The reply that is being served; null between turns. */
+  readonly serving: Serving | null
+  readonly left: LeftCell | null
+}
 
 /** Workflow `agent`: question -> model -> code and tools -> ... -> answer. */
-export async function agent(input: AgentInput): Promise<AgentResult> {
+export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return neverHang(async () => {
-    const run = await startRun(input)
-    const notebook = openNotebook(run, { idleMs: run.plan.timings.idleMs })
+    const run = await startRun(input, state)
+    const talk = new AgentRun(run, input, state)
     const calls = new CancellationScope()
     try {
-      const { status, answer } = await calls.run(() => converse(run, notebook, input.question))
-      return { status, answer, ...run.counts }
-    } finally {
+      const ending = await calls.run(() => talk.toItsEnd(state))
       calls.cancel() // calls that code started and never waited for
-      await closeNotebook(notebook)
+      await closeNotebook(talk.notebook)
+      return { ...ending, ...run.counts }
+    } catch (thrown) {
+      calls.cancel()
+      // The next run of the chain goes on with the sandbox.
+      if (!(thrown instanceof ContinueAsNew)) await closeNotebook(talk.notebook)
+      throw thrown
     }
   })
 }
-
-/** Temporal refuses payloads over 2 MiB; no context window holds as much text. */
-const conversationBytes = 1_800_000
 
 interface Ending {
   readonly status: AgentStatus
   readonly answer: string
 }
 
-async function converse(run: Run, notebook: Notebook, question: string): Promise<Ending> {
-  const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: question }] }]
-  const { limits, model } = run.plan
-  let maxTokens = model.maxTokens
-  let nudges = 0
-  let lastText = ''
-  let last: ModelReply | undefined
-  while (run.counts.turns < limits.turns) {
-    run.counts.turns += 1
+/** The loop of an agent, and all that it must carry into a fresh history. */
+class AgentRun {
+  readonly notebook: Notebook
+  readonly #run: Run
+  readonly #input: AgentInput
+  readonly #conversation: Conversation
+  readonly #history: FreshHistory
+  #serving: Serving | null
+  /** The tool_use whose cell is running. */
+  #use = ''
+
+  constructor(run: Run, input: AgentInput, state: AgentState | undefined) {
+    this.#run = run
+    this.#input = input
+    this.#conversation = new Conversation(run.plan.model.maxTokens, input.question, state?.conversation)
+    this.#history = new FreshHistory(run)
+    this.#serving = state?.serving ?? null
+    this.notebook = openNotebook(run, {
+      idleMs: run.plan.timings.idleMs,
+      mayContinue: (cell) => this.#mayContinue({ use: this.#use, cell }),
+      state: state?.notebook,
+    })
+  }
+
+  /** @param state what an earlier run of the chain has left */
+  async toItsEnd(state: AgentState | undefined): Promise<Ending> {
+    const { counts, plan } = this.#run
+    resumeCalls(this.#run, this.notebook, state?.notebook.openCalls.waiting ?? [])
+    if (this.#serving) await this.#serve(this.#serving, state?.left ?? undefined)
+    while (counts.turns < plan.limits.turns) {
+      await this.#mayContinue(null)
+      counts.turns += 1
+      const ending = await this.#turn()
+      if (ending) return ending
+    }
+    return { status: 'turn_limit', answer: this.#conversation.state.lastText }
+  }
+
+  /** One turn of the model, and what it asks for. */
+  async #turn(): Promise<Ending | undefined> {
+    const run = this.#run
+    const conversation = this.#conversation
     const { turns: turn } = run.counts
+    const { limits, model, timings } = run.plan
     showProgress(run, `the model answers (turn ${turn})`)
-    if (utf8Length(JSON.stringify(messages)) > conversationBytes) return { status: 'context_full', answer: lastText }
-    const request = { turn, model: { ...model, maxTokens }, limits, messages }
-    const answered = await modelTurn(request, run.plan.timings, turnSummary(turn, last)).catch(unlessContextFull)
-    if (!answered) return { status: 'context_full', answer: lastText }
+    const { past, said, maxTokens } = conversation.state
+    const request = { turn, model: { ...model, maxTokens }, limits, conversation: past, said }
+    const answered = await modelTurn(request, timings, conversation.summary(turn)).catch(unlessContextFull)
+    if (!answered) return { status: 'context_full', answer: conversation.state.lastText }
     const { reply, calls } = answered
-    last = reply
     countReply(run, reply)
-    lastText = textOf(reply.content) || lastText
+    conversation.hear(reply)
     const decision = decide(reply)
     switch (decision.type) {
       case 'end':
         return { status: decision.status, answer: decision.answer }
       case 'more_room':
-        if (maxTokens > model.maxTokens) return { status: 'truncated', answer: textOf(reply.content) }
-        maxTokens = model.maxTokens * 2
-        break
+        return conversation.giveRoom() ? undefined : { status: 'truncated', answer: textOf(reply.content) }
       case 'nudge':
-        nudges += 1
-        if (nudges > 1) return { status: 'no_answer', answer: lastText }
-        addUser(messages, [{ type: 'text', text: 'Your last reply was empty. Go on, or give your answer.' }])
-        break
+        return conversation.nudge() ? undefined : { status: 'no_answer', answer: conversation.state.lastText }
       case 'continue':
-        messages.push({ role: 'assistant', content: reply.content })
-        break
+        conversation.keep(answered)
+        return undefined
       case 'serve':
-        messages.push({ role: 'assistant', content: reply.content })
-        addUser(messages, await serveReply(run, notebook, decision.uses, calls))
-        maxTokens = model.maxTokens
+        conversation.keep(answered)
+        await this.#serve({ uses: decision.uses, calls, results: {} }, undefined)
+        return undefined
     }
   }
-  return { status: 'turn_limit', answer: lastText }
-}
 
-/** Two user messages in a row are one for the API; results must come before text in it, which appending keeps. */
-function addUser(messages: Message[], content: readonly UserBlock[]): void {
-  const last = messages.at(-1)
-  if (last?.role === 'user') messages[messages.length - 1] = { role: 'user', content: [...last.content, ...content] }
-  else messages.push({ role: 'user', content })
+  async #serve(serving: Serving, left: LeftCell | undefined): Promise<void> {
+    this.#serving = serving
+    const notebookOf = ({ id }: ToolUseBlock): Notebook => {
+      this.#use = id
+      return this.notebook
+    }
+    this.#conversation.answer(await serveReply(this.#run, notebookOf, serving, left))
+    this.#serving = null
+  }
+
+  /** Goes on in a fresh history when this one is long enough; then it never returns. */
+  async #mayContinue(left: LeftCell | null): Promise<void> {
+    if (!(await this.#history.isDue())) return
+    const { plan, counts } = this.#run
+    const { question: _, ...options } = this.#input
+    const state: AgentState = {
+      plan,
+      counts,
+      notebook: await handOver(this.notebook),
+      conversation: this.#conversation.state,
+      serving: this.#serving,
+      left,
+    }
+    await continueAsNew<typeof agent>({ ...options, question: '' }, state)
+  }
 }
 
 /** What the model can't read any more ends the run with what it has; every other failure is the run's. */
@@ -92,8 +156,3 @@ function unlessContextFull(thrown: unknown): undefined {
 }
 
 const contextTooLong: ErrorCode = 'MODEL_CONTEXT_TOO_LONG'
-
-function turnSummary(turn: number, last: ModelReply | undefined): string {
-  if (!last) return `model turn ${turn}`
-  return `model turn ${turn} · ${shortNumber(contextTokens(last.usage) + last.usage.outputTokens)} in`
-}

@@ -10,6 +10,7 @@ export function toCallOutcome(thrown: unknown, tool: ToolPlan): CallOutcome {
   if (cause instanceof ApplicationFailure && cause.type !== workerShutdown) {
     const status = callStatusOf(cause.type ?? '')
     if (status === 'timed_out' && tool.effect === 'once') return unknown(tool, 'it did not answer in time')
+    if (tool.effect === 'once' && cause.type?.startsWith('VALUE_')) return unknown(tool, cause.message)
     return { status, message: cause.message }
   }
   if (tool.effect === 'once') return unknown(tool, 'the worker that ran it was lost')

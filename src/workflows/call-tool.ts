@@ -14,12 +14,15 @@ import type { Run } from './run.js'
 /** Attempts beyond a tool's own, for workers that die under it. */
 const attemptsForLostWorkers = 5
 
-/** The activity's limit lies behind the tool's own, so that the tool's typed timeout is the one that is seen. */
-const timeoutMarginMs = 5_000
+/**
+ * The activity's limit lies behind the tool's own, so that the tool's typed timeout is the one that is seen; and far behind it,
+ * since arguments and result may be large, and the store that keeps them away for a while.
+ */
+const timeoutMarginMs = 10 * 60_000
 
 /**
  * Serves one tool call: refuses it, or runs it as an activity under the tool's own name. Every way to fail is an outcome for
- * the caller; only cancellation of the run is thrown.
+ * the caller; only cancellation of the run is thrown. Who calls this holds a slot until the outcome is recorded.
  */
 export async function callTool(
   run: Run,
@@ -43,10 +46,7 @@ export async function callTool(
       idempotencyKey: callKey(run.identity, position, call.digest),
       arguments: call.arguments,
     }
-    return await run.slots.hold(async () => ({
-      status: 'ok',
-      value: await runAsActivity(run, tool, input, call.summary),
-    }))
+    return { status: 'ok', value: await runAsActivity(run, tool, input, call.summary) }
   } catch (thrown) {
     return toCallOutcome(thrown, tool)
   }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { heldElsewhere } from '../common/values.js'
 import type { CellOutcome } from '../common/outcomes.js'
-import { cellText } from './cell-text.js'
+import { cellText as textOfRun } from './cell-text.js'
+
+function cellText({ output, ...end }: CellOutcome) {
+  const { text, isError } = textOfRun({ end, output })
+  return { text, isError }
+}
 
 describe('cellText', () => {
   it.each<[CellOutcome, string, boolean]>([
@@ -26,5 +32,17 @@ describe('cellText', () => {
     expect(cellText({ status: 'diverged', output: '', error: 'call 1' }).text).toMatch(
       /^\[diverged\][^]*call 1\n[^]*All variables are gone/,
     )
+  })
+
+  it('leaves what is kept elsewhere to whoever sends it, with what went wrong behind it', () => {
+    const output = {
+      parts: ['a', heldElsewhere({ sha256: 'f'.repeat(64), bytes: 9_000, preview: '"b' })],
+      limit: 100,
+      after: '',
+    }
+    expect(textOfRun({ end: { status: 'code_error', error: 'KeyError: 1' }, output })).toEqual({
+      text: { ...output, after: 'KeyError: 1' },
+      isError: true,
+    })
   })
 })

@@ -1,15 +1,20 @@
-import type { CellOutcome } from '../common/outcomes.js'
+import type { HeldText } from '../common/messages.js'
+import type { CellEnd } from './cell-end.js'
+import type { CellRun } from './run-cell.js'
 
 const variablesBack = 'Variables of this cell are gone; those of earlier cells are there.'
 
 /** What the model reads of a cell: what it printed, then what went wrong. */
-export function cellText(outcome: CellOutcome): { readonly text: string; readonly isError: boolean } {
-  const parts = [outcome.output.trimEnd(), ...problem(outcome)].filter((part) => part !== '')
-  if (outcome.status === 'ok' && parts.length === 0) parts.push('(no output: print what you need to see)')
-  return { text: parts.join('\n'), isError: outcome.status !== 'ok' }
+export function cellText({ end, output }: CellRun): { readonly text: string | HeldText; readonly isError: boolean } {
+  const isError = end.status !== 'ok'
+  const after = problem(end).filter((part) => part !== '')
+  if (typeof output !== 'string') return { text: { ...output, after: after.join('\n') }, isError }
+  const parts = [output.trimEnd(), ...after].filter((part) => part !== '')
+  if (!isError && parts.length === 0) parts.push('(no output: print what you need to see)')
+  return { text: parts.join('\n'), isError }
 }
 
-function problem(outcome: CellOutcome): string[] {
+function problem(outcome: CellEnd): string[] {
   switch (outcome.status) {
     case 'ok':
       return []

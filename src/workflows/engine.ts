@@ -4,6 +4,9 @@ import type { ModelTurnInput, ModelTurnResult, RunOptions } from '../common/runs
 import type { RunPlan, Timings } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
 import type { Limits } from '../common/limits.js'
+import type { HeldText } from '../common/messages.js'
+import { plural } from '../common/text.js'
+import type { Append } from './journal.js'
 
 /** How long a step may take beyond its code's own limit: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
@@ -65,16 +68,27 @@ export function advanceSession(
   return run(activityNames.advanceSession, input, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timings.hostMs,
-    startToCloseTimeout: (1 + cellsIn(input)) * input.limits.cellSeconds * 1_000 + stepMarginMs,
+    startToCloseTimeout: (1 + (input.recordedCells ?? 0)) * input.limits.cellSeconds * 1_000 + stepMarginMs,
     heartbeatTimeout: timings.heartbeatMs,
     retry: engineRetry,
     summary,
   })
 }
 
-/** Recorded cells to repeat before the step itself; each may take its time. */
-function cellsIn({ recorded }: AdvanceInput): number {
-  return recorded.filter(({ input }) => input.type === 'cell').length
+/** Keeps recorded steps outside of the history. */
+export const appendJournal: Append = (to, lists) => {
+  const steps = lists.reduce((sum, list) => sum + list.length, 0)
+  return run(activityNames.appendJournal, { to, lists }, keeping(`keep ${plural(steps, 'recorded step')}`))
+}
+
+/** Puts printed output together that is kept elsewhere in parts. */
+export function joinText(text: HeldText): Promise<string> {
+  return run(activityNames.joinText, text, keeping('put the output together'))
+}
+
+/** What only moves values. The store may be away for a while. */
+function keeping(summary: string): ActivityOptions {
+  return { ...on('workflow'), startToCloseTimeout: '5m', retry: engineRetry, summary }
 }
 
 /** Removes a session's sandbox; when its host is gone, that host's reaper does it. */

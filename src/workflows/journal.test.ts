@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { AdvanceAnswer, StepInput } from '../common/steps.js'
-import { Journal } from './journal.js'
+import type { Chain } from '../common/chain.js'
+import type { AdvanceAnswer, RecordedStep, StepInput } from '../common/steps.js'
+import { type Append, Journal } from './journal.js'
 
 const cell = (number: number, source = 'x'): StepInput => ({ type: 'cell', cell: number, source })
 const results = (text: string): StepInput => ({
@@ -17,8 +18,37 @@ const waiting: AdvanceAnswer = {
 
 function journalOf(...steps: readonly (readonly [StepInput, AdvanceAnswer])[]): Journal {
   const journal = new Journal()
-  for (const [input, answer] of steps) journal.record(journal.next(input, 5), answer)
+  add(journal, ...steps)
   return journal
+}
+
+function add(journal: Journal, ...steps: readonly (readonly [StepInput, AdvanceAnswer])[]): void {
+  for (const [input, answer] of steps) journal.record(journal.next(input, 5), answer)
+}
+
+/** Keeps what is appended, by the name of the chain. */
+class Kept {
+  readonly steps = new Map<string, readonly RecordedStep[]>()
+
+  readonly append: Append = async (to, lists) => {
+    const chains: Chain[] = []
+    for (const list of lists) {
+      const before = chains.at(-1) ?? to
+      const all = [...this.of(before), ...list]
+      const sha256 = `chain-${this.steps.size}`
+      this.steps.set(sha256, all)
+      chains.push({ head: { sha256, bytes: 1, preview: '' }, nodes: (before?.nodes ?? 0) + 1, items: all.length })
+    }
+    return chains
+  }
+
+  of(chain: Chain | null): readonly RecordedStep[] {
+    return this.steps.get(chain?.head.sha256 ?? '') ?? []
+  }
+
+  inputs({ steps: { earlier, latest } }: Journal): StepInput[] {
+    return [...this.of(earlier), ...latest].map(({ input }) => input)
+  }
 }
 
 describe('Journal', () => {
@@ -29,21 +59,23 @@ describe('Journal', () => {
   })
 
   it('keeps inputs whole, and of answers only what a repetition must show', () => {
-    const [batch] = journalOf([cell(1), waiting], [results('a'), done]).batches()
-    expect(batch).toEqual({
-      first: 1,
-      steps: [
+    const { steps } = journalOf([cell(1), waiting], [results('a'), done])
+    expect(steps).toEqual({
+      earlier: null,
+      latest: [
         { now: 5, input: cell(1), answer: { type: 'suspended', calls: [{ index: 1, digest: 'd' }] } },
         { now: 5, input: results('a'), answer: { type: 'ended' } },
       ],
     })
-    expect(JSON.stringify(batch)).not.toContain('not kept')
+    expect(JSON.stringify(steps)).not.toContain('not kept')
   })
 
   it('drops the current cell, and only that', () => {
     const journal = journalOf([cell(1), done], [cell(2), waiting], [results('a'), waiting])
+    expect(journal.cells).toBe(2)
     journal.dropCell()
     expect(journal.length).toBe(1)
+    expect(journal.cells).toBe(1)
     expect(journal.next(cell(3), 0).number).toBe(2)
   })
 
@@ -57,18 +89,48 @@ describe('Journal', () => {
   it('is empty after it was cleared', () => {
     const journal = journalOf([cell(1), done])
     journal.clear()
-    expect(journal.batches()).toEqual([])
+    expect(journal.steps).toEqual({ earlier: null, latest: [] })
     expect(journal.next(cell(2), 0).number).toBe(1)
   })
 
-  it('cuts what is repeated into batches that Temporal takes, by bytes and not by characters', () => {
-    const large = results('é'.repeat(400_000))
-    const batches = journalOf([cell(1), waiting], [large, waiting], [large, waiting], [large, done]).batches()
-    expect(batches.map(({ first, steps }) => [first, steps.length])).toEqual([
-      [1, 2],
-      [3, 1],
-      [4, 1],
-    ])
-    for (const batch of batches) expect(Buffer.byteLength(JSON.stringify(batch))).toBeLessThan(2 * 1024 * 1024)
+  it('is large by bytes, and no longer when it is kept elsewhere', async () => {
+    const kept = new Kept()
+    const journal = journalOf([cell(1), waiting], [results('é'.repeat(100_000)), waiting])
+    expect(journal.isLarge).toBe(false)
+    add(journal, [results('é'.repeat(100_000)), done])
+    expect(journal.isLarge).toBe(true)
+    const inputs = kept.inputs(journal)
+    await journal.keep(kept.append)
+    expect(journal.isLarge).toBe(false)
+    expect(journal.steps.latest).toEqual([])
+    expect(kept.inputs(journal)).toEqual(inputs)
+    expect(journal.next(cell(2), 0).number).toBe(4)
+  })
+
+  it('kept in the middle of a cell, it still goes back to where the cell began', async () => {
+    const kept = new Kept()
+    const journal = journalOf([cell(1), done], [cell(2), waiting])
+    await journal.keep(kept.append)
+    add(journal, [results('a'), waiting])
+    const state = await journal.keep(kept.append)
+    add(journal, [results('b'), waiting])
+    expect(kept.inputs(journal)).toEqual([cell(1), cell(2), results('a'), results('b')])
+
+    const next = new Journal(state)
+    expect(kept.inputs(next)).toEqual([cell(1), cell(2), results('a')])
+    for (const either of [journal, next]) {
+      either.dropCell()
+      expect(kept.inputs(either)).toEqual([cell(1)])
+      expect(either.cells).toBe(1)
+      expect(either.next(cell(3), 0).number).toBe(2)
+    }
+  })
+
+  it('has nothing to keep when nothing is new', async () => {
+    const kept = new Kept()
+    const journal = journalOf([cell(1), done])
+    const state = await journal.keep(kept.append)
+    expect(await journal.keep(kept.append)).toEqual(state)
+    expect(kept.steps.size).toBe(1)
   })
 })

@@ -1,23 +1,67 @@
+import type { Chain } from '../common/chain.js'
+import type { AdvanceAnswer, RecordedStep, RecordedSteps, Step, StepInput } from '../common/steps.js'
 import { utf8Length } from '../common/text.js'
-import type { AdvanceAnswer, RecordedStep, Step, StepInput } from '../common/steps.js'
 
-/** Recorded steps that are repeated by one activity may not be larger than this together. */
-const batchBytes = 1_250_000
+/** Bytes of recorded steps that are held here; then they are kept elsewhere. */
+const heldBytes = 256 * 1024
+
+/** Puts items behind a chain, list after list; gives the chain after each. */
+export type Append = (to: Chain | null, lists: readonly (readonly RecordedStep[])[]) => Promise<readonly Chain[]>
+
+/** A place in the journal: everything before it. */
+interface Mark {
+  readonly chain: Chain | null
+  /** Steps behind the chain. */
+  readonly latest: number
+  readonly cells: number
+}
+
+export interface JournalState {
+  readonly chain: Chain | null
+  readonly cells: number
+  readonly cellStart: Mark
+}
 
 /** All a session has been through: enough to make it again. */
 export class Journal {
-  readonly #steps: RecordedStep[] = []
-  /** Number of steps before the current cell. */
-  #cellStart = 0
+  #chain: Chain | null = null
+  #latest: RecordedStep[] = []
+  #latestBytes = 0
+  #cells = 0
+  #cellStart: Mark = { chain: null, latest: 0, cells: 0 }
+
+  /** @param state of a journal that was kept whole */
+  constructor(state?: JournalState) {
+    if (!state) return
+    this.#chain = state.chain
+    this.#cells = state.cells
+    this.#cellStart = state.cellStart
+  }
 
   get length(): number {
-    return this.#steps.length
+    return (this.#chain?.items ?? 0) + this.#latest.length
+  }
+
+  /** Cells among the steps. */
+  get cells(): number {
+    return this.#cells
+  }
+
+  get steps(): RecordedSteps {
+    return { earlier: this.#chain, latest: this.#latest }
+  }
+
+  /** Steps are held here that should be kept elsewhere. */
+  get isLarge(): boolean {
+    return this.#latestBytes > heldBytes
   }
 
   /** The next step to take. */
   next(input: StepInput, now: number): Step {
-    if (input.type === 'cell') this.#cellStart = this.#steps.length
-    return { number: this.#steps.length + 1, now, input }
+    if (input.type === 'cell') {
+      this.#cellStart = { chain: this.#chain, latest: this.#latest.length, cells: this.#cells }
+    }
+    return { number: this.length + 1, now, input }
   }
 
   record({ now, input }: Step, answer: AdvanceAnswer): void {
@@ -25,33 +69,42 @@ export class Journal {
       answer.type === 'suspended'
         ? { type: 'suspended', calls: answer.calls.map(({ index, digest }) => ({ index, digest })) }
         : { type: 'ended' }
-    this.#steps.push({ now, input, answer: recorded })
+    const step = { now, input, answer: recorded }
+    this.#latest.push(step)
+    this.#latestBytes += utf8Length(JSON.stringify(step))
+    if (input.type === 'cell') this.#cells += 1
   }
 
   /** Drops the current cell: it is what broke the session, so a rebuild must not run it again. */
   dropCell(): void {
-    this.#steps.length = this.#cellStart
+    const { chain, latest, cells } = this.#cellStart
+    // When the chain has grown since the cell began, what stood here then was appended up to the mark; see `keep`.
+    this.#chain = chain
+    this.#latest.length = Math.min(this.#latest.length, latest)
+    this.#latestBytes = utf8Length(JSON.stringify(this.#latest))
+    this.#cells = cells
   }
 
   /** Forgets all: what is recorded can't be repeated. */
   clear(): void {
-    this.#cellStart = 0
-    this.#steps.length = 0
+    this.#chain = null
+    this.#latest = []
+    this.#latestBytes = 0
+    this.#cells = 0
+    this.#cellStart = { chain: null, latest: 0, cells: 0 }
   }
 
-  /** The recorded steps in order, in batches that one activity can carry. */
-  batches(): { readonly first: number; readonly steps: readonly RecordedStep[] }[] {
-    const batches: { first: number; steps: RecordedStep[] }[] = []
-    let bytes = Infinity
-    for (const [index, step] of this.#steps.entries()) {
-      const size = utf8Length(JSON.stringify(step))
-      if (bytes + size > batchBytes) {
-        batches.push({ first: index + 1, steps: [] })
-        bytes = 0
-      }
-      batches.at(-1)?.steps.push(step)
-      bytes += size
+  /** Keeps every step elsewhere. The beginning of the current cell stays a place to go back to. */
+  async keep(append: Append): Promise<JournalState> {
+    if (this.#latest.length > 0) {
+      const { latest, cells } = this.#cellStart
+      const lists = [this.#latest.slice(0, latest), this.#latest.slice(latest)].filter((list) => list.length > 0)
+      const chains = await append(this.#chain, lists)
+      if (latest > 0) this.#cellStart = { chain: chains[0] ?? null, latest: 0, cells }
+      this.#chain = chains.at(-1) ?? this.#chain
+      this.#latest = []
+      this.#latestBytes = 0
     }
-    return batches
+    return { chain: this.#chain, cells: this.#cells, cellStart: this.#cellStart }
   }
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, TemporalFailure } from '@temporalio/workflow'
+import { ApplicationFailure, ContinueAsNew, TemporalFailure } from '@temporalio/workflow'
 
 /**
  * A plain error thrown in a workflow fails the workflow *task*, which Temporal retries for ever. Nothing here may throw
@@ -8,7 +8,7 @@ export async function neverHang<Result>(work: () => Promise<Result>): Promise<Re
   try {
     return await work()
   } catch (thrown) {
-    if (thrown instanceof TemporalFailure) throw thrown
+    if (thrown instanceof TemporalFailure || thrown instanceof ContinueAsNew) throw thrown
     const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: undefined }
     throw ApplicationFailure.create({ message, type: 'INTERNAL', nonRetryable: true, details: [stack ?? null] })
   }

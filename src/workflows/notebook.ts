@@ -1,8 +1,9 @@
 import type { DeliveredResult } from '../common/steps.js'
 import { Alarm } from './alarm.js'
-import { OpenCalls } from './open-calls.js'
+import type { CellState } from './cell-state.js'
+import { OpenCalls, type OpenCallsState } from './open-calls.js'
 import { type Run, showProgress } from './run.js'
-import { Session } from './session.js'
+import { Session, type SessionState } from './session.js'
 
 /** The code side of a run: one session, its cells one after the other, and the calls that are open in it. */
 export interface Notebook {
@@ -12,10 +13,36 @@ export interface Notebook {
   readonly alarm: Alarm
   /** Between cells the sandbox is given back after so long; null: never. */
   readonly idleMs: number | null
+  /** Asked while a cell waits: goes on in a fresh history when it is time, and then never returns. */
+  readonly mayContinue: (cell: CellState) => Promise<void>
 }
 
-export function openNotebook(run: Run, { idleMs }: { readonly idleMs: number | null } = { idleMs: null }): Notebook {
-  return { session: new Session(run), openCalls: new OpenCalls(), alarm: new Alarm(), idleMs }
+/** What the next run of the chain must know of it. */
+export interface NotebookState {
+  readonly session: SessionState
+  readonly openCalls: OpenCallsState
+}
+
+export interface NotebookOptions {
+  readonly idleMs?: number
+  readonly mayContinue?: Notebook['mayContinue']
+  readonly state?: NotebookState | undefined
+}
+
+export function openNotebook(run: Run, options: NotebookOptions = {}): Notebook {
+  const { idleMs = null, mayContinue = () => Promise.resolve(), state } = options
+  return {
+    session: new Session(run, state?.session),
+    openCalls: new OpenCalls(state?.openCalls),
+    alarm: new Alarm(),
+    idleMs,
+    mayContinue,
+  }
+}
+
+/** To be called when nothing is under way. */
+export async function handOver({ session, openCalls }: Notebook): Promise<NotebookState> {
+  return { session: await session.handOver(), openCalls: openCalls.state }
 }
 
 /** Never cancelled; a host that is gone does not fail it. */
@@ -36,32 +63,29 @@ export type Wakening =
 /**
  * Waits until the program can go on, or the time of its cell is over. When that takes long, the sandbox is given back on the way.
  *
- * @param wakeInMs milliseconds until a timer of the program is due
- * @param deadline of the cell, in milliseconds since the epoch
  * @throws what a call threw: the cancellation of the run
  */
 export async function untilWoken(
   run: Run,
   { session, openCalls, alarm }: Notebook,
-  wakeInMs: number | null,
-  deadline: number,
+  { wakeAt, deadline }: Pick<CellState, 'wakeAt' | 'deadline'>,
 ): Promise<Wakening> {
   const now = Date.now()
   if (now >= deadline) return { type: 'overdue' }
   const parkAt = now + run.plan.timings.parkMs
-  const wakeAt = wakeInMs === null ? Infinity : now + wakeInMs
+  const wake = wakeAt ?? Infinity
   let overdue = false
   const watchDeadline = (): void => {
-    if (deadline < wakeAt) alarm.set(deadline, () => (overdue = true))
+    if (deadline < wake) alarm.set(deadline, () => (overdue = true))
   }
   const park = (): void => {
     session.park()
     showProgress(run, `cell ${run.counts.cells} waits without a sandbox`)
     watchDeadline()
   }
-  if (parkAt < Math.min(wakeAt, deadline)) alarm.set(parkAt, park)
+  if (parkAt < Math.min(wake, deadline)) alarm.set(parkAt, park)
   else watchDeadline()
-  const results = await openCalls.next(wakeInMs, () => overdue)
+  const results = await openCalls.next(wakeAt === null ? null : Math.max(wakeAt - now, 0), () => overdue)
   alarm.clear()
   return overdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

@@ -1,45 +1,86 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 import type { CallOutcome } from '../common/outcomes.js'
-import { utf8Length } from '../common/text.js'
 import type { DeliveredResult, DescribedCall } from '../common/steps.js'
+import { utf8Length } from '../common/text.js'
 
 /** Results that go into one step together may not be larger than this (Temporal refuses payloads over 2 MiB). */
 const stepBytes = 1_250_000
 
+/** What is open when nothing is under way. */
+export interface OpenCallsState {
+  /** Calls that have not begun. */
+  readonly waiting: readonly CallOfCell[]
+  readonly arrived: readonly DeliveredResult[]
+  readonly lateResults: readonly DeliveredResult[]
+  readonly lastIndex: number
+  readonly lastIndexBeforeCell: number
+}
+
+/** A call, and the cell that made it. */
+export interface CallOfCell {
+  readonly call: DescribedCall
+  readonly turn: number
+  readonly cell: number
+}
+
+/** Takes the outcome of a call. */
+export type Record = (outcome: CallOutcome) => void
+
+interface OpenCall extends CallOfCell {
+  readonly scope: CancellationScope
+}
+
 /** The calls a program waits for, and the results that have arrived but not been handed over. */
 export class OpenCalls {
   /** By index; the scope also tells a call from one of the same index that was made in a cell since dropped. */
-  readonly #open = new Map<number, CancellationScope>()
-  readonly #madeInCell = new Set<number>()
+  readonly #open = new Map<number, OpenCall>()
+  /** A session numbers its calls in the order they are made. */
+  #lastIndex = 0
+  #lastIndexBeforeCell = 0
   /** Handed over in this cell, to calls of earlier ones: were the cell dropped, the program would not have them. */
   #lateResults: DeliveredResult[] = []
   #arrived: DeliveredResult[] = []
   #failure: { readonly thrown: unknown } | undefined
 
+  constructor(state?: OpenCallsState) {
+    if (!state) return
+    this.#lastIndex = state.lastIndex
+    this.#lastIndexBeforeCell = state.lastIndexBeforeCell
+    this.#lateResults = [...state.lateResults]
+    this.#arrived = [...state.arrived]
+  }
+
+  /** To be taken when nothing is under way: every call that is open has yet to begin. */
+  get state(): OpenCallsState {
+    return {
+      waiting: [...this.#open.values()].map(({ call, turn, cell }) => ({ call, turn, cell })),
+      arrived: this.#arrived,
+      lateResults: this.#lateResults,
+      lastIndex: this.#lastIndex,
+      lastIndexBeforeCell: this.#lastIndexBeforeCell,
+    }
+  }
+
   /** A cell begins; calls that earlier ones left open stay open. */
   beginCell(): void {
-    this.#madeInCell.clear()
+    this.#lastIndexBeforeCell = this.#lastIndex
     this.#lateResults = []
   }
 
-  /** True when each index is new, as an honest runner's are; activity ids are made of them. */
+  /** True when each index is above all before it, as an honest runner's are; activity ids are made of them. */
   areNew(calls: readonly DescribedCall[]): boolean {
-    const indices = new Set(calls.map(({ index }) => index))
-    const known = [...indices].some((index) => this.#open.has(index) || this.#madeInCell.has(index))
-    return !known && indices.size === calls.length
+    return calls.every(({ index }, position) => index > (calls[position - 1]?.index ?? this.#lastIndex))
   }
 
   /** Starts serving a call; its result arrives whenever it does. */
-  start(call: DescribedCall, serve: (call: DescribedCall) => Promise<CallOutcome>): void {
+  start(opened: CallOfCell, serve: (opened: CallOfCell, record: Record) => Promise<void>): void {
     const scope = new CancellationScope()
-    this.#open.set(call.index, scope)
-    this.#madeInCell.add(call.index)
+    const { index } = opened.call
+    this.#open.set(index, { ...opened, scope })
+    this.#lastIndex = Math.max(this.#lastIndex, index)
     scope
-      .run(() => serve(call))
-      .then(
-        (outcome) => this.#arrive(call.index, scope, outcome),
-        (thrown: unknown) => this.#fail(call.index, scope, thrown),
-      )
+      .run(() => serve(opened, (outcome) => this.#arrive(index, scope, outcome)))
+      .catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
   /** Calls whose result the program does not have yet. */
@@ -63,9 +104,10 @@ export class OpenCalls {
 
   /** Forgets the current cell: its calls' results are dropped, those of earlier calls are to be handed over again. */
   dropCell(): void {
-    for (const index of this.#madeInCell) this.#open.delete(index)
-    const earlier = this.#arrived.filter(({ index }) => !this.#madeInCell.has(index))
+    for (const index of this.#ofCell()) this.#open.delete(index)
+    const earlier = this.#arrived.filter(({ index }) => !this.#isOfCell(index))
     this.#arrived = [...this.#lateResults, ...earlier]
+    this.#lastIndex = this.#lastIndexBeforeCell
     this.beginCell()
   }
 
@@ -73,39 +115,49 @@ export class OpenCalls {
   clear(): void {
     this.#open.clear()
     this.#arrived = []
+    this.#lastIndex = 0
     this.beginCell()
   }
 
-  /** Cancels every call and forgets it: the program was stopped. */
+  /** Cancels every call and forgets it: the program was stopped, its session lives on. */
   cancel(): void {
     this.#cancel([...this.#open.keys()])
-    this.clear()
+    this.#arrived = []
+    this.beginCell()
   }
 
   /** Cancels the calls of the current cell and forgets it. */
   cancelCell(): void {
-    this.#cancel([...this.#madeInCell])
+    this.#cancel(this.#ofCell())
     this.dropCell()
+  }
+
+  #isOfCell(index: number): boolean {
+    return index > this.#lastIndexBeforeCell
+  }
+
+  #ofCell(): number[] {
+    return [...this.#open.keys()].filter((index) => this.#isOfCell(index))
   }
 
   /** Forgotten first: a call that was cancelled because nobody waits for it is no failure. */
   #cancel(indices: readonly number[]): void {
     for (const index of indices) {
-      const scope = this.#open.get(index)
+      const open = this.#open.get(index)
       this.#open.delete(index)
-      scope?.cancel()
+      open?.scope.cancel()
     }
   }
 
   #arrive(index: number, scope: CancellationScope, outcome: CallOutcome): void {
-    if (this.#open.get(index) !== scope) return
+    if (this.#open.get(index)?.scope !== scope) return
     this.#open.delete(index)
     this.#arrived.push({ index, outcome })
   }
 
   /** A call that was cancelled because nobody waits for it any more is no failure. */
   #fail(index: number, scope: CancellationScope, thrown: unknown): void {
-    if (this.#open.get(index) === scope) this.#failure ??= { thrown }
+    if (this.#open.get(index)?.scope === scope) this.#failure ??= { thrown }
   }
 
   #take(): readonly DeliveredResult[] {
@@ -113,7 +165,7 @@ export class OpenCalls {
     const fits = this.#arrived.findIndex((result) => (bytes += utf8Length(JSON.stringify(result))) > stepBytes)
     const count = fits < 0 ? this.#arrived.length : Math.max(fits, 1)
     const taken = this.#arrived.splice(0, count)
-    this.#lateResults.push(...taken.filter(({ index }) => !this.#madeInCell.has(index)))
+    this.#lateResults.push(...taken.filter(({ index }) => !this.#isOfCell(index)))
     return taken
   }
 }

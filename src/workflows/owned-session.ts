@@ -12,6 +12,7 @@ import { type Executed, type ExecuteInput, executionBytes, type SessionResult } 
 import type { SessionStatus } from '../common/sessions.js'
 import { plural, utf8Length } from '../common/text.js'
 import { closeNotebook, type Notebook, openNotebook } from './notebook.js'
+import { outcomeOf } from './program.js'
 import { runCell } from './run-cell.js'
 import { type Run, startRun } from './run.js'
 
@@ -136,7 +137,7 @@ export class OwnedSession {
     if (this.#ended !== undefined) throw this.#closed()
     const { toolCalls } = run.counts
     try {
-      const outcome = await this.#cells.run(() => runCell(run, notebook, source))
+      const outcome = await this.#cells.run(async () => outcomeOf(await runCell(run, notebook, source)))
       return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
     } catch (thrown) {
       if (isCancellation(thrown)) throw this.#closed()

@@ -1,86 +1,106 @@
-import type { CellOutcome } from '../common/outcomes.js'
-import type { AdvanceAnswer, DescribedCall, LostCause, StepAnswer } from '../common/steps.js'
+import type { HeldText } from '../common/messages.js'
+import type { AdvanceAnswer, DescribedAnswer } from '../common/steps.js'
 import { plural, utf8Length } from '../common/text.js'
+import { type Held, refOf } from '../common/values.js'
 import { callTool } from './call-tool.js'
-import { CellOutput } from './cell-output.js'
+import { type CellEnd, endOf, tooLarge, tooLong, tooManyCalls, tooRestless } from './cell-end.js'
+import type { CellState } from './cell-state.js'
 import { beginIdle, type Notebook, untilWoken } from './notebook.js'
-import type { OpenCalls } from './open-calls.js'
+import type { CallOfCell, OpenCalls, Record } from './open-calls.js'
+import { PrintedOutput } from './printed-output.js'
 import { type Run, showProgress } from './run.js'
 
-type Suspended = Extract<StepAnswer<DescribedCall>, { type: 'suspended' }>
+/** How a cell ended, and what it printed. */
+export interface CellRun {
+  readonly end: CellEnd
+  readonly output: string | HeldText
+}
 
 /** Runs one cell to its end: advance, serve the calls, advance with what has arrived. */
-export async function runCell(run: Run, notebook: Notebook, source: string): Promise<CellOutcome> {
-  const size = utf8Length(source)
-  const { sourceBytes } = run.plan.limits
-  if (size > sourceBytes) return tooLarge(size, sourceBytes)
+export async function runCell(run: Run, notebook: Notebook, source: Held<string>): Promise<CellRun> {
+  const { sourceBytes, cellTotalSeconds } = run.plan.limits
+  const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
+  if (bytes > sourceBytes) return { end: tooLarge(bytes, sourceBytes), output: '' }
   notebook.alarm.clear()
-  const output = new CellOutput(run.plan.limits.outputCharacters)
-  const outcome = await toItsEnd(run, notebook, source, output)
-  beginIdle(notebook)
-  return { ...outcome, output: output.text }
+  run.counts.cells += 1
+  const cell: CellState = {
+    number: run.counts.cells,
+    turn: run.counts.turns,
+    deadline: Date.now() + cellTotalSeconds * 1_000,
+    wakeAt: null,
+    calls: 0,
+    wakes: 0,
+    printed: { parts: [], length: 0 },
+  }
+  notebook.openCalls.beginCell()
+  return toItsEnd(run, notebook, cell, (room) => {
+    showProgress(run, `running cell ${cell.number}`)
+    return notebook.session.advance({ type: 'cell', cell: cell.number, source }, room)
+  })
+}
+
+/** Goes on with a cell that an earlier run of the chain began. */
+export function resumeCell(run: Run, notebook: Notebook, cell: CellState): Promise<CellRun> {
+  return toItsEnd(run, notebook, cell, undefined)
+}
+
+/** Begins the calls that were made in an earlier run of the chain and have not begun. */
+export function resumeCalls(run: Run, { openCalls }: Notebook, waiting: readonly CallOfCell[]): void {
+  for (const call of waiting) openCalls.start(call, serveWith(run))
+}
+
+function serveWith(run: Run) {
+  return ({ call, turn, cell }: CallOfCell, record: Record): Promise<void> =>
+    run.slots.hold(async () => record(await callTool(run, call, 'code_execution', { turn, cell, index: call.index })))
 }
 
 /** Characters of output that every step may carry, whatever the cell has printed before: its end says the most. */
 const leastOutput = 1_000
 
-async function toItsEnd(run: Run, notebook: Notebook, source: string, output: CellOutput): Promise<CellEnd> {
+async function toItsEnd(
+  run: Run,
+  notebook: Notebook,
+  state: CellState,
+  begin: ((room: number) => Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>>) | undefined,
+): Promise<CellRun> {
   const { limits } = run.plan
-  const { session, openCalls } = notebook
-  const { turns: turn } = run.counts
-  const cell = (run.counts.cells += 1)
-  const serve = (call: DescribedCall) => callTool(run, call, 'code_execution', { turn, cell, index: call.index })
-  const deadline = Date.now() + limits.cellTotalSeconds * 1_000
-  const room = () => Math.max(limits.capturedCharacters - output.length, leastOutput)
-  let calls = 0
-  let wakes = 0
-  openCalls.beginCell()
-  showProgress(run, `running cell ${cell}`)
-  let answer = await session.advance({ type: 'cell', cell, source }, room())
-  for (;;) {
-    if ('output' in answer) output.add(answer.output)
-    if (answer.type !== 'suspended') return endOf(answer, openCalls)
-    calls += answer.calls.length
-    const broken = brokenSuspension(answer, openCalls, calls > limits.callsPerCell ? limits.callsPerCell : null)
-    if (broken) {
-      // The runner lets none of this happen; only code that got hold of it does.
-      openCalls.dropCell()
-      await session.dropCell()
-      return broken
-    }
-    for (const call of answer.calls) openCalls.start(call, serve)
-    showProgress(run, `cell ${cell} waits for ${plural(openCalls.size, 'tool call')}`)
-    const woken = await untilWoken(run, notebook, answer.wakeInMs, deadline)
-    if (woken.type === 'overdue') return stopCell(notebook, 'timed_out', tooLong(limits.cellTotalSeconds), output)
-    if (woken.results.length === 0) wakes += 1
-    if (wakes > limits.wakesPerCell) {
-      return stopCell(notebook, 'limit_exceeded', tooRestless(limits.wakesPerCell), output)
-    }
-    showProgress(run, `running cell ${cell}`)
-    answer = await session.advance(woken, room())
+  const { session, openCalls, mayContinue } = notebook
+  const printed = new PrintedOutput(limits.outputCharacters, state.printed)
+  const room = () => Math.max(limits.capturedCharacters - printed.length, leastOutput)
+  const endedAs = (end: CellEnd): CellRun => {
+    beginIdle(notebook)
+    return { end, output: printed.text }
   }
-}
-
-/** What a cell came to, but for its output. */
-type CellEnd = DistributiveOmit<CellOutcome, 'output'>
-type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
-
-type Ended = Exclude<AdvanceAnswer, { type: 'suspended' | 'repeated' }>
-
-function endOf(answer: Ended, openCalls: OpenCalls): CellEnd {
-  switch (answer.type) {
-    case 'completed':
-      return { status: 'ok' }
-    case 'failed':
-      if (answer.kind === 'code_error') return { status: 'code_error', error: answer.error }
-      openCalls.cancel() // the runner has forgotten them too
-      return { status: answer.kind, error: answer.error, sessionKept: true }
-    case 'lost':
-      openCalls.dropCell()
-      return lostEnd(answer.cause, answer.reason)
-    case 'diverged':
-      openCalls.clear()
-      return { status: 'diverged', error: answer.reason }
+  let cell = state
+  let answer = await begin?.(room())
+  for (;;) {
+    if (answer) {
+      if ('output' in answer) printed.add(answer.output)
+      if (answer.type !== 'suspended') return endedAs(endOf(answer, openCalls))
+      const { calls, wakeInMs } = answer
+      const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
+      cell = { ...cell, calls: cell.calls + calls.length, wakeAt }
+      const broken = brokenSuspension(answer, openCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
+      if (broken) {
+        // The runner lets none of this happen; only code that got hold of it does.
+        openCalls.dropCell()
+        await session.dropCell()
+        return endedAs(broken)
+      }
+      for (const call of calls) openCalls.start({ call, turn: cell.turn, cell: cell.number }, serveWith(run))
+    }
+    showProgress(run, `cell ${cell.number} waits for ${plural(openCalls.size, 'tool call')}`)
+    await mayContinue({ ...cell, printed: { parts: printed.parts, length: printed.length } })
+    const woken = await untilWoken(run, notebook, cell)
+    if (woken.type === 'overdue') {
+      return endedAs(await stopCell(notebook, 'timed_out', tooLong(limits.cellTotalSeconds), printed))
+    }
+    if (woken.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
+    if (cell.wakes > limits.wakesPerCell) {
+      return endedAs(await stopCell(notebook, 'limit_exceeded', tooRestless(limits.wakesPerCell), printed))
+    }
+    showProgress(run, `running cell ${cell.number}`)
+    answer = await session.advance(woken, room())
   }
 }
 
@@ -89,10 +109,10 @@ async function stopCell(
   notebook: Notebook,
   status: 'timed_out' | 'limit_exceeded',
   reason: string,
-  output: CellOutput,
+  printed: PrintedOutput,
 ): Promise<CellEnd> {
   const answer = await notebook.session.advance({ type: 'stop', reason }, leastOutput)
-  if ('output' in answer) output.add(answer.output)
+  if ('output' in answer) printed.add(answer.output)
   switch (answer.type) {
     case 'completed':
     case 'failed':
@@ -110,51 +130,16 @@ async function stopCell(
   }
 }
 
-function tooLong(seconds: number): string {
-  return `the code was stopped: with all it waits for it may take ${seconds} seconds. Wait for less at a time.`
-}
-
-function tooRestless(wakes: number): string {
-  return `the code was stopped: it was woken ${wakes} times with nothing new. Sleep longer at a time.`
-}
-
 /** Why a suspension can't be served; undefined when it can. */
 function brokenSuspension(
-  { calls, wakeInMs }: Suspended,
+  { calls, wakeInMs }: Extract<DescribedAnswer, { type: 'suspended' }>,
   openCalls: OpenCalls,
   callLimit: number | null,
 ): CellEnd | undefined {
-  if (callLimit !== null) {
-    return {
-      status: 'limit_exceeded',
-      error: `more than ${callLimit} tool calls in one cell. Make the rest in the next cell.`,
-      sessionKept: false,
-    }
-  }
+  if (callLimit !== null) return tooManyCalls(callLimit)
   if (!openCalls.areNew(calls)) return { status: 'lost', error: 'the sandbox repeated the number of a call' }
   if (calls.length === 0 && openCalls.size === 0 && wakeInMs === null) {
     return { status: 'lost', error: 'the sandbox waits for nothing' }
   }
   return undefined
-}
-
-function lostEnd(cause: LostCause, reason: string): CellEnd {
-  switch (cause) {
-    case 'killed_at_limit':
-      return { status: 'timed_out', error: `${reason}. Do less in one cell.`, sessionKept: false }
-    case 'out_of_memory':
-      return { status: 'limit_exceeded', error: `${reason}. Hold less of it at a time.`, sessionKept: false }
-    case 'gone':
-    case 'protocol':
-      return { status: 'lost', error: reason }
-  }
-}
-
-function tooLarge(size: number, limit: number): CellOutcome {
-  return {
-    status: 'limit_exceeded',
-    output: '',
-    error: `the code has ${size} bytes, the limit is ${limit}. Send it in parts.`,
-    sessionKept: true,
-  }
 }

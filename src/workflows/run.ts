@@ -7,24 +7,33 @@ import type { RunPlan, ToolPlan } from '../common/plan.js'
 import { planRun } from './engine.js'
 import { Slots } from './slots.js'
 
+type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
+
 /** One run: what it was planned with and what it has used so far. */
 export interface Run {
   readonly plan: RunPlan
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolPlan>
-  readonly counts: { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
+  readonly counts: MutableCounts
   /** One for each tool activity that may be under way. */
   readonly slots: Slots
 }
 
-export async function startRun(options: RunOptions): Promise<Run> {
-  const plan = await planRun(options)
+/** What the next run of the chain must know of its own beginning. */
+export interface RunState {
+  readonly plan: RunPlan
+  readonly counts: RunCounts
+}
+
+/** @param state of the same run before it went on in this history */
+export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
+  const plan = state?.plan ?? (await planRun(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
   return {
     plan,
     identity: { namespace, workflowId, firstExecutionRunId },
     tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
-    counts: { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 },
+    counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 }) },
     slots: new Slots(plan.limits.callsInFlight),
   }
 }

@@ -4,18 +4,27 @@ import type { ErrorCode } from '../common/errors.js'
 import type { RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
-import { advanceSession, closeSession, openSession } from './engine.js'
-import { Journal } from './journal.js'
+import { advanceSession, appendJournal, closeSession, openSession } from './engine.js'
+import { Journal, type JournalState } from './journal.js'
 import type { Run } from './run.js'
 
 /** Sandboxes lost in a row at one step before the program itself is taken for the cause. */
 const rebuildsPerStep = 2
 
+export interface SessionState {
+  readonly ref: SessionRef
+  /** Null: there is no sandbox at the moment. */
+  readonly hostQueue: string | null
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly journal: JournalState
+}
+
 /** The workflow's side of one sandbox session: steps go in, answers come out, whatever happens to the sandbox. */
 export class Session {
   readonly #plan: RunPlan
-  readonly #startedAt = Date.now()
-  readonly #journal = new Journal()
+  readonly #startedAt: number
+  readonly #journal: Journal
   #ref: SessionRef
   /** Undefined while there is no sandbox. */
   #hostQueue: string | undefined
@@ -23,10 +32,15 @@ export class Session {
   /** Settles when every sandbox that was parked is gone. */
   #parked: Promise<unknown> = Promise.resolve()
 
-  constructor(run: Run) {
+  /** @param state of the same session in an earlier run of the chain */
+  constructor(run: Run, state?: SessionState) {
     this.#plan = run.plan
     const { workflowId, firstExecutionRunId } = run.identity
-    this.#ref = { id: digestOf([workflowId, firstExecutionRunId]).slice(0, 20), epoch: 0, backend: run.plan.backend }
+    const id = digestOf([workflowId, firstExecutionRunId]).slice(0, 20)
+    this.#ref = state?.ref ?? { id, epoch: 0, backend: run.plan.backend }
+    this.#hostQueue = state?.hostQueue ?? undefined
+    this.#startedAt = state?.startedAt ?? Date.now()
+    this.#journal = new Journal(state?.journal)
   }
 
   /**
@@ -43,6 +57,7 @@ export class Session {
       if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
+        if (this.#journal.isLarge) await this.#journal.keep(appendJournal)
         return answer
       }
       await this.#leave(answer)
@@ -77,12 +92,19 @@ export class Session {
     })
   }
 
+  /** All of it, for the next run of the chain: small, since the journal is kept elsewhere. */
+  async handOver(): Promise<SessionState> {
+    await this.#parked
+    const journal = await this.#journal.keep(appendJournal)
+    return { ref: this.#ref, hostQueue: this.#hostQueue ?? null, startedAt: this.#startedAt, journal }
+  }
+
   async #attempt(step: Step, outputRoom: number): Promise<AdvanceAnswer> {
     if (this.#hostQueue === undefined) {
       const rebuilt = await this.#open()
       if (rebuilt.type !== 'repeated') return rebuilt
     }
-    return this.#send({ recorded: [], firstRecorded: step.number, step, outputRoom }, summaryOf(step))
+    return this.#send({ step, outputRoom }, summaryOf(step))
   }
 
   /** A fresh sandbox, brought to where the journal ends. */
@@ -93,12 +115,10 @@ export class Session {
     this.#isParked = false
     this.#hostQueue = opened.hostQueue
     this.#ref = opened.session
-    for (const { first, steps } of this.#journal.batches()) {
-      const summary = `repeat ${plural(steps.length, 'recorded step')}`
-      const answer = await this.#send({ recorded: steps, firstRecorded: first, step: null, outputRoom: 0 }, summary)
-      if (answer.type !== 'repeated') return answer
-    }
-    return { type: 'repeated' }
+    const { length, steps: recorded, cells: recordedCells } = this.#journal
+    if (length === 0) return { type: 'repeated' }
+    const summary = `repeat ${plural(length, 'recorded step')}`
+    return this.#send({ recorded, recordedCells, step: null, outputRoom: 0 }, summary)
   }
 
   async #send(input: Omit<AdvanceInput, 'session'>, summary: string): Promise<AdvanceAnswer> {

@@ -6,6 +6,7 @@ export class Slots {
   #tickets = 0
   #left = 0
   #held = 0
+  #isPaused = false
 
   constructor(count: number) {
     this.#count = count
@@ -14,6 +15,15 @@ export class Slots {
   /** Slots that are taken. */
   get held(): number {
     return this.#held
+  }
+
+  /** Until {@link resume} nobody begins; who works goes on. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
   }
 
   /**
@@ -25,8 +35,9 @@ export class Slots {
     // Each ticket has a turn of its own: were all to wait for "a free slot", all would see the same one.
     const ticket = this.#tickets
     this.#tickets += 1
+    const isMyTurn = (): boolean => !this.#isPaused && ticket < this.#left + this.#count
     try {
-      if (ticket >= this.#left + this.#count) await condition(() => ticket < this.#left + this.#count)
+      if (!isMyTurn()) await condition(isMyTurn)
       this.#held += 1
       try {
         return await work()

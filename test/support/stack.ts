@@ -29,6 +29,10 @@ export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timi
   readonly onEnd?: (end: () => Promise<void>) => void
 }
 
+interface History {
+  readonly events: temporal.api.history.v1.IHistoryEvent[]
+}
+
 /** One activity of a finished run, as the Temporal UI shows it. */
 export interface ActivityRow {
   readonly type: string
@@ -132,11 +136,25 @@ export class Stack {
   async leftClean(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
-    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, await this.history(handle), handle.workflowId)
+    for (const history of await this.chain(handle)) {
+      await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, handle.workflowId)
+    }
+  }
+
+  /** The histories of a run that went on in fresh ones, the first first. */
+  async chain(handle = this.lastRun): Promise<History[]> {
+    const chain: History[] = []
+    let runId: string | null | undefined
+    do {
+      const history = await this.history(handle, runId ?? undefined)
+      chain.unshift(history)
+      runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId
+    } while (runId)
+    return chain
   }
 
   /** In small pages: the server can't send a page of over 4 MiB, which the client's own fetchHistory waits for. */
-  async history(handle = this.lastRun): Promise<{ readonly events: temporal.api.history.v1.IHistoryEvent[] }> {
+  async history(handle = this.lastRun, runId?: string): Promise<History> {
     const { workflowId } = handle
     const events: temporal.api.history.v1.IHistoryEvent[] = []
     let nextPageToken: Uint8Array | undefined
@@ -144,7 +162,7 @@ export class Stack {
       const { namespace } = testTemporal()
       const request = {
         namespace,
-        execution: { workflowId },
+        execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
         maximumPageSize: 4,
         ...(nextPageToken && { nextPageToken }),
       }

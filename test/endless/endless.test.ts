@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { answerResult, call, code, turn } from '../support/script.js'
+import { messagesOf, Stack } from '../support/stack.js'
+import { Happening, tool } from '../support/tools.js'
+
+/** Idempotency keys of calls in the order they ran. */
+function countingTool(name = 'count') {
+  const keys: string[] = []
+  const made = tool(name, ({ n }, { idempotencyKey }) => {
+    keys.push(idempotencyKey)
+    return n
+  })
+  return { keys, made }
+}
+
+const short = { historyEvents: 100 }
+
+describe('a run whose history gets long goes on in a fresh one', () => {
+  it('in the middle of a cell, with every variable, result and printed line', async () => {
+    const { keys, made } = countingTool()
+    const stack = await Stack.start({ tools: [made], limits: short })
+    const { outcome, toolCalls, cells } = await stack.run(`
+total = 0
+for n in range(60):
+    total += await count(n=n)
+    if n % 20 == 0: print("at", n)
+print(total)
+`)
+    expect(outcome).toEqual({ status: 'ok', output: 'at 0\nat 20\nat 40\n1770\n' })
+    expect({ toolCalls, cells }).toEqual({ toolCalls: 60, cells: 1 })
+    expect(new Set(keys).size).toBe(60)
+    expect(keys).toHaveLength(60)
+    expect((await stack.chain()).length).toBeGreaterThan(4)
+  })
+
+  it('with calls that have not begun, in waves', async () => {
+    const { keys, made } = countingTool()
+    const stack = await Stack.start({ tools: [made], limits: { ...short, callsInFlight: 10 } })
+    const { outcome } = await stack.run(`
+import asyncio
+print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: '19900\n' })
+    expect(new Set(keys).size).toBe(200)
+    expect(keys).toHaveLength(200)
+    expect((await stack.chain()).length).toBeGreaterThan(3)
+  })
+
+  it('and a call that is under way is waited for, or the old history goes on: it is never lost or made twice', async () => {
+    const { keys, made } = countingTool()
+    const release = new Happening<string>()
+    let slow = 0
+    const wait = tool('wait', () => {
+      slow += 1
+      return release.happened
+    })
+    const last = tool('last', () => release.happen('waited'))
+    const stack = await Stack.start({ tools: [made, wait, last], limits: short })
+    const { outcome } = await stack.run(`
+import asyncio
+slow = asyncio.ensure_future(wait())
+for n in range(30): await count(n=n)
+await last()
+print(await slow)
+`)
+    expect(outcome).toEqual({ status: 'ok', output: 'waited\n' })
+    expect(slow).toBe(1)
+    expect(keys).toHaveLength(30)
+  })
+
+  it('and is rebuilt from what earlier histories knew when its sandbox is lost', async () => {
+    const { keys, made } = countingTool()
+    const arrived = new Happening<null>()
+    const release = new Happening<string>()
+    const wait = tool('wait', () => {
+      arrived.happen(null)
+      return release.happened
+    })
+    const stack = await Stack.start({ tools: [made, wait], limits: short })
+    const handle = await stack.startProgram(`
+seen = [await count(n=n) for n in range(40)]
+print(await wait(), len(seen))
+seen.append(await count(n=40))
+print(sum(seen))
+`)
+    await arrived.happened
+    await stack.killContainer(handle)
+    release.happen('go')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'go 40\n820\n' } })
+    expect(keys).toHaveLength(41)
+    await stack.leftClean(handle)
+  })
+
+  it('between the turns of an agent, whose model hears the whole conversation all the same', async () => {
+    const { keys, made } = countingTool()
+    const turns = 25
+    const stack = await Stack.start({
+      tools: [made],
+      limits: { ...short, turns: turns + 2 },
+      script: [
+        turn(code('seen = []')),
+        ...Array.from({ length: turns }, (_, n) => turn(code(`seen.append(await count(n=${n})); print(len(seen))`))),
+        answerResult,
+      ],
+    })
+    const result = await stack.ask()
+    expect(result).toMatchObject({
+      status: 'answered',
+      answer: '25',
+      turns: turns + 2,
+      cells: turns + 1,
+      toolCalls: 25,
+    })
+    expect(keys).toHaveLength(turns)
+    expect(stack.api.requests).toHaveLength(turns + 2)
+    const heard = messagesOf(stack.api.requests.at(-1)?.body)
+    expect(heard).toHaveLength(2 * (turns + 1) + 1)
+    expect(heard[0]).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'go' }] })
+    expect((await stack.chain()).length).toBeGreaterThan(3)
+  })
+
+  it('in the middle of a turn with direct calls and two cells', async () => {
+    const { keys, made } = countingTool()
+    const direct = countingTool('direct')
+    const stack = await Stack.start({
+      tools: [made, direct.made],
+      limits: short,
+      script: [
+        turn(
+          call('direct', { n: 1 }),
+          code('x = 0\nfor n in range(25): x += await count(n=n)\nprint(x)'),
+          call('direct', { n: 2 }),
+          code('for n in range(25): x += await count(n=n)\nprint(x)'),
+        ),
+        answerResult,
+      ],
+    })
+    expect(await stack.ask()).toMatchObject({ status: 'answered', answer: '600', cells: 2, toolCalls: 52 })
+    expect(stack.lastUserContent()).toMatchObject([
+      { content: '1' },
+      { content: '300' },
+      { content: '2' },
+      { content: '600' },
+    ])
+    expect(keys).toHaveLength(50)
+    expect(direct.keys).toHaveLength(2)
+    expect((await stack.chain()).length).toBeGreaterThan(4)
+  })
+})

@@ -4,11 +4,9 @@ import type { JsonValue } from '../common/json.js'
 import { type Held, heldElsewhere, isHeldElsewhere, previewCharacters, refOf, type ValueRef } from '../common/values.js'
 import { Excerpt } from './excerpt.js'
 import { cutText, jsonPieces } from './json-pieces.js'
-import { openStore } from './open-store.js'
 import { neededError } from './needed.js'
 import { withPatience } from './patience.js'
 import { RecentValues } from './recent.js'
-import type { ValuesSettings } from './settings.js'
 import type { ValueStore } from './store.js'
 import { textOf } from './text-of.js'
 
@@ -166,11 +164,6 @@ function beginJson(value: JsonValue, bytes: number): BegunJson {
 
 function* utf8(texts: readonly Iterable<string>[]): Generator<Uint8Array, void, undefined> {
   for (const text of texts) for (const piece of text) yield Buffer.from(piece)
-}
-
-/** As configured. */
-export async function createValues({ store, inlineBytes, patienceMs }: ValuesSettings): Promise<Values> {
-  return new Values({ store: await openStore(store), inlineBytes, patienceMs })
 }
 
 /** Parses while it reads, so the text is never whole. */

@@ -55,8 +55,38 @@ export interface PtcConfig {
     /** Executions one session takes. Default, and most, 1,000. */
     readonly executions?: number
   }
+  /** Where what is too big for a history is kept. */
+  readonly values?: {
+    /** The biggest JSON, in bytes, that travels in the history itself. Default 4,096. */
+    readonly inlineBytes?: number
+    /** Default: the folder `.ptc/values` beside this file. */
+    readonly store?: LocalStoreOption | S3StoreOption
+    /** How long a store that is full or does not answer is tried again. Default 2 minutes. */
+    readonly patience?: Duration
+  }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
+}
+
+/** Of one machine, or of several that share a disk. */
+export interface LocalStoreOption {
+  readonly kind: 'local'
+  /** Relative to the configuration. Default `.ptc/values`. */
+  readonly directory?: string
+}
+
+/** Of any number of machines. Credentials are found by the AWS SDK: environment, profile, role. */
+export interface S3StoreOption {
+  readonly kind: 's3'
+  readonly bucket: string
+  /** A folder in the bucket. */
+  readonly prefix?: string
+  /** Default: the AWS SDK's own, such as `AWS_REGION`. */
+  readonly region?: string
+  /** The address of a server other than Amazon's. */
+  readonly endpoint?: string
+  /** The bucket as part of the path, not of the host name: most other servers want it. Default false. */
+  readonly forcePathStyle?: boolean
 }
 
 /** Types a configuration; it is checked when it is loaded. */

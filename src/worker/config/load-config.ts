@@ -26,7 +26,7 @@ export async function loadConfig(
       hint: 'Check the path given with --config.',
     })
   }
-  return { ...parseConfig(await importDefault(path, shown), shown), path }
+  return { ...parseConfig(await importDefault(path, shown), shown, dirname(path)), path }
 }
 
 async function importDefault(path: string, shown: string): Promise<unknown> {

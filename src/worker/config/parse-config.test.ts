@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defaultLimits } from '../../common/limits.js'
@@ -25,7 +26,16 @@ function messageOf(config: unknown): string {
 
 describe('parseConfig', () => {
   it('fills in every default', () => {
-    const { plan, registry, sandbox, taskQueue, idleTimeoutMs, instructions } = parseConfig({ tools: [ping] }, 'x')
+    const { plan, registry, sandbox, values, taskQueue, idleTimeoutMs, instructions } = parseConfig(
+      { tools: [ping] },
+      'x',
+      '/project',
+    )
+    expect(values).toEqual({
+      inlineBytes: 4_096,
+      patienceMs: 120_000,
+      store: { kind: 'local', directory: resolve('/project/.ptc/values') },
+    })
     expect(plan).toMatchObject({
       backend: 'auto',
       limits: defaultLimits,
@@ -75,6 +85,27 @@ describe('parseConfig', () => {
     })
   })
 
+  it('takes a folder beside the configuration, or a bucket, for values', () => {
+    const local = { tools: [], values: { inlineBytes: 0, store: { kind: 'local', directory: '../shared' } } }
+    expect(parseConfig(local, 'x', '/project').values).toEqual({
+      inlineBytes: 0,
+      patienceMs: 120_000,
+      store: { kind: 'local', directory: resolve('/shared') },
+    })
+    const store = {
+      kind: 's3',
+      bucket: 'my-values',
+      prefix: 'team/a',
+      endpoint: 'http://minio:9000',
+      forcePathStyle: true,
+    }
+    expect(parseConfig({ tools: [], values: { patience: '5m', store } }, 'x').values).toEqual({
+      inlineBytes: 4_096,
+      patienceMs: 300_000,
+      store: { ...store, prefix: 'team/a/', region: undefined },
+    })
+  })
+
   it.each<[string, unknown, string]>([
     ['nothing', undefined, '✖ Invalid input: expected object, received undefined'],
     ['a list', [], '✖ Invalid input: expected object, received array'],
@@ -101,6 +132,46 @@ describe('parseConfig', () => {
       'more executions than Temporal takes',
       { tools: [], sessions: { executions: 1_001 } },
       '✖ a Temporal workflow takes 2,000 updates; at most 1,000\n  → at sessions.executions',
+    ],
+    [
+      'an unknown store',
+      { tools: [], values: { store: { kind: 'gcs' } } },
+      "✖ Invalid discriminator value. Expected 'local' | 's3'\n  → at values.store.kind",
+    ],
+    [
+      'a bucket without a name',
+      { tools: [], values: { store: { kind: 's3' } } },
+      '✖ Invalid input: expected string, received undefined\n  → at values.store.bucket',
+    ],
+    [
+      'a bucket that can be none',
+      { tools: [], values: { store: { kind: 's3', bucket: 'My_Bucket' } } },
+      '✖ must be the name of a bucket (3 to 63 of a-z, 0-9, dot and hyphen) or an ARN\n  → at values.store.bucket',
+    ],
+    [
+      'a prefix with a slash before it',
+      { tools: [], values: { store: { kind: 's3', bucket: 'values', prefix: '/a' } } },
+      '✖ must not begin with a slash\n  → at values.store.prefix',
+    ],
+    ...['minio:9000', 'ftp://minio', 'http://me:secret@minio'].map((endpoint): [string, unknown, string] => [
+      `the endpoint ${endpoint}`,
+      { tools: [], values: { store: { kind: 's3', bucket: 'values', endpoint } } },
+      '✖ must be an http(s) address without user, password, query or fragment; the AWS SDK finds credentials\n  → at values.store.endpoint',
+    ]),
+    [
+      'credentials',
+      { tools: [], values: { store: { kind: 's3', bucket: 'values', secretAccessKey: 'x' } } },
+      '✖ Unrecognized key: "secretAccessKey"\n  → at values.store',
+    ],
+    [
+      'big values in the history',
+      { tools: [], values: { inlineBytes: 200_000 } },
+      '✖ a history has room for 50 MB in all; at most 131,072\n  → at values.inlineBytes',
+    ],
+    [
+      'patience without a unit',
+      { tools: [], values: { patience: 'long' } },
+      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at values.patience',
     ],
     [
       'an unknown backend',

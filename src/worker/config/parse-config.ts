@@ -4,18 +4,11 @@ import { PtcError } from '../../common/errors.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import type { RunPlan } from '../../common/plan.js'
 import { defaultModel } from '../../models/prices.js'
-import { parseDuration } from '../../tools/duration.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
-
-const duration = (fallback: string) =>
-  z
-    .custom<number | string>(
-      (value) => parseDuration(value) !== undefined,
-      'must be a duration such as "500ms", "30s" or "2m"',
-    )
-    .default(fallback)
-    .transform((value) => parseDuration(value) ?? 0)
+import type { ValuesSettings } from '../../values/settings.js'
+import { durationOption } from './duration-option.js'
+import { valuesOption, valuesSettings } from './values-option.js'
 
 const whole = z.int().min(1)
 
@@ -27,7 +20,7 @@ const schema = z.strictObject({
       name: z.string().min(1).default(defaultModel),
       maxTokens: whole.default(8_192),
       instructions: z.string().optional(),
-      idleTimeout: duration('60s'),
+      idleTimeout: durationOption('60s'),
     })
     .prefault({}),
   sandbox: z
@@ -46,20 +39,21 @@ const schema = z.strictObject({
   limits: limitsSchema.prefault({}),
   timings: z
     .strictObject({
-      heartbeat: duration('10s'),
-      host: duration('30s'),
-      model: duration('10m'),
-      open: duration('2m'),
-      park: duration('60s'),
-      idle: duration('270s'),
+      heartbeat: durationOption('10s'),
+      host: durationOption('30s'),
+      model: durationOption('10m'),
+      open: durationOption('2m'),
+      park: durationOption('60s'),
+      idle: durationOption('270s'),
     })
     .prefault({}),
   sessions: z
     .strictObject({
-      idle: duration('270s'),
+      idle: durationOption('270s'),
       executions: whole.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
     })
     .prefault({}),
+  values: valuesOption.prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
 
@@ -72,21 +66,23 @@ export interface ResolvedConfig {
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
   readonly sandbox: Parsed['sandbox']
+  readonly values: ValuesSettings
   readonly taskQueue: string
 }
 
 /**
  * @param source for messages: the file's name
+ * @param folder where it is: relative folders begin there
  * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE
  */
-export function parseConfig(config: unknown, source: string): ResolvedConfig {
+export function parseConfig(config: unknown, source: string, folder = process.cwd()): ResolvedConfig {
   const parsed = schema.safeParse(config)
   if (!parsed.success) {
     throw new PtcError('CONFIG_INVALID', `${source} is not a valid configuration:\n${z.prettifyError(parsed.error)}`, {
       hint: 'See "Configuration" in the README.',
     })
   }
-  const { model, sandbox, limits: configuredLimits, timings, sessions, taskQueue, tools } = parsed.data
+  const { model, sandbox, limits: configuredLimits, timings, sessions, taskQueue, tools, values } = parsed.data
   // createRegistry checks that each is a tool.
   const registry = createRegistry(tools as readonly Tool[])
   return {
@@ -109,6 +105,7 @@ export function parseConfig(config: unknown, source: string): ResolvedConfig {
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
     sandbox,
+    values: valuesSettings(values, folder),
     taskQueue,
   }
 }

@@ -5,7 +5,7 @@ import { listRuns, type ListOptions } from './list-runs.js'
 import { type RunHandle, runHandle } from './run-handle.js'
 import type { RunInfo } from './run-info.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
-import { type StartOptions, startOptions } from './start-options.js'
+import { checkRoom, type StartOptions, startOptions } from './start-options.js'
 import { temporalError } from './temporal-error.js'
 
 export interface PtcClientOptions {
@@ -18,7 +18,7 @@ export interface PtcClientOptions {
 /** Starts and follows runs. */
 export interface PtcClient {
   readonly taskQueue: string
-  /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
+  /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE, VALUE_STORE_UNKNOWN and others of the store */
   startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
   /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
@@ -39,6 +39,7 @@ export function createPtcClient({ client, taskQueue = defaultTaskQueue }: PtcCli
     options: StartOptions,
   ): Promise<RunHandle<Result>> {
     const prepared = startOptions(kind, text, taskQueue, options)
+    checkRoom(text, client.options.loadedDataConverter)
     let started: WorkflowHandleWithFirstExecutionRunId
     try {
       started = await client.workflow.start(workflowNames[kind], { ...prepared, args: [input] })

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { TemporalServer } from '../worker/index.js'
 
@@ -9,9 +10,13 @@ export type ServerToReach = Pick<TemporalServer, 'address' | 'namespace' | 'conn
 /**
  * A connected client of Temporal; close its connection.
  *
+ * @param dataConverter what `createDataConverter` made, where big inputs and results are to be had
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
-export async function connectClient({ address, namespace, connectionOptions }: ServerToReach): Promise<Client> {
+export async function connectClient(
+  { address, namespace, connectionOptions }: ServerToReach,
+  dataConverter?: DataConverter,
+): Promise<Client> {
   const { tls, apiKey, metadata } = connectionOptions
   try {
     const connection = await Connection.connect({
@@ -22,7 +27,7 @@ export async function connectClient({ address, namespace, connectionOptions }: S
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(metadata === undefined ? {} : { metadata }),
     })
-    return new Client({ connection, namespace })
+    return new Client({ connection, namespace, ...(dataConverter && { dataConverter }) })
   } catch (cause) {
     throw new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} does not answer: ${messageOf(cause)}`, {
       hint: 'Start it, or correct TEMPORAL_ADDRESS.',

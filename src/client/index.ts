@@ -1,4 +1,5 @@
 export { createPtcClient, type PtcClient, type PtcClientOptions } from './client.js'
+export { createDataConverter } from './data-converter.js'
 export type { ListOptions } from './list-runs.js'
 export type * from './history/tree.js'
 export type { HistoryEvent } from './history/index.js'

@@ -27,7 +27,7 @@ describe('startOptions', () => {
   it.each([
     ['', 'the question is empty'],
     [' \n', 'the question is empty'],
-    ['x'.repeat(1_500_001), 'the question has 1500001 bytes; a run takes up to 1500000'],
+    ['x'.repeat(16_000_001), 'the question has 16000001 bytes; a run takes up to 16000000'],
   ])('refuses %j early', (question, message) => {
     expect(() => startOptions('agent', question, 'queue', {})).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),

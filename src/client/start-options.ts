@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { WorkflowOptions } from '@temporalio/client'
+import type { LoadedDataConverter } from '@temporalio/common'
 import { PtcError } from '../common/errors.js'
 
-/** Temporal refuses payloads over 2 MiB; some room for what goes with it. */
-const inputBytes = 1_500_000
+/** Models take requests of up to 32 MB; some room for what goes with it. */
+const inputBytes = 16_000_000
+/** Temporal refuses payloads over 2 MiB; more than this needs a store. */
+const inlineBytes = 1_500_000
 const summaryLength = 200
 
 export interface StartOptions {
@@ -63,6 +66,27 @@ export function checkStart(kind: 'agent' | 'program', text: string, { workflowId
     hint: 'An id has 1 to 200 characters and no spaces.',
   })
 }
+
+/**
+ * Does it fit in a history, or does the client know a store for it?
+ *
+ * @throws PtcError VALUE_STORE_UNKNOWN
+ */
+export function checkRoom(text: string, { externalStorage }: Pick<LoadedDataConverter, 'externalStorage'>): void {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= inlineBytes || externalStorage !== undefined) return
+  throw new PtcError(
+    'VALUE_STORE_UNKNOWN',
+    `the input has ${bytes} bytes; over ${inlineBytes} it needs the value store`,
+    {
+      hint: storeHint,
+    },
+  )
+}
+
+/** For a client that was not told where values are. */
+export const storeHint =
+  'Give the Temporal client what createDataConverter of durable-ptc/client makes, as its dataConverter.'
 
 /** The text in one line, at most 200 characters. */
 export function summaryOf(text: string): string {

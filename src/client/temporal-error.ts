@@ -1,3 +1,4 @@
+import { ExternalStorageNotConfiguredError } from '@temporalio/common'
 import {
   isGrpcServiceError,
   ServiceError,
@@ -5,6 +6,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client'
 import { messageOf, PtcError } from '../common/errors.js'
+import { storeHint } from './start-options.js'
 
 /** The gRPC codes we tell apart; the full list is in grpc's status codes. */
 const grpc = {
@@ -55,6 +57,13 @@ export function temporalError(thrown: unknown, doing: string, workflowId?: strin
     return refuse('RUN_EXISTS', `there is already a run ${thrown.workflowId}`, 'Choose another id, or none.')
   }
   const message = `can't ${doing}: ${detailsOf(thrown)}`
+  if (thrown instanceof ExternalStorageNotConfiguredError) {
+    return refuse(
+      'VALUE_STORE_UNKNOWN',
+      `can't ${doing}: a part of it is in the value store, which this client does not know`,
+      storeHint,
+    )
+  }
   switch (code) {
     case grpc.notFound:
       return refuse('TEMPORAL_NOT_FOUND', message)

@@ -43,6 +43,8 @@ export const errorTable = {
   VALUE_STORE_FULL: { retryable: true },
   /** Read-only, access denied, no such bucket: waiting cures none of them. */
   VALUE_STORE_REFUSED: { retryable: false },
+  /** Something refers to a value, and whoever reads it was not told where values are. */
+  VALUE_STORE_UNKNOWN: { retryable: false },
   // runs, as their client sees them
   RUN_INPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },

@@ -3,6 +3,7 @@ import { modelActivities, sandboxActivities, toolActivities, workflowActivities 
 import { hostQueue, type Role, roleQueue } from '../common/names.js'
 import type { ModelProvider } from '../models/provider.js'
 import type { SessionHost } from '../sandbox/session-host.js'
+import { payloadStorage } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import { workflowBundle } from './workflow-bundle.js'
@@ -75,9 +76,10 @@ function queueOf({ config }: WorkerGroupOptions, role: Role): string {
 }
 
 function create(
-  { connection, namespace }: WorkerGroupOptions,
+  { connection, namespace, values }: WorkerGroupOptions,
   taskQueue: string,
   options: Partial<WorkerOptions>,
 ): Promise<Worker> {
-  return Worker.create({ connection, namespace, taskQueue, shutdownGraceTime: graceTime, ...options })
+  const dataConverter = { externalStorage: payloadStorage(values.store) }
+  return Worker.create({ connection, namespace, taskQueue, dataConverter, shutdownGraceTime: graceTime, ...options })
 }

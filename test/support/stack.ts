@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Dockerode from 'dockerode'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
@@ -6,7 +9,7 @@ import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
-import { createPtcClient, type PtcClient } from '../../src/client/index.js'
+import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
 import type { Tool } from '../../src/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
 import type { PtcConfig } from '../../src/worker/config/define-config.js'
@@ -17,10 +20,12 @@ import { connectClient, testTemporal, uniqueName } from './temporal.js'
 
 installRuntime('ERROR', () => undefined)
 
-export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timings' | 'sessions'> {
+export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timings' | 'sessions' | 'values'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: none, for programs. */
   readonly script?: Script
+  /** Tokens the scripted model takes. */
+  readonly contextTokens?: number
   /** Default: Docker where there is a daemon. */
   readonly backend?: 'docker' | 'wasm'
   /** An OCI runtime of the daemon; default: its own. */
@@ -58,6 +63,7 @@ export class Stack {
     const {
       tools = [],
       script = noModel,
+      contextTokens = 200_000,
       backend = bestBackend(),
       runtime,
       model,
@@ -66,7 +72,16 @@ export class Stack {
       sessions,
     } = options
     const taskQueue = uniqueName('stack')
-    const [client, api] = await Promise.all([connectClient(), startScriptedMessagesApi({ script })])
+    const folder = await mkdtemp(join(tmpdir(), 'ptc-stack-'))
+    const values = {
+      ...options.values,
+      store: options.values?.store ?? ({ kind: 'local', directory: folder } as const),
+    }
+    const dataConverter = await createDataConverter(values.store)
+    const [client, api] = await Promise.all([
+      connectClient(dataConverter),
+      startScriptedMessagesApi({ script, contextTokens }),
+    ])
     process.env['ANTHROPIC_BASE_URL'] = api.url
     process.env['ANTHROPIC_API_KEY'] = 'test-key'
     const config = parseConfig(
@@ -77,6 +92,7 @@ export class Stack {
         limits,
         timings: { heartbeat: '2s', host: '10s', ...timings },
         sessions,
+        values,
         taskQueue,
       },
       'test',
@@ -87,6 +103,7 @@ export class Stack {
       await stack.#terminateRuns()
       await stack.stopWorker()
       await Promise.all([api.close(), client.connection.close()])
+      await rm(folder, { recursive: true, force: true })
     })
     await stack.startWorker()
     return stack
@@ -136,8 +153,9 @@ export class Stack {
   async leftClean(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
+    const { loadedDataConverter: dataConverter } = this.client.options
     for (const history of await this.chain(handle)) {
-      await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, handle.workflowId)
+      await Worker.runReplayHistory({ workflowBundle: workflowBundle(), dataConverter }, history, handle.workflowId)
     }
   }
 
@@ -151,6 +169,18 @@ export class Stack {
       runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId
     } while (runId)
     return chain
+  }
+
+  /** Bytes of the last run's history. */
+  async historyBytes(): Promise<number> {
+    return (await this.lastRun.describe()).historySize ?? 0
+  }
+
+  /** Where the workers keep large values. */
+  get valuesDirectory(): string {
+    const { store } = this.#config.values
+    if (store.kind !== 'local') throw new Error('the values of this stack are in no folder')
+    return store.directory
   }
 
   /** In small pages: the server can't send a page of over 4 MiB, which the client's own fetchHistory waits for. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
 import { NativeConnection } from '@temporalio/worker'
 import { inject, onTestFinished, test } from 'vitest'
 import { connectClient as connect } from '../../src/client/connect.js'
@@ -10,9 +11,9 @@ export function testTemporal(): { readonly address: string; readonly namespace: 
 }
 
 /** A client of the shared server. Close its connection, or use {@link temporalTest}, which does. */
-export function connectClient(): Promise<Client> {
+export function connectClient(dataConverter?: DataConverter): Promise<Client> {
   const { address, namespace } = testTemporal()
-  return connect({ address, namespace, connectionOptions: { address } })
+  return connect({ address, namespace, connectionOptions: { address } }, dataConverter)
 }
 
 /** A connection for workers. Close it after the workers have ended, or use {@link temporalTest}, which does. */

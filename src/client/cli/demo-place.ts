@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { messageOf } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/plan.js'
+import { openStore } from '../../values/open-store.js'
+import { payloadStorage } from '../../values/payload-storage.js'
 import { type Example, prepareDemoModel } from '../../worker/demo/index.js'
 import { loadConfig, resolveTemporal, startDevServer } from '../../worker/index.js'
 import { createPtcClient } from '../client.js'
@@ -54,7 +56,9 @@ async function start(
   const worker = await unlessAborted(first, starting)
   started.add(() => worker.close())
   if (worker.notice !== undefined) say(worker.notice)
-  const client = await connectClient(server)
+  const store = await openStore(config.values.store)
+  started.add(() => store.close())
+  const client = await connectClient(server, { externalStorage: payloadStorage(store) })
   started.add(() => client.connection.close())
   const lost = Promise.race([server.lost, worker.lost])
   let isLost = false

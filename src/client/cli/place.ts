@@ -4,6 +4,9 @@ import type { Client } from '@temporalio/client'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultTaskQueue, type Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/plan.js'
+import { openStore } from '../../values/open-store.js'
+import { payloadStorage } from '../../values/payload-storage.js'
+import { Values } from '../../values/values.js'
 import { resolveTemporal, startDevServer, type TemporalServer } from '../../worker/dev-server/index.js'
 import { createPtcClient, type PtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
@@ -46,6 +49,8 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const state = stateDirectory()
   const found = await resolveTemporal({ stateDirectory: state, onProgress: () => undefined })
   const server = found ?? (await startServer(state, config, options))
+  const settings = config?.values.store ?? { kind: 'local', directory: join(state, 'values') }
+  const values = new Values({ store: await openStore(settings) })
   let worker: OwnWorker | undefined
   let client: Client
   try {
@@ -55,9 +60,11 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       worker = await unlessAborted(interrupts.first, starting)
       if (worker.notice !== undefined) say(worker.notice)
     }
-    client = await unlessAborted(interrupts.first, connectClient(server))
+    const dataConverter = { externalStorage: payloadStorage(values.store) }
+    client = await unlessAborted(interrupts.first, connectClient(server, dataConverter))
   } catch (thrown) {
     await worker?.close()
+    await values.close()
     await server.close()
     throw thrown
   }
@@ -76,6 +83,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       const end = async (): Promise<void> => {
         await client.connection.close()
         await worker?.close()
+        await values.close()
         await server.close()
       }
       // Said, not thrown: it must not stand in front of why the command failed.

@@ -3,10 +3,12 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancelledFailure,
+  StorageDriverClaim,
   TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/common'
 import type { Failed, Payload, Payloads } from './event.js'
+import { storageReference } from './storage-reference.js'
 import type { Failure } from './tree.js'
 
 /** Gives the values back that a data converter made payloads of. */
@@ -43,12 +45,21 @@ export class PayloadReader {
   }
 
   async #decode(payload: Payload): Promise<Payload> {
-    let decoded: Payload = payload
+    let decoded = await this.#fetch(payload)
     for (const codec of this.#converter.payloadCodecs.toReversed()) {
       const [next] = await codec.decode([decoded])
       if (next) decoded = next
     }
     return decoded
+  }
+
+  /** Events come as the server has them, so what is kept outside of them is fetched here. */
+  async #fetch(payload: Payload): Promise<Payload> {
+    const reference = storageReference(payload)
+    const driver = reference && this.#converter.externalStorage?.getDriver(reference.driverName)
+    if (!driver) return payload
+    const [fetched] = await driver.retrieve({}, [new StorageDriverClaim(reference.claimData)])
+    return fetched ?? payload
   }
 
   /** Message and stack may be in a payload of their own, encoded like any other. */

@@ -60,13 +60,15 @@ export interface PtcConfig {
     /** The biggest JSON, in bytes, that travels in the history itself. Default 4,096. */
     readonly inlineBytes?: number
     /** Default: the folder `.ptc/values` beside this file. */
-    readonly store?: LocalStoreOption | S3StoreOption
+    readonly store?: StoreOption
     /** How long a store that is full or does not answer is tried again. Default 2 minutes. */
     readonly patience?: Duration
   }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
 }
+
+export type StoreOption = LocalStoreOption | S3StoreOption
 
 /** Of one machine, or of several that share a disk. */
 export interface LocalStoreOption {

@@ -114,9 +114,9 @@ describe('parseConfig', () => {
     ['a misspelt limit', { tools: [], limits: { turn: 1 } }, '✖ Unrecognized key: "turn"\n  → at limits'],
     ['no turns', { tools: [], limits: { turns: 0 } }, '✖ Too small: expected number to be >=1\n  → at limits.turns'],
     [
-      'results that Temporal refuses',
-      { tools: [], limits: { resultBytes: 2_000_000 } },
-      '✖ Temporal refuses payloads over 2 MiB; at most 1,500,000\n  → at limits.resultBytes',
+      'results that no tool can have',
+      { tools: [], limits: { resultBytes: 2 * 1024 ** 3 } },
+      '✖ a result is whole in the memory of its tool; at most 1 GiB\n  → at limits.resultBytes',
     ],
     [
       'too little memory',

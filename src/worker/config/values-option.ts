@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import type { ValuesSettings } from '../../values/settings.js'
+import type { StoreSettings, ValuesSettings } from '../../values/settings.js'
+import { PtcError } from '../../common/errors.js'
 import { durationOption } from './duration-option.js'
 
 const text = z.string().min(1)
@@ -28,11 +29,13 @@ const s3 = z.strictObject({
   forcePathStyle: z.boolean().default(false),
 })
 
+const storeOption = z.discriminatedUnion('kind', [local, s3])
+
 /** What `values` of a configuration may say. */
 export const valuesOption = z.strictObject({
   inlineBytes: z.int().min(0).max(131_072, 'a history has room for 50 MB in all; at most 131,072').default(4_096),
   patience: durationOption('2m'),
-  store: z.discriminatedUnion('kind', [local, s3]).prefault({ kind: 'local' }),
+  store: storeOption.prefault({ kind: 'local' }),
 })
 
 /** @param folder the configuration's: relative folders begin there */
@@ -40,17 +43,26 @@ export function valuesSettings(
   { inlineBytes, patience, store }: z.output<typeof valuesOption>,
   folder: string,
 ): ValuesSettings {
-  const common = { inlineBytes, patienceMs: patience }
-  if (store.kind === 'local') {
-    const { kind, directory } = store
-    return { ...common, store: { kind, directory: defaultDirectory(folder, directory) } }
-  }
-  const { kind, bucket, prefix, region, endpoint, forcePathStyle } = store
-  const folderPrefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
-  return { ...common, store: { kind, bucket, prefix: folderPrefix, region, endpoint, forcePathStyle } }
+  return { inlineBytes, patienceMs: patience, store: storeSettings(store, folder) }
 }
 
-function defaultDirectory(folder: string, directory: string | undefined): string {
+/** @throws PtcError CONFIG_INVALID */
+export function parseStore(option: unknown, folder: string): StoreSettings {
+  const parsed = storeOption.safeParse(option)
+  if (parsed.success) return storeSettings(parsed.data, folder)
+  throw new PtcError('CONFIG_INVALID', `this is no store for values:\n${z.prettifyError(parsed.error)}`, {
+    hint: 'See "Configuration" in the README.',
+  })
+}
+
+function storeSettings(store: z.output<typeof storeOption>, folder: string): StoreSettings {
+  if (store.kind === 'local') return { kind: store.kind, directory: directoryOf(store.directory, folder) }
+  const { kind, bucket, prefix, region, endpoint, forcePathStyle } = store
+  const folderPrefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
+  return { kind, bucket, prefix: folderPrefix, region, endpoint, forcePathStyle }
+}
+
+function directoryOf(directory: string | undefined, folder: string): string {
   return directory === undefined ? join(resolve(folder), '.ptc', 'values') : resolve(folder, directory)
 }
 

@@ -1,55 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { defaultLimits } from '../common/limits.js'
 import type { StepAnswer } from '../common/steps.js'
-import type { SandboxConnection, SandboxEnd } from './backend.js'
-import { deferred } from './deferred.js'
-import { encodeFrame, FrameDecoder } from './protocol/frames.js'
+import type { SandboxEnd } from './backend.js'
+import { HostileRunner } from '../../test/support/hostile-runner.js'
 import { SessionDriver } from './session-driver.js'
 import type { ReadValue } from './value-transfer.js'
-
-/** A sandbox that says whatever the test makes it say. */
-class HostileRunner implements SandboxConnection {
-  readonly description = 'hostile'
-  /** Messages of the host. */
-  readonly heard: { readonly type: string; readonly fence: readonly number[] }[] = []
-  killed = false
-  readonly #end = deferred<SandboxEnd>()
-  readonly ended = this.#end.promise
-  readonly #decoder = new FrameDecoder(2 ** 24 - 1)
-  readonly #stream = new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 1_000_000 })
-  readonly #writer = this.#stream.writable.getWriter()
-  readonly received = this.#stream.readable
-  onMessage: (type: string) => void = () => undefined
-  interruptible = false
-
-  send(bytes: Uint8Array): Promise<void> {
-    const messages = this.#decoder.push(bytes) as HostileRunner['heard']
-    this.heard.push(...messages)
-    for (const { type } of messages) this.onMessage(type)
-    return Promise.resolve()
-  }
-
-  say(message: unknown): void {
-    this.sayBytes(encodeFrame(message, 2 ** 24 - 1))
-  }
-
-  sayBytes(bytes: Uint8Array): void {
-    this.#writer.write(bytes).catch(() => undefined)
-  }
-
-  end(end: Partial<SandboxEnd>): void {
-    this.#end.resolve({ reason: 'exited', exitCode: 1, diagnostics: '', ...end })
-  }
-
-  interrupt = (): Promise<boolean> => Promise.resolve(this.interruptible)
-
-  kill(): Promise<void> {
-    this.killed = true
-    return Promise.resolve()
-  }
-
-  detach = (): Promise<void> => Promise.resolve()
-}
 
 const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
 
@@ -133,7 +88,7 @@ describe('SessionDriver', () => {
     ['too many calls', { ...suspended({}), calls: Array.from({ length: 10_001 }, () => 0) }],
     ['another session', { type: 'ready', protocol: 2, session: 'other', step: 0, language: 'Python' }],
     ['another protocol', { type: 'ready', protocol: 1, session: 's', step: 0, language: 'Python' }],
-    ['a refusal', { type: 'refused', step: 1, fence: [3, 1, 1], reason: 'expected cell as step 9' }],
+    ['a refusal', { type: 'refused', step: 1, fence: [3, 1, 1], kind: 'invalid', reason: 'expected cell as step 9' }],
   ])('ends a sandbox that says %s', async (_what, message) => {
     const { runner, driver, advance } = drive()
     const answer = advance()
@@ -159,10 +114,18 @@ describe('SessionDriver', () => {
   it('is fenced off when the runner says that a newer driver is there', async () => {
     const { runner, driver, advance } = drive()
     const answer = advance()
-    runner.say({ type: 'refused', step: 1, fence: [3, 1, 1], reason: 'fenced: [3, 1, 1] is older than [3, 1, 2]' })
+    runner.say({ type: 'refused', step: 1, fence: [3, 1, 1], kind: 'fenced', reason: 'older than [3, 1, 2]' })
     await expect(answer).rejects.toMatchObject({ code: 'SANDBOX_FENCED' })
     expect(runner.killed).toBe(false)
     expect(driver.isLost).toBe(false)
+  })
+
+  it('takes no refusal that is meant for another driver', async () => {
+    const { runner, advance } = drive()
+    const answer = advance()
+    runner.say({ type: 'refused', step: 1, fence: [2, 9, 9], kind: 'fenced', reason: 'older' })
+    runner.say(completed(1, 'mine'))
+    expect(await answer).toEqual({ type: 'completed', output: 'mine' })
   })
 
   it('joins a step that is already under way, and both get the answer', async () => {

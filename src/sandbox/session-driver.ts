@@ -1,9 +1,9 @@
 import { messageOf, PtcError } from '../common/errors.js'
-import type { Limits } from '../common/limits.js'
 import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
-import type { SandboxConnection, SandboxEnd } from './backend.js'
+import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
+import { causeOf, reasonOf } from './lost.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
 import { toStepAnswer } from './protocol/answers.js'
 import {
@@ -12,20 +12,15 @@ import {
   protocolVersion,
   type RunnerMessage,
   runnerMessage,
-  type ToolSignature,
   type ValuePiece,
 } from './protocol/messages.js'
+import { helloMessage, type SessionFacts } from './protocol/hello.js'
 import { stepMessage, valuesOf } from './protocol/step-message.js'
 import { Deadline } from './deadline.js'
 import { type ReadValue, transferValues } from './value-transfer.js'
 
-export interface DriverOptions {
-  readonly session: string
+export interface DriverOptions extends SessionFacts {
   readonly epoch: number
-  /** Seed of the program's random numbers. */
-  readonly seed: number
-  readonly tools: readonly ToolSignature[]
-  readonly limits: Limits
   /** True when the sandbox is older than this connection. */
   readonly resume: boolean
 }
@@ -45,15 +40,27 @@ const graceMs = 3_000
 /** What the runner may take, beside that, to make values of a MiB of JSON text. */
 const parseMsPerMebibyte = 1_000
 
+/** Times that a transfer into which another worker wrote begins again. */
+const maximumResends = 8
+
 /** A step whose answer is awaited. */
 interface Waiting {
   readonly step: number
   readonly answer: Deferred<StepAnswer>
   readonly deadline: Deadline
-  onOutput: (text: string) => void
-  /** Of the latest attempt; each takes over from the one before. */
-  fence: Fence
-  transfer: AbortController
+  /** The latest; it has taken over from those before. */
+  attempt: Attempt
+}
+
+/** One caller of `advance`. */
+interface Attempt extends AdvanceOptions {
+  readonly step: Step
+  readonly fence: Fence
+  /** Rejects when the step can't be sent. */
+  readonly failed: Deferred<never>
+  /** Ends what is being sent. */
+  sending: AbortController
+  resends: number
 }
 
 /**
@@ -96,29 +103,22 @@ export class SessionDriver {
    */
   async advance(step: Step, options: AdvanceOptions): Promise<StepAnswer> {
     if (this.#lost) return this.#lost
-    if (this.#waiting?.step !== step.number) {
-      this.#waiting?.answer.reject(new PtcError('SANDBOX_FENCED', 'a later step has begun'))
-      this.#waiting?.transfer.abort()
-      this.#waiting = this.#wait(step.number)
-      this.#waiting.deadline.start(this.#patienceMs)
-    }
-    const waiting = this.#waiting
-    waiting.transfer.abort()
-    const transfer = (waiting.transfer = new AbortController())
-    waiting.fence = [this.#options.epoch, step.number, options.attempt]
-    waiting.onOutput = options.onOutput
+    const fence: Fence = [this.#options.epoch, step.number, options.attempt]
+    const sending = new AbortController()
+    const attempt: Attempt = { ...options, step, fence, failed: deferred(), sending, resends: 0 }
+    const waiting = this.#await(attempt)
     try {
-      const asked = this.#ask(step, options.readValue, waiting, transfer.signal)
+      this.#ask(waiting)
       // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
-      return await Promise.race([waiting.answer.promise, asked.then(() => waiting.answer.promise)])
+      return await Promise.race([waiting.answer.promise, attempt.failed.promise])
     } catch (thrown) {
       // Nobody goes on with the step: who joined it must not wait for ever.
-      if (waiting.transfer === transfer) waiting.answer.reject(thrown)
+      if (waiting.attempt === attempt) waiting.answer.reject(thrown)
       throw thrown
     } finally {
-      transfer.abort()
-      if (waiting.transfer === transfer) waiting.deadline.stop()
-      if (this.#waiting === waiting && waiting.transfer === transfer) this.#waiting = undefined
+      attempt.sending.abort()
+      if (waiting.attempt === attempt) waiting.deadline.stop()
+      if (this.#waiting === waiting && waiting.attempt === attempt) this.#waiting = undefined
     }
   }
 
@@ -132,28 +132,48 @@ export class SessionDriver {
     return this.#options.limits.cellSeconds * 1_000 + graceMs
   }
 
-  #wait(step: number): Waiting {
-    const answer = deferred<StepAnswer>()
-    const stop = async (): Promise<void> => {
-      if (await this.#connection.interrupt().catch(() => false)) {
-        await Promise.race([answer.promise, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
-      }
-      if (this.#lost || this.#waiting?.answer !== answer) return
-      this.#lose('killed_at_limit', `the code did not stop at its limit of ${this.#options.limits.cellSeconds} seconds`)
+  /** Joins the step if it is under way, else begins it. */
+  #await(attempt: Attempt): Waiting {
+    const before = this.#waiting
+    before?.attempt.sending.abort()
+    if (before?.step === attempt.step.number) {
+      before.attempt = attempt
+      return before
     }
-    const deadline = new Deadline(() => void stop())
-    return { step, answer, deadline, fence: [0, 0, 0], onOutput: () => undefined, transfer: new AbortController() }
+    before?.answer.reject(new PtcError('SANDBOX_FENCED', 'a later step has begun'))
+    const answer = deferred<StepAnswer>()
+    const deadline = new Deadline(() => void this.#stop(answer))
+    deadline.start(this.#patienceMs)
+    this.#waiting = { step: attempt.step.number, answer, deadline, attempt }
+    return this.#waiting
   }
 
-  async #ask(step: Step, readValue: ReadValue, waiting: Waiting, signal: AbortSignal): Promise<void> {
-    const { fence } = waiting
-    if (!this.#greeted) await this.#send(this.#hello(fence))
+  async #stop(answer: Deferred<StepAnswer>): Promise<void> {
+    if (await this.#connection.interrupt().catch(() => false)) {
+      await Promise.race([answer.promise, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+    }
+    if (this.#lost || this.#waiting?.answer !== answer) return
+    this.#lose('killed_at_limit', `the code did not stop at its limit of ${this.#options.limits.cellSeconds} seconds`)
+  }
+
+  /** Sends the step of the latest attempt, and what it needs. */
+  #ask(waiting: Waiting): void {
+    const { attempt } = waiting
+    attempt.sending = new AbortController()
+    this.#sendStep(attempt, waiting.deadline, attempt.sending.signal).catch((thrown: unknown) =>
+      attempt.failed.reject(thrown),
+    )
+  }
+
+  async #sendStep(attempt: Attempt, deadline: Deadline, signal: AbortSignal): Promise<void> {
+    const { step, fence } = attempt
+    if (!this.#greeted) await this.#send(helloMessage(this.#options, fence))
     this.#greeted = true
     const refs = valuesOf(step)
     if (refs.length > 0 && step.number > this.#taken) {
       // Another worker may have sent them already; and a runner that is at work on the step would not read them.
       await this.#ready.promise
-      if (step.number > this.#taken) await this.#transfer(refs, readValue, waiting, signal)
+      if (step.number > this.#taken) await this.#sendValues(refs, attempt, deadline, signal)
     }
     if (signal.aborted) return
     await this.#send(stepMessage(step, fence))
@@ -161,10 +181,10 @@ export class SessionDriver {
   }
 
   /** The step's time begins when its values are with the runner; until then, each piece has as long. */
-  async #transfer(
+  async #sendValues(
     refs: readonly ValueRef[],
-    readValue: ReadValue,
-    { deadline, fence }: Waiting,
+    { fence, readValue }: Attempt,
+    deadline: Deadline,
     signal: AbortSignal,
   ): Promise<void> {
     let units = 0
@@ -179,6 +199,19 @@ export class SessionDriver {
     if (!signal.aborted) deadline.start(this.#patienceMs + (units / 2 ** 20) * parseMsPerMebibyte)
   }
 
+  /** Some of the values did not reach the runner: another worker, fenced off by now, was sending as well. */
+  #sendAgain(waiting: Waiting, reason: string): void {
+    const { attempt } = waiting
+    attempt.sending.abort()
+    attempt.resends += 1
+    if (attempt.resends > maximumResends) {
+      this.#lose('protocol', `the sandbox did not get a value in ${maximumResends} transfers: ${reason}`)
+      return
+    }
+    this.#taken = Math.min(this.#taken, waiting.step - 1)
+    this.#ask(waiting)
+  }
+
   async #send(message: HostMessage): Promise<void> {
     const frame = encodeFrame(message, this.#options.limits.frameBytes)
     try {
@@ -187,26 +220,6 @@ export class SessionDriver {
       // The end of the sandbox says more than the broken pipe; give it a moment to arrive.
       await Promise.race([this.#connection.ended, new Promise((resolve) => setTimeout(resolve, 1_000).unref())])
       this.#lose('gone', `the sandbox takes no input: ${messageOf(thrown)}`)
-    }
-  }
-
-  #hello(fence: Fence): HostMessage {
-    const { session, seed, tools, limits } = this.#options
-    return {
-      type: 'hello',
-      protocol: protocolVersion,
-      fence,
-      session,
-      seed,
-      tools,
-      limits: {
-        cell_seconds: limits.cellSeconds,
-        calls_per_cell: limits.callsPerCell,
-        captured_characters: limits.capturedCharacters,
-        frame_bytes: limits.frameBytes,
-        argument_bytes: limits.argumentBytes,
-        memory_bytes: limits.memoryBytes,
-      },
     }
   }
 
@@ -241,12 +254,10 @@ export class SessionDriver {
         this.#ready.resolve()
         return
       case 'output':
-        if (waiting && message.step === waiting.step) waiting.onOutput(message.text)
+        if (waiting && message.step === waiting.step) waiting.attempt.onOutput(message.text)
         return
       case 'refused':
-        if (!waiting || !isSame(waiting.fence, message.fence)) return
-        if (message.reason.startsWith('fenced')) waiting.answer.reject(new PtcError('SANDBOX_FENCED', message.reason))
-        else this.#lose('protocol', `the sandbox refused step ${waiting.step}: ${message.reason}`)
+        if (waiting && isSame(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)
         return
       case 'suspended':
       case 'completed':
@@ -254,6 +265,12 @@ export class SessionDriver {
         // An answer nobody waits for is a repetition for another driver, or a forgery: neither matters.
         if (waiting && message.step === waiting.step) waiting.answer.resolve(toStepAnswer(message))
     }
+  }
+
+  #refused(waiting: Waiting, { kind, reason }: Extract<RunnerMessage, { type: 'refused' }>): void {
+    if (kind === 'fenced') waiting.answer.reject(new PtcError('SANDBOX_FENCED', `fenced off: ${reason}`))
+    else if (kind === 'incomplete') this.#sendAgain(waiting, reason)
+    else this.#lose('protocol', `the sandbox refused step ${waiting.step}: ${reason}`)
   }
 
   #lose(cause: LostCause, reason: string): void {
@@ -266,15 +283,4 @@ export class SessionDriver {
 
 function isSame(one: Fence, other: Fence): boolean {
   return one.every((part, place) => part === other[place])
-}
-
-function causeOf(end: SandboxEnd): LostCause {
-  return end.reason === 'out_of_memory' ? 'out_of_memory' : 'gone'
-}
-
-function reasonOf(end: SandboxEnd): string {
-  if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
-  if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
-  const last = end.diagnostics.trim().split('\n').at(-1)
-  return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${last ? `: ${last.slice(0, 300)}` : ''}`
 }

@@ -14,7 +14,7 @@ export const honestMessages: readonly JsonValue[] = [
   },
   { type: 'completed', step: 1, output: 'done' },
   { type: 'failed', step: 1, kind: 'code_error', error: 'Traceback', output: '' },
-  { type: 'refused', step: 1, fence: [1, 1, 1], reason: 'expected step 2' },
+  { type: 'refused', step: 1, fence: [1, 1, 1], kind: 'invalid', reason: 'expected step 2' },
 ]
 
 /** As JSON text, because some of it is no JSON value. */

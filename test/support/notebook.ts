@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, type Hash, randomUUID } from 'node:crypto'
 import type { JsonValue } from '../../src/common/json.js'
 import { PtcError } from '../../src/common/errors.js'
 import { defaultLimits, type Limits } from '../../src/common/limits.js'
@@ -33,7 +33,7 @@ export class TestNotebook {
   readonly limits: Limits
   readonly session: SessionRef
   /** JSON texts by hash; a test may replace how they are read. */
-  readonly #values = new Map<string, string>()
+  readonly #values = new Map<string, () => Iterable<string>>()
   readValue: ReadValue = ({ sha256 }) => inChunks(this.#values.get(sha256))
   step = 0
   now = 0
@@ -79,9 +79,28 @@ export class TestNotebook {
   /** Keeps a value outside of the steps, whatever its size. */
   keep(value: JsonValue): HeldElsewhere {
     const json = JSON.stringify(value)
-    const sha256 = createHash('sha256').update(json).digest('hex')
-    this.#values.set(sha256, json)
-    return heldElsewhere({ sha256, bytes: Buffer.byteLength(json), preview: json.slice(0, 200) })
+    const digest = createHash('sha256').update(json)
+    return this.#keep(digest, Buffer.byteLength(json), function* () {
+      // In chunks that end anywhere.
+      for (let at = 0; at < json.length; at += 65_521) yield json.slice(at, at + 65_521)
+    })
+  }
+
+  /** Keeps a value whose JSON text is made, in ASCII, each time it is read. */
+  keepMade(make: () => Iterable<string>): HeldElsewhere {
+    const digest = createHash('sha256')
+    let bytes = 0
+    for (const chunk of make()) {
+      digest.update(chunk)
+      bytes += chunk.length
+    }
+    return this.#keep(digest, bytes, make)
+  }
+
+  #keep(digest: Hash, bytes: number, make: () => Iterable<string>): HeldElsewhere {
+    const sha256 = digest.digest('hex')
+    this.#values.set(sha256, make)
+    return heldElsewhere({ sha256, bytes, preview: '' })
   }
 
   advance(input: StepInput): Promise<StepAnswer> {
@@ -100,8 +119,7 @@ export class TestNotebook {
   }
 }
 
-/** As a store reads: in chunks that end anywhere. */
-async function* inChunks(json: string | undefined, units = 65_521): AsyncGenerator<string> {
-  if (json === undefined) throw new PtcError('INTERNAL', 'the test kept no such value')
-  for (let at = 0; at < json.length; at += units) yield json.slice(at, at + units)
+async function* inChunks(make: (() => Iterable<string>) | undefined): AsyncGenerator<string> {
+  if (make === undefined) throw new PtcError('VALUE_MISSING', 'the test kept no such value')
+  yield* make()
 }

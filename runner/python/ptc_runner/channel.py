@@ -12,6 +12,7 @@ import sys
 from .errors import Closed
 
 EMBEDDED = sys.platform == "emscripten"
+OPENING_BRACE = 0x7B
 
 
 class Channel:
@@ -42,7 +43,9 @@ class Channel:
         while True:
             self.frame = self.frame or self._next()
             if self.frame is not None:
-                message, self.frame = json.loads(self.frame), None
+                message, self.frame = _parse(self.frame), None
+                if message is None:
+                    continue
                 return message
             self.piece = self.piece or os.read(self.source, 1 << 16)
             if not self.piece:
@@ -51,18 +54,30 @@ class Channel:
             self.piece = None
 
     def _next(self):
-        start = self.buffer.find(0)
-        if start != 0:  # the rest of a frame whose sender died, or noise: skip to where a frame can begin
-            del self.buffer[: len(self.buffer) if start < 0 else start]
-        if len(self.buffer) < 4:
-            return None
-        end = 4 + int.from_bytes(self.buffer[:4], "big")
-        cut = self.buffer.find(0, 4, end)
-        if cut >= 0:  # a new frame begins inside this one: its sender died half-way
-            del self.buffer[:cut]
-            return self._next()
-        if len(self.buffer) < end:
-            return None
-        frame = bytes(self.buffer[4:end])
-        del self.buffer[:end]
-        return frame
+        while True:
+            start = self.buffer.find(0)
+            if start != 0:  # the rest of a frame whose sender died, or noise: skip to where a frame can begin
+                del self.buffer[: len(self.buffer) if start < 0 else start]
+            if len(self.buffer) < 5:
+                return None
+            end = 4 + int.from_bytes(self.buffer[:4], "big")
+            if self.buffer[4] != OPENING_BRACE:  # a zero, but not that of a length
+                del self.buffer[:1]
+                continue
+            cut = self.buffer.find(0, 4, end)
+            if cut >= 0:  # a new frame begins inside this one: its sender died half-way
+                del self.buffer[:cut]
+                continue
+            if len(self.buffer) < end:
+                return None
+            frame = bytes(self.buffer[4:end])
+            del self.buffer[:end]
+            return frame
+
+
+def _parse(frame):
+    """None for what is made of two frames: two hosts are sending at once, until one of them learns that it is fenced off."""
+    try:
+        return json.loads(frame)
+    except ValueError:
+        return None

@@ -64,7 +64,7 @@ class Session:
             frame = self._receive()
             kind, fence = frame["type"], frame["fence"]
             if fence < self.fence:
-                self._refuse(frame, f"fenced: {fence} is older than {self.fence}")
+                self._refuse(frame, "fenced", f"{fence} is older than {self.fence}")
                 continue
             if fence != self.fence:
                 self.values.forget()
@@ -78,9 +78,9 @@ class Session:
             elif frame["step"] == self.step and self.answer is not None:
                 self.channel.send(self.answer)
             elif frame["step"] != self.step + 1 or kind != wanted:
-                self._refuse(frame, f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
+                self._refuse(frame, "invalid", f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
             elif missing := self.values.missing(frame):
-                self._refuse(frame, f"step {frame['step']} needs value {missing}, which did not arrive")
+                self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
             else:
                 self.step = self.output.step = frame["step"]
                 self.clock.at_least(frame["now"] / 1000)
@@ -99,11 +99,11 @@ class Session:
             return
         refused = self.values.add(frame["value"], frame["piece"], frame["text"], frame["last"])
         if refused:
-            self._refuse(frame, refused)
+            self._refuse(frame, "incomplete", refused)
 
     def _hello(self, frame):
         if frame["protocol"] != PROTOCOL or self.session not in (None, frame["session"]):
-            self._refuse(frame, "this runner belongs to another session or speaks another protocol")
+            self._refuse(frame, "invalid", "this runner belongs to another session or speaks another protocol")
             return
         if self.session is None:
             random.seed(frame["seed"])
@@ -118,9 +118,10 @@ class Session:
             {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
         )
 
-    def _refuse(self, frame, reason):
+    def _refuse(self, frame, kind, reason):
         # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.
-        self.channel.send({"type": "refused", "step": self.step, "fence": frame["fence"], "reason": reason[:1_000]})
+        fence = frame["fence"]
+        self.channel.send({"type": "refused", "step": self.step, "fence": fence, "kind": kind, "reason": reason[:1_000]})
 
     def _reply(self, message, note=""):
         message = {**message, "step": self.step, "output": self.output.take(note)}

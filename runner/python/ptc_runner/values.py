@@ -1,5 +1,6 @@
 """Values that are too large for a frame: they come in pieces, one value after the other, ahead of the step that needs them."""
 
+import hashlib
 import json
 import re
 
@@ -8,6 +9,7 @@ from .errors import CellStop
 # Python gives all characters of a text the width of its widest: one emoji would make the text of a whole value four
 # times as large. In JSON it can be written in ASCII instead.
 WIDEST = re.compile("[\U00010000-\U0010ffff]+")
+TOO_LARGE = "it does not fit in the sandbox's memory"
 
 
 class Incoming:
@@ -15,6 +17,7 @@ class Incoming:
 
     def __init__(self):
         self.pieces = []
+        self.digest = hashlib.sha256()
         self.count = 0
         self.characters = 0
         self.whole = False
@@ -25,23 +28,33 @@ class Incoming:
     def give_up(self, problem):
         self.pieces, self.value, self.problem = [], None, problem
 
-    def add(self, text, last, memory):
+    def add(self, text, memory):
         self.count += 1
         self.characters += len(text)
-        self.whole = last
         if self.problem is not None:
             return
         if 2 * self.characters > memory:  # its pieces and the text they make: it is known now that they can't fit
-            self.give_up("it does not fit in the sandbox's memory")
+            self.give_up(TOO_LARGE)
             return
         try:
+            self.digest.update(text.encode())
             self.pieces.append(text if text.isascii() else WIDEST.sub(_escaped, text))
-            if last:
+        except MemoryError:
+            self.give_up(TOO_LARGE)
+
+    def finish(self, reference):
+        """Makes the value of its text; False when that is not the text it should be."""
+        if self.problem is None and self.digest.hexdigest() != reference:
+            return False
+        self.whole = True
+        try:
+            if self.problem is None:
                 self.value = json.loads(self._text())
         except MemoryError:
-            self.give_up("it does not fit in the sandbox's memory")
+            self.give_up(TOO_LARGE)
         except (RecursionError, ValueError) as problem:
             self.give_up(f"Python can't read it: {problem}")
+        return True
 
     def _text(self):
         """Joined once; nobody but the parser holds it, so it is gone before the program goes on."""
@@ -59,24 +72,38 @@ class Values:
     def forget(self):
         self.incoming = {}
         self.open = None  # the value whose pieces are coming
+        self.broken = False  # and no longer do, until one begins
 
     def add(self, reference, piece, text, last):
-        """Takes one piece; tells why when it is not the one to come."""
+        """Takes one piece; tells why when the transfer has to begin again, once: its other pieces are on their way already."""
         if piece == 0:
             self._begin(reference)
-        expected = self.incoming[self.open].count if self.open is not None else 0
-        if (reference, piece) != (self.open, expected):
-            return f"expected piece {expected} of value {self.open}, got piece {piece} of {reference}"
-        self.incoming[reference].add(text, last, self.memory)
+        if self.open is None:
+            if self.broken:
+                return None
+            self.broken = True
+            return f"got piece {piece} of value {reference}, which did not begin"
+        incoming = self.incoming[self.open]
+        if (reference, piece) != (self.open, incoming.count):
+            self._break()
+            return f"got piece {piece} of value {reference} where piece {incoming.count} was to come"
+        incoming.add(text, self.memory)
+        if last and not incoming.finish(reference):
+            self._break()
+            return f"the text of value {reference} arrived damaged"
         if last:
             self.open = None
         return None
 
+    def _break(self):
+        del self.incoming[self.open]
+        self.open = None
+        self.broken = True
+
     def _begin(self, reference):
         """The first piece, maybe not for the first time: a transfer that broke off begins again."""
-        if self.open is not None:
-            del self.incoming[self.open]
-        self.open = reference
+        self.incoming.pop(self.open, None)
+        self.open, self.broken = reference, False
         self.incoming[reference] = Incoming()
 
     def missing(self, frame):
@@ -109,7 +136,7 @@ class Values:
         """There is no memory left to read on: gives up all values. False when there was none to give up."""
         held = [incoming for incoming in self.incoming.values() if incoming.problem is None]
         for incoming in held:
-            incoming.give_up("it does not fit in the sandbox's memory")
+            incoming.give_up(TOO_LARGE)
         return bool(held)
 
 

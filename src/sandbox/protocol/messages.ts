@@ -24,8 +24,8 @@ export interface ToolSignature {
 
 /**
  * A part of a value's JSON text, ahead of the step of this fence that names it by `ref`. Values come one after the other, a
- * piece never ends inside a surrogate pair, and piece 0 begins a value (again). Nothing is answered; a step that is taken
- * forgets what it did not name.
+ * piece never ends inside a surrogate pair, and piece 0 begins a value (again). Answered only when one is not the piece that
+ * was to come, or the text not that of the hash: `refused`, as `incomplete`. A step that is taken forgets what it did not name.
  */
 export interface ValuePiece {
   readonly type: 'value'
@@ -124,6 +124,8 @@ export const runnerMessage = z.discriminatedUnion('type', [
     step,
     /** Of the frame: everybody who is attached to the sandbox hears the refusal, its sender is meant. */
     fence: z.tuple([z.int(), z.int(), z.int()]),
+    /** `fenced`: somebody newer drives. `incomplete`: a value did not arrive whole, begin again. `invalid`: a mistake. */
+    kind: z.enum(['fenced', 'incomplete', 'invalid']),
     reason: z.string().max(1_000),
   }),
 ])

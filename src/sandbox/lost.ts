@@ -1,0 +1,15 @@
+import type { LostCause } from '../common/steps.js'
+import type { SandboxEnd } from './backend.js'
+
+/** What the end of a sandbox means for the step that was under way. */
+export function causeOf(end: SandboxEnd): LostCause {
+  return end.reason === 'out_of_memory' ? 'out_of_memory' : 'gone'
+}
+
+/** For people. */
+export function reasonOf(end: SandboxEnd): string {
+  if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
+  if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
+  const last = end.diagnostics.trim().split('\n').at(-1)
+  return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${last ? `: ${last.slice(0, 300)}` : ''}`
+}

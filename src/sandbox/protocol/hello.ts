@@ -1,0 +1,30 @@
+import type { Limits } from '../../common/limits.js'
+import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
+
+/** What a runner is told of the session it serves. */
+export interface SessionFacts {
+  readonly session: string
+  /** Seed of the program's random numbers. */
+  readonly seed: number
+  readonly tools: readonly ToolSignature[]
+  readonly limits: Limits
+}
+
+export function helloMessage({ session, seed, tools, limits }: SessionFacts, fence: Fence): HostMessage {
+  return {
+    type: 'hello',
+    protocol: protocolVersion,
+    fence,
+    session,
+    seed,
+    tools,
+    limits: {
+      cell_seconds: limits.cellSeconds,
+      calls_per_cell: limits.callsPerCell,
+      captured_characters: limits.capturedCharacters,
+      frame_bytes: limits.frameBytes,
+      argument_bytes: limits.argumentBytes,
+      memory_bytes: limits.memoryBytes,
+    },
+  }
+}

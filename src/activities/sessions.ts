@@ -1,8 +1,16 @@
 import type { Limits } from '../common/limits.js'
-import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef, Step, StepAnswer } from '../common/steps.js'
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  OpenedSession,
+  SessionRef,
+  Step,
+  StepAnswer,
+  StepInput,
+} from '../common/steps.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
-import type { ValueRef } from '../common/values.js'
+import { refOf, type ValueRef } from '../common/values.js'
 import type { Values } from '../values/values.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
 import { describeAnswer, type Describing } from './describe-answer.js'
@@ -45,9 +53,10 @@ async function advance(
     printed = (printed + text).slice(-shownCharacters)
     report({ printed })
   }
-  const readValue = (ref: ValueRef) => values.readText(ref, 'a result that code waits for', signal)
-  const take = (next: Step): Promise<StepAnswer> =>
-    host.advance(session, next, owner, { attempt, signal, onOutput, readValue })
+  const take = (next: Step): Promise<StepAnswer> => {
+    const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, next.input), signal)
+    return host.advance(session, next, owner, { attempt, signal, onOutput, readValue })
+  }
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
   for (const [offset, { now, input, answer }] of past.entries()) {
     const again = await describeAnswer(await take({ number: offset + 1, now, input }), describing, outputRoom)
@@ -56,4 +65,12 @@ async function advance(
     if (reason !== undefined) return { type: 'diverged', reason }
   }
   return step ? describeAnswer(await take(step), describing, outputRoom) : { type: 'repeated' }
+}
+
+/** For a value that is not there: what can't go on without it. */
+function neededBy({ sha256 }: ValueRef, input: StepInput): string {
+  if (input.type === 'cell') return `the code of cell ${input.cell}`
+  const results = input.type === 'results' ? input.results : []
+  const found = results.find(({ outcome }) => outcome.status === 'ok' && refOf(outcome.value)?.sha256 === sha256)
+  return `the result of call ${found?.index ?? 0} of the session`
 }

@@ -8,8 +8,8 @@ import type { JsonMeasure } from './plain-json.js'
 import { messageOfThrown } from './thrown.js'
 import type { Tool } from './tool.js'
 
-/** Sizes are told exactly up to so many times the limit. */
-const countedLimits = 64
+/** Sizes up to here are told exactly, when the limit is smaller; of a larger value no more is looked at than the limit. */
+const countedBytes = 64 * 1024 * 1024
 
 /**
  * What a tool returned, as the caller gets it: through the output schema, and then plain JSON exactly as it stands. Of what JSON
@@ -19,7 +19,7 @@ const countedLimits = 64
  */
 export async function checkOutput(tool: Tool, returned: unknown, limits: Limits): Promise<JsonValue> {
   const value = await parseOutput(tool, returned, limits)
-  const measured = measure(tool, value, limits.resultBytes * countedLimits)
+  const measured = measure(tool, value, countTo(limits))
   if (measured.type === 'not_json') throw notJson(tool, measured)
   if (measured.type === 'endless' || measured.bytes > limits.resultBytes) throw tooLarge(tool, measured, limits)
   // Rarely needed, so a result is copied only then.
@@ -32,14 +32,18 @@ async function parseOutput(tool: Tool, returned: unknown, limits: Limits): Promi
     result = await z.safeParseAsync(tool.output, returned)
   } catch (thrown) {
     // A value that contains itself takes a recursive schema to the end of the stack.
-    const measured = measure(tool, returned, limits.resultBytes * countedLimits)
+    const measured = measure(tool, returned, countTo(limits))
     if (measured.type === 'not_json') throw notJson(tool, measured)
     throw invalid(tool, `could not be checked: ${messageOfThrown(thrown)}`)
   }
   if (result.success) return result.data
-  const measured = measure(tool, returned, limits.resultBytes * countedLimits)
+  const measured = measure(tool, returned, countTo(limits))
   const remedy = measured.type === 'not_json' ? measured.remedy : undefined
   throw invalid(tool, `does not fit its output schema:\n${describeIssues(result.error)}`, remedy)
+}
+
+function countTo({ resultBytes }: Limits): number {
+  return Math.max(resultBytes, countedBytes)
 }
 
 /** A getter or a proxy in the value runs the tool's code once more: it may throw. */

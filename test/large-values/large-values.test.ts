@@ -1,0 +1,149 @@
+import { createCipheriv, createHash } from 'node:crypto'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { code, call, answerResult, turn } from '../support/script.js'
+import { Stack } from '../support/stack.js'
+import { Happening, tool } from '../support/tools.js'
+
+const mebibyte = 1024 * 1024
+
+/** Text of so many bytes, made quickly, of which no two pieces are the same. */
+function longText(bytes: number): string {
+  const key = Buffer.alloc(16)
+  const noise = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil(bytes / 2)))
+  return noise.toString('hex').slice(0, bytes)
+}
+
+const text = tool('text', ({ bytes }) => longText(Number(bytes)))
+
+function sha256(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+describe('a large value', () => {
+  it.each([
+    ['docker', 50],
+    ['wasm', 5],
+  ] as const)(
+    'gets from a tool into code in %s whole, and leaves the history small: %i MB',
+    async (backend, megabytes) => {
+      const stack = await Stack.start({
+        tools: [text],
+        backend,
+        limits: { memoryBytes: 1024 * mebibyte, cellSeconds: 300 },
+      })
+      const { outcome } = await stack.run(`
+import hashlib
+value = await text(bytes=${megabytes * mebibyte})
+print(hashlib.sha256(value.encode()).hexdigest())
+`)
+      expect(outcome).toEqual({ status: 'ok', output: `${sha256(longText(megabytes * mebibyte))}\n` })
+      expect(await stack.historyBytes()).toBeLessThan(20_000)
+    },
+    300_000,
+  )
+
+  it('over the limit is refused before it is written down, and the code is told', async () => {
+    const huge = tool('huge', () => Array.from({ length: 500 }, () => 'x'.repeat(mebibyte)))
+    const stack = await Stack.start({ tools: [huge] })
+    const { outcome } = await stack.run('try: await huge()\nexcept ToolError as error: print(error.status, error)')
+    expect(outcome.output).toMatch(/^tool_error .*result of huge.*limit is 67108864/)
+  }, 120_000)
+
+  it('goes the other way too: arguments are kept elsewhere', async () => {
+    const measure = tool('measure', ({ value }) => (value as string).length)
+    const stack = await Stack.start({ tools: [measure] })
+    const { outcome } = await stack.run('print(await measure(value="x" * 200_000))')
+    expect(outcome).toEqual({ status: 'ok', output: '200000\n' })
+    expect(await stack.historyBytes()).toBeLessThan(20_000)
+  })
+
+  it('that code prints is whole in the result, as far as the limit goes', async () => {
+    const stack = await Stack.start({ limits: { outputCharacters: 100_000 } })
+    const { outcome } = await stack.run('for n in range(9): print(str(n) * 9_999)')
+    const expected = Array.from({ length: 9 }, (_, n) => `${String(n).repeat(9_999)}\n`).join('')
+    expect(outcome.output).toBe(expected.trimEnd())
+  })
+
+  it('is told to the model as head and tail', async () => {
+    const stack = await Stack.start({
+      tools: [text],
+      limits: { outputCharacters: 1_000 },
+      script: [turn(call('text', { bytes: 10 * mebibyte }), code('print("y" * 9_000)')), answerResult],
+    })
+    await stack.ask()
+    const whole = JSON.stringify(longText(10 * mebibyte))
+    const [direct, cell] = stack.lastUserContent() as { readonly content: string }[]
+    expect(direct?.content).toContain(whole.slice(0, 400))
+    expect(direct?.content).toContain(whole.slice(-400))
+    expect(direct?.content.length).toBeLessThan(1_200)
+    expect(cell?.content).toBe(`${'y'.repeat(500)}\n[... 8001 characters cut ...]\n${'y'.repeat(499)}`)
+    expect(await stack.historyBytes()).toBeLessThan(30_000)
+  })
+
+  it('is there again when the sandbox is rebuilt', async () => {
+    const arrived = new Happening<null>()
+    const release = new Happening<string>()
+    const wait = tool('wait', () => {
+      arrived.happen(null)
+      return release.happened
+    })
+    let runs = 0
+    const once = tool('once', () => {
+      runs += 1
+      return longText(3 * mebibyte)
+    })
+    const stack = await Stack.start({ tools: [once, wait] })
+    const handle = await stack.startProgram('value = await once()\nawait wait()\nprint(len(value))')
+    await arrived.happened
+    await stack.killContainer(handle)
+    release.happen('go')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: `${3 * mebibyte}\n` } })
+    expect(runs).toBe(1)
+    await stack.leftClean(handle)
+  })
+
+  it.each([
+    ['was removed by hand', 'VALUE_MISSING', rm],
+    ['was changed by hand', 'VALUE_CORRUPT', (file: string) => writeFile(file, '"something else"')],
+  ])('that %s ends the run that needs it with a typed error, which names what needed it', async (_how, type, harm) => {
+    const arrived = new Happening<null>()
+    const release = new Happening<string>()
+    const wait = tool('wait', () => {
+      arrived.happen(null)
+      return release.happened
+    })
+    const stack = await Stack.start({ tools: [text, wait] })
+    const handle = await stack.startProgram('value = await text(bytes=9_000)\nawait wait()\nprint(len(value))')
+    await arrived.happened
+    for (const file of await filesIn(stack.valuesDirectory)) await harm(file)
+    // A worker that remembers the value would not miss it.
+    await stack.stopWorker()
+    await stack.killContainer(handle)
+    await stack.startWorker()
+    release.happen('go')
+    const thrown: unknown = await handle.result().catch((error: unknown) => error)
+    expect(thrown).toMatchObject({
+      cause: { cause: { type, message: expect.stringMatching(/^the result of call 1 of/) } },
+    })
+    await stack.leftClean(handle)
+  })
+
+  it('by the hundred leaves a history that replays without reading one of them', async () => {
+    const stack = await Stack.start({ tools: [text] })
+    const { outcome } = await stack.run(`
+import asyncio
+print(sum(len(value) for value in await asyncio.gather(*(text(bytes=${mebibyte} + n) for n in range(100)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: `${100 * mebibyte + 4_950}\n` })
+    expect(await stack.historyBytes()).toBeLessThan(300_000)
+    await rm(stack.valuesDirectory, { recursive: true })
+    await stack.leftClean(stack.lastRun)
+  }, 120_000)
+})

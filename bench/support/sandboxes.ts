@@ -5,6 +5,7 @@ import type { SessionRef, Step, StepAnswer, StepInput } from '../../dist/common/
 import type { SandboxBackend } from '../../dist/sandbox/backend.js'
 import { createDockerBackend, type DockerBackend } from '../../dist/sandbox/docker/index.js'
 import { SessionHost } from '../../dist/sandbox/session-host.js'
+import type { ReadValue } from '../../dist/sandbox/value-transfer.js'
 import { loadConfig } from '../../dist/worker/index.js'
 import type { BenchContext } from './benchmark.js'
 import { configFile } from './stack.js'
@@ -40,7 +41,12 @@ export async function startHost(backend: SandboxBackend, { atEnd }: BenchContext
   return host
 }
 
-export async function openSession(host: SessionHost, backend: BackendName): Promise<BenchSession> {
+/** @param readValue for a benchmark whose steps refer to values */
+export async function openSession(
+  host: SessionHost,
+  backend: BackendName,
+  readValue: ReadValue = noValues,
+): Promise<BenchSession> {
   const id = randomUUID()
   const owner = { workflowId: `bench-${id}`, runId: id, limits: defaultLimits }
   const { signal } = new AbortController()
@@ -51,7 +57,7 @@ export async function openSession(host: SessionHost, backend: BackendName): Prom
     advance(input) {
       steps += 1
       const step: Step = { number: steps, now: steps, input }
-      return host.advance(session, step, owner, { attempt: 1, onOutput: () => undefined, signal })
+      return host.advance(session, step, owner, { attempt: 1, onOutput: () => undefined, readValue, signal })
     },
     async close() {
       open.delete(opened)
@@ -60,6 +66,10 @@ export async function openSession(host: SessionHost, backend: BackendName): Prom
   }
   open.add(opened)
   return opened
+}
+
+const noValues: ReadValue = () => {
+  throw new Error('this benchmark keeps no values')
 }
 
 /** @throws Error unless the cell ran to its end */

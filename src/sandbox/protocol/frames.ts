@@ -13,15 +13,16 @@ export const maximumFrameBytes = 2 ** 24 - 1
 
 /** One frame, ready for the wire. */
 export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
-  const body = Buffer.from(JSON.stringify(message), 'utf8')
-  if (body.length > frameBytes) {
-    throw new PtcError('LIMIT_EXCEEDED', `a frame of ${body.length} bytes is over the limit of ${frameBytes}`, {
+  const body = JSON.stringify(message)
+  const bytes = Buffer.byteLength(body)
+  if (bytes > frameBytes) {
+    throw new PtcError('LIMIT_EXCEEDED', `a frame of ${bytes} bytes is over the limit of ${frameBytes}`, {
       hint: 'Return less from the tool, or raise limits.frameBytes.',
     })
   }
-  const frame = Buffer.allocUnsafe(headerBytes + body.length)
-  frame.writeUInt32BE(body.length, 0)
-  body.copy(frame, headerBytes)
+  const frame = Buffer.allocUnsafe(headerBytes + bytes)
+  frame.writeUInt32BE(bytes, 0)
+  frame.write(body, headerBytes)
   return frame
 }
 

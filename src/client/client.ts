@@ -1,6 +1,7 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client'
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
+import type { ValueReader } from './history/index.js'
 import { listRuns, type ListOptions } from './list-runs.js'
 import { type RunHandle, runHandle } from './run-handle.js'
 import type { RunInfo } from './run-info.js'
@@ -13,6 +14,8 @@ export interface PtcClientOptions {
   readonly client: Client
   /** The task queue of the workers' configuration. Default {@link defaultTaskQueue}. */
   readonly taskQueue?: string
+  /** The workers' values, where they can be reached: trees show more than the beginnings of those that are kept there. */
+  readonly values?: ValueReader
 }
 
 /** Starts and follows runs. */
@@ -31,7 +34,7 @@ export interface PtcClient {
 }
 
 /** A client for runs, on top of Temporal's. */
-export function createPtcClient({ client, taskQueue = defaultTaskQueue }: PtcClientOptions): PtcClient {
+export function createPtcClient({ client, taskQueue = defaultTaskQueue, values }: PtcClientOptions): PtcClient {
   async function start<Result>(
     kind: 'agent' | 'program',
     input: AgentInput | ProgramInput,
@@ -46,13 +49,13 @@ export function createPtcClient({ client, taskQueue = defaultTaskQueue }: PtcCli
     } catch (thrown) {
       throw temporalError(thrown, 'start a run')
     }
-    return runHandle(client, started, started.firstExecutionRunId)
+    return runHandle(client, started, started.firstExecutionRunId, values)
   }
   return {
     taskQueue,
     startAgent: (input, options = {}) => start('agent', input, input.question, options),
     startProgram: (input, options = {}) => start('program', input, input.source, options),
-    handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId),
+    handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId, values),
     list: (options = {}) => listRuns(client, taskQueue, options),
     sessions: createSessions(client, taskQueue),
   }

@@ -22,7 +22,7 @@ const statusNames: Partial<Readonly<Record<RunState, string>>> = {
   timed_out: 'TimedOut',
 }
 
-/** The newest runs of a task queue. Visibility lags: a run that has just begun may be missing for a second. */
+/** The newest runs of a task queue; one that went on in fresh histories is one run, its latest. Visibility lags: a run that has just begun may be missing for a second. */
 export async function listRuns(
   { workflow }: Client,
   taskQueue: string,
@@ -34,7 +34,7 @@ export async function listRuns(
   const conditions = [
     `WorkflowType IN (${(type === undefined ? Object.values(workflowNames) : [workflowNames[type]]).map(literal).join(', ')})`,
     `TaskQueue = ${literal(taskQueue)}`,
-    ...(status === undefined ? [] : [`ExecutionStatus = ${literal(statusName(status))}`]),
+    status === undefined ? "ExecutionStatus != 'ContinuedAsNew'" : `ExecutionStatus = ${literal(statusName(status))}`,
   ]
   const runs: RunInfo[] = []
   try {

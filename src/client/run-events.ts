@@ -1,23 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import { runChain } from './chain.js'
 import type { HistoryEvent } from './history/event.js'
-import { mayPass, temporalError } from './temporal-error.js'
+import { type EventsOptions, type Execution, historyPages } from './history-pages.js'
 
-export interface EventsOptions {
-  readonly signal?: AbortSignal
-  /** Ends with what is there now, instead of waiting for the run's end. */
-  readonly follow?: boolean
+/** What one history has at once, and whose it is. May be empty. */
+export interface RunPage {
+  readonly runId: string
+  readonly events: readonly HistoryEvent[]
 }
 
-/** The server answers a long poll after 20 s at the latest; a connection that is silent for longer is dead. */
-const pollMs = 40_000
-/** How long a server may be away before we stop waiting for it. */
-const patienceMs = 60_000
-const pauseMs = 500
-
 /**
- * The events of one run from its beginning, as they happen; ends when the run has ended. A connection that breaks is
- * picked up where it was.
+ * The events of a run from its beginning, as they happen; ends when the run has ended. A run that goes on in a fresh history is
+ * followed there, where event ids begin anew. A connection that breaks is picked up where it was.
  *
  * @throws PtcError TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE after a minute without a server; the signal's reason
  */
@@ -26,47 +20,29 @@ export async function* runEvents(
   execution: Execution,
   options: EventsOptions = {},
 ): AsyncGenerator<HistoryEvent, void, undefined> {
-  for await (const page of historyPages(client, execution, options)) yield* page
+  for await (const { events } of runPages(client, execution, options)) yield* events
 }
 
-export interface Execution {
-  readonly workflowId: string
-  readonly runId?: string
-}
-
-/** As {@link runEvents}, by the page: what the server sends at once. A page may be empty. */
-export async function* historyPages(
-  { connection, workflowService, options: { namespace } }: Client,
+/** As {@link runEvents}, by the page: what the server sends at once. */
+export async function* runPages(
+  client: Client,
   execution: Execution,
-  { signal, follow = true }: EventsOptions = {},
-): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
-  let token: Uint8Array | undefined
-  let lastAnswer = Date.now()
-  for (;;) {
-    signal?.throwIfAborted()
-    const ask = () =>
-      workflowService.getWorkflowExecutionHistory({
-        namespace,
-        execution,
-        waitNewEvent: follow,
-        ...(token === undefined ? {} : { nextPageToken: token }),
-      })
-    const within = () => connection.withDeadline(Date.now() + pollMs, ask)
-    let page: Awaited<ReturnType<typeof ask>>
-    try {
-      // A signal of its own for each request: the SDK never takes its listener away again.
-      page = await (signal ? connection.withAbortSignal(AbortSignal.any([signal]), within) : within())
-    } catch (thrown) {
-      signal?.throwIfAborted()
-      if (!mayPass(thrown) || Date.now() - lastAnswer > patienceMs) {
-        throw temporalError(thrown, `follow run ${execution.workflowId}`, execution.workflowId)
-      }
-      await delay(pauseMs, undefined, signal ? { signal } : {})
-      continue
+  options: EventsOptions = {},
+): AsyncGenerator<RunPage, void, undefined> {
+  const { workflowId } = execution
+  const known = await runChain(client, execution, options.signal)
+  let runId = known.shift()
+  while (runId !== undefined) {
+    let next: string | undefined
+    for await (const events of historyPages(client, { workflowId, runId }, options)) {
+      next = continuedAs(events.at(-1)) ?? next
+      yield { runId, events }
     }
-    lastAnswer = Date.now()
-    yield page.history?.events ?? []
-    if (page.nextPageToken === null || page.nextPageToken === undefined || page.nextPageToken.length === 0) return
-    token = page.nextPageToken
+    // A run that was reset is known by what came before it; what its predecessor went on as is another.
+    runId = known.shift() ?? next
   }
+}
+
+function continuedAs(event: HistoryEvent | undefined): string | undefined {
+  return event?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined
 }

@@ -1,15 +1,20 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import type { HistoryEvent, RunTree } from './history/index.js'
-import { type EventsOptions, runEvents } from './run-events.js'
+import type { HistoryEvent, RunTree, ValueReader } from './history/index.js'
+import type { EventsOptions, Execution } from './history-pages.js'
+import { runEvents } from './run-events.js'
 import { runError } from './run-error.js'
-import { type RunInfo, runInfo } from './run-info.js'
-import { readTree, watchRun, type WatchOptions } from './watch-run.js'
+import { describeCurrent, describeRun } from './describe-run.js'
+import type { RunInfo } from './run-info.js'
+import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
 import { temporalError } from './temporal-error.js'
 
-/** One run: a running one or one that has ended. */
+/**
+ * One run: a running one or one that has ended. A long run goes on in a fresh history, which is a run of its own to Temporal; it is
+ * one run here, and any of its run ids stands for all of it.
+ */
 export interface RunHandle<Result> {
   readonly workflowId: string
-  /** Undefined: the latest run of this id. */
+  /** The one it began as, if it was started here. Undefined: the latest run of this id. */
   readonly runId: string | undefined
   /**
    * Waits for the run's end.
@@ -20,10 +25,13 @@ export interface RunHandle<Result> {
   result(): Promise<Result>
   /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */
   describe(): Promise<RunInfo>
-  /** The run's history from its beginning, as it happens; ends with the run. See {@link runEvents}. */
+  /**
+   * The run's events from its beginning, as they happen; ends with the run. Event ids begin anew where it goes on in a fresh
+   * history.
+   */
   events(options?: EventsOptions): AsyncGenerator<HistoryEvent, void, undefined>
   /** The run as far as it has come: turns, cells, calls, tokens. */
-  tree(): Promise<RunTree>
+  tree(options?: TreeOptions): Promise<RunTree>
   /** Follows the run to its end, telling of each change; gives the whole of it. */
   watch(options?: WatchOptions): Promise<RunTree>
   /**
@@ -39,9 +47,10 @@ export function runHandle<Result>(
   client: Client,
   handle: WorkflowHandle,
   runId: string | undefined,
+  values: ValueReader | undefined,
 ): RunHandle<Result> {
   const { workflowId } = handle
-  const execution = { workflowId, ...(runId === undefined ? {} : { runId }) }
+  const execution = { workflowId, runId }
   return {
     workflowId,
     runId,
@@ -53,22 +62,25 @@ export function runHandle<Result>(
         throw runError(thrown, workflowId)
       }
     },
-    async describe() {
-      try {
-        return runInfo(await handle.describe())
-      } catch (thrown) {
-        throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
-      }
-    },
+    describe: () => describeRun(client, execution),
     events: (options) => runEvents(client, execution, options),
-    tree: () => readTree(client, execution),
-    watch: (options = {}) => watchRun(client, execution, options),
-    async cancel() {
-      try {
-        await handle.cancel()
-      } catch (thrown) {
-        throw temporalError(thrown, `cancel run ${workflowId}`, workflowId)
-      }
-    },
+    tree: (options = {}) => readTree(client, execution, { values, ...options }),
+    watch: (options = {}) => watchRun(client, execution, { values, ...options }),
+    cancel: () => cancelRun(client, execution),
+  }
+}
+
+/** It may go on in a fresh history at this very moment: then that one is cancelled. */
+async function cancelRun(client: Client, execution: Execution): Promise<void> {
+  const { workflowId } = execution
+  for (let { runId } = await describeCurrent(client, execution); ;) {
+    try {
+      await client.workflow.getHandle(workflowId, runId).cancel()
+      return
+    } catch (thrown) {
+      const current = await describeCurrent(client, { workflowId, runId })
+      if (current.runId === runId) throw temporalError(thrown, `cancel run ${workflowId}`, workflowId)
+      ;({ runId } = current)
+    }
   }
 }

@@ -1,9 +1,17 @@
 import type { Client } from '@temporalio/client'
-import { RunTreeBuilder, type RunTree } from './history/index.js'
-import { type Execution, historyPages } from './run-events.js'
+import type { Execution } from './history-pages.js'
+import { RunTreeBuilder, type RunTree, type ValueReader } from './history/index.js'
+import { runPages } from './run-events.js'
 import { mayPass, temporalError } from './temporal-error.js'
 
-export interface WatchOptions {
+export interface TreeOptions {
+  /** Where values are that are kept outside of the history; without it they are shown by their beginnings. */
+  readonly values?: ValueReader | undefined
+  /** Arguments, and more of the results, are fetched too, not only code and output. */
+  readonly full?: boolean
+}
+
+export interface WatchOptions extends TreeOptions {
   /** Called with the run as it is now, after every change. */
   readonly onChange?: (tree: RunTree) => void
   readonly signal?: AbortSignal
@@ -13,16 +21,17 @@ export interface WatchOptions {
 const pendingMs = 1_000
 
 /**
- * Follows a run to its end.
+ * Follows a run to its end, from one history into the next.
  *
- * @throws what {@link historyPages} throws
+ * @throws what {@link runPages} throws
  */
 export async function watchRun(
   client: Client,
   execution: Execution,
-  { onChange = () => undefined, signal }: WatchOptions,
+  { onChange = () => undefined, signal, values, full = false }: WatchOptions,
 ): Promise<RunTree> {
-  const builder = newBuilder(client)
+  const builder = newBuilder(client, execution)
+  let { runId } = execution
   // The builder takes one thing at a time.
   let turn: Promise<void> = Promise.resolve()
   const inTurn = (work: () => Promise<void>): Promise<void> => {
@@ -31,12 +40,16 @@ export async function watchRun(
     return mine
   }
   const poll = setInterval(() => {
-    inTurn(() => addPending(client, execution, builder, onChange)).catch(() => undefined)
+    inTurn(() => addPending(client, { ...execution, runId }, builder, onChange)).catch(() => undefined)
   }, pendingMs)
   try {
-    for await (const page of historyPages(client, execution, signal ? { signal } : {})) {
-      if (page.length === 0) continue
-      await inTurn(() => builder.add(page))
+    for await (const page of runPages(client, execution, { signal })) {
+      if (page.events.length === 0) continue
+      await inTurn(async () => {
+        runId = page.runId
+        await builder.add(page.events, runId)
+        if (values) await builder.fetchValues(values, full, signal)
+      })
       onChange(builder.tree())
     }
   } finally {
@@ -47,15 +60,24 @@ export async function watchRun(
 }
 
 /** The run as it is now. */
-export async function readTree(client: Client, execution: Execution): Promise<RunTree> {
-  const builder = newBuilder(client)
-  for await (const page of historyPages(client, execution, { follow: false })) await builder.add(page)
-  await addPending(client, execution, builder, () => undefined)
+export async function readTree(
+  client: Client,
+  execution: Execution,
+  { values, full = false }: TreeOptions = {},
+): Promise<RunTree> {
+  const builder = newBuilder(client, execution)
+  let { runId } = execution
+  for await (const page of runPages(client, execution, { follow: false })) {
+    ;({ runId } = page)
+    await builder.add(page.events, runId)
+  }
+  await addPending(client, { ...execution, runId }, builder, () => undefined)
+  if (values) await builder.fetchValues(values, full)
   return builder.tree()
 }
 
-function newBuilder(client: Client): RunTreeBuilder {
-  return new RunTreeBuilder({ dataConverter: client.options.loadedDataConverter })
+function newBuilder(client: Client, { workflowId }: Execution): RunTreeBuilder {
+  return new RunTreeBuilder({ workflowId, dataConverter: client.options.loadedDataConverter })
 }
 
 /** A server that is away for a moment is the history's business, which waits for it. */

@@ -38,17 +38,40 @@ type Activity = { readonly name: string; readonly id?: string; readonly input: u
   | { readonly open: true }
 )
 
+/** Where a handmade history stands in a run that goes on in fresh ones. */
+interface Link {
+  readonly runId: string
+  readonly continues?: string
+  readonly continuedAs?: string
+  readonly state?: unknown
+  readonly memo?: Readonly<Record<string, unknown>>
+}
+
 /** Events of a run that nobody can record at will: written by hand, one activity after the other. */
-export function handMade(type: string, input: unknown, activities: readonly Activity[]): readonly HistoryEvent[] {
+export function handMade(
+  type: string,
+  input: unknown,
+  activities: readonly Activity[],
+  { runId, continues, continuedAs, state, memo = {} }: Link = { runId: '' },
+): readonly HistoryEvent[] {
   const events: HistoryEvent[] = []
-  const payloads = (value: unknown) => ({ payloads: [defaultDataConverter.payloadConverter.toPayload(value)] })
+  const payload = (value: unknown) => defaultDataConverter.payloadConverter.toPayload(value)
+  const payloads = (...values: readonly unknown[]) => ({ payloads: values.map(payload) })
   const add = (event: object): number => {
     const eventId = events.length + 1
     // Numbers stand where the wire has 64 bits.
     events.push({ ...event, eventId, eventTime: { seconds: 1_000 + eventId, nanos: 0 } } as unknown as HistoryEvent)
     return eventId
   }
-  add({ workflowExecutionStartedEventAttributes: { workflowType: { name: type }, input: payloads(input) } })
+  add({
+    workflowExecutionStartedEventAttributes: {
+      workflowType: { name: type },
+      input: state === undefined ? payloads(input) : payloads(input, state),
+      originalExecutionRunId: runId,
+      continuedExecutionRunId: continues,
+      memo: { fields: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, payload(value)])) },
+    },
+  })
   for (const activity of activities) {
     const { name, id = name } = activity
     const attributes = { activityId: id, activityType: { name }, input: payloads(activity.input) }
@@ -62,6 +85,9 @@ export function handMade(type: string, input: unknown, activities: readonly Acti
     } else {
       add({ activityTaskTimedOutEventAttributes: { scheduledEventId, failure: activity.timedOut } })
     }
+  }
+  if (continuedAs !== undefined) {
+    add({ workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: continuedAs } })
   }
   return events
 }

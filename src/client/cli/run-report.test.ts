@@ -8,6 +8,8 @@ const counts = { turns: 2, cells: 1, toolCalls: 3, usage: { ...noUsage, inputTok
 const common = {
   workflowId: 'w',
   runId: 'r',
+  runIds: ['r'],
+  lacksBeginning: false,
   startedAt: 1_000,
   endedAt: 3_500,
   backend: undefined,

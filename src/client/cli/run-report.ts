@@ -6,11 +6,13 @@ import type { RunTree } from '../history/index.js'
 export interface RunReport extends RunCounts {
   /** Null when no run was started. */
   readonly workflowId: string | null
+  /** The one it began as; a long run goes on in others. `ptc show --run` takes any of them. */
   readonly runId: string | null
   /** How the agent ended (`answered`, `turn_limit` …) or its program (`ok`, `code_error` …); `failed`, `cancelled` … */
   readonly status: string
   /** The model's answer, or what the program printed. */
   readonly answer: string
+  /** From its first history to the end of its last. */
   readonly durationMs: number
   readonly error?: { readonly code: string; readonly message: string }
 }

@@ -3,8 +3,10 @@ import type { JsonValue } from '../../common/json.js'
 import { workflowNames } from '../../common/names.js'
 import { callNode, type CallSurroundings, pendingStatus } from './call-node.js'
 import { settleByOutcome } from './cell-end.js'
+import { refIn } from './elsewhere.js'
+import type { FetchedValues } from './fetched-values.js'
 import { answerOf, type CallDraft, type CellDraft, type RunDraft, type TurnDraft } from './draft.js'
-import { agentInput, agentResult, programInput, programResult } from './payload-shapes.js'
+import { agentInput, agentResult, programInput, programResult, runState } from './payload-shapes.js'
 import { phaseOf } from './phase.js'
 import type { ActivityRecord } from './activity-log.js'
 import type { RunEnd, RunStart } from './run-log.js'
@@ -15,20 +17,24 @@ export interface RunRecords {
   readonly start: RunStart
   readonly end: RunEnd | undefined
   readonly activities: readonly ActivityRecord[]
+  readonly runIds: readonly string[]
 }
 
-export function buildTree({ start, end, activities }: RunRecords): RunTree {
-  const run = walk(activities)
+export function buildTree({ start, end, activities, runIds }: RunRecords, fetched: FetchedValues): RunTree {
+  const before = runState.safeParse(start.state).data
+  const run = walk(activities, start.at, before)
   const program = programResult.safeParse(end?.result).data
   const onlyCell = run.cells.get(1)
   if (program && end && onlyCell) settleByOutcome(onlyCell, program.outcome, end.at)
-  const around = { over: end !== undefined, onceTools: run.onceTools }
+  const around = { over: end !== undefined, onceTools: run.onceTools, fetched }
   const turns = run.turns.map((turn) => turnNode(turn, run, around))
-  const { workflowType, workflowId, runId, at: startedAt } = start
+  const { workflowType, workflowId, at: startedAt, continues, summary } = start
   const agent = agentResult.safeParse(end?.result).data
   const base = {
     workflowId,
-    runId,
+    runId: runIds[0] ?? '',
+    runIds,
+    lacksBeginning: continues,
     workflowType,
     status: end?.status ?? ('running' as const),
     startedAt,
@@ -38,11 +44,12 @@ export function buildTree({ start, end, activities }: RunRecords): RunTree {
     model: run.model,
     failure: end?.failure,
     turns,
-    totals: countsOf(agent ?? program) ?? count(turns),
+    totals: countsOf(agent ?? program) ?? count(turns, before?.counts ?? nothingYet),
     phase: phaseOf(run, activities, end),
   }
   if (workflowType === workflowNames.agent) {
-    return { ...base, type: 'agent', question: agentInput.safeParse(start.input).data?.question ?? '', result: agent }
+    const question = agentInput.safeParse(start.input).data?.question ?? ''
+    return { ...base, type: 'agent', question: continues ? summary : question, result: agent }
   }
   if (workflowType === workflowNames.program) {
     return { ...base, type: 'program', source: programInput.safeParse(start.input).data?.source ?? '', result: program }
@@ -54,7 +61,7 @@ function turnNode(turn: TurnDraft, run: RunDraft, around: CallSurroundings): Tur
   return {
     number: turn.number,
     model: turn.model && modelNode(turn.model, around.over),
-    cells: [...turn.cells.map((cell) => cellNode(cell, around)), ...waitingCells(turn, run, around.over)],
+    cells: [...turn.cells.map((cell) => cellNode(cell, around)), ...waitingCells(turn, run, around)],
     directCalls: callNodes(turn.directCalls, around),
   }
 }
@@ -66,20 +73,23 @@ function modelNode(record: ActivityRecord, over: boolean): ModelNode {
   if (!end) return { ...base, status: pendingStatus(record, over) }
   if (end.type !== 'completed') return { ...base, status: 'failed', failure: end.failure }
   const reply = answerOf(record, 'model')
-  if (reply) return { ...base, status: 'ok', ...reply.answer }
+  if (reply) return { ...base, requestBytes: reply.conversationBytes ?? requestBytes, status: 'ok', ...reply.answer }
   return { ...base, status: 'failed', failure: { code: 'UNKNOWN', message: 'the reply cannot be read' } }
 }
 
 function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
-  const { number, code, startedAt, endedAt, status, output, error, steps, rebuilds, calls } = cell
+  const { number, code, startedAt, endedAt, status, output, reported, error, steps, rebuilds, calls } = cell
   const interrupted = status === 'running' && around.over
+  const printed = output.map((piece) => around.fetched.text(piece)).join('')
   return {
     number,
-    code,
+    code: around.fetched.text(code),
+    codeRef: refIn(code),
     startedAt,
     endedAt,
     status: interrupted ? 'interrupted' : status,
-    output,
+    output: reported.length > printed.length ? reported : printed,
+    outputRefs: output.flatMap((piece) => refIn(piece) ?? []),
     error: error ?? (interrupted ? cell.lostBecause : undefined),
     steps: steps.size,
     rebuilds,
@@ -88,13 +98,18 @@ function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
 }
 
 /** What the model wrote and no sandbox has begun: shown at once, not only when one is open. */
-function waitingCells(turn: TurnDraft, { cells, rebuilds }: RunDraft, over: boolean): CellNode[] {
+function waitingCells(
+  turn: TurnDraft,
+  { cellsBefore, cells, rebuilds }: RunDraft,
+  { over, fetched }: CallSurroundings,
+): CellNode[] {
   const startedAt = turn.model?.end?.at ?? 0
-  const nothing = { endedAt: undefined, output: '', error: undefined, steps: 0, rebuilds, calls: [] }
+  const nothing = { endedAt: undefined, output: '', outputRefs: [], error: undefined, steps: 0, rebuilds, calls: [] }
   const status = over ? 'interrupted' : 'waiting'
   return turn.waiting.map(({ code }, place) => ({
-    number: cells.size + place + 1,
-    code,
+    number: Math.max(cellsBefore, ...cells.keys()) + place + 1,
+    code: fetched.text(code),
+    codeRef: refIn(code),
     status,
     startedAt,
     ...nothing,
@@ -111,18 +126,21 @@ function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
   return { turns, cells, toolCalls, usage, costUsd }
 }
 
-function count(turns: readonly TurnNode[]): RunCounts {
+/** @param before what is counted of histories that are gone */
+function count(turns: readonly TurnNode[], before: RunCounts): RunCounts {
   const cells = turns.flatMap((turn) => turn.cells)
   const calls = [...cells.flatMap((cell) => cell.calls), ...turns.flatMap((turn) => turn.directCalls)]
   const replies = turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : []))
   return {
-    turns: turns.filter(({ model }) => model).length,
-    cells: cells.filter(({ steps }) => steps > 0).length,
-    toolCalls: calls.filter(({ idempotencyKey }) => idempotencyKey !== undefined).length,
-    usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+    turns: before.turns + turns.filter(({ model }) => model).length,
+    cells: before.cells + cells.filter(({ number, steps }) => number > before.cells && steps > 0).length,
+    toolCalls: before.toolCalls + calls.filter(({ idempotencyKey }) => idempotencyKey !== undefined).length,
+    usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), before.usage),
     costUsd: replies.reduce<number | null>(
       (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
-      0,
+      before.costUsd,
     ),
   }
 }
+
+const nothingYet: RunCounts = { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 }

@@ -1,12 +1,14 @@
 import { callStatusOf, workerShutdown } from '../../common/call-status.js'
 import { answerOf, type CallDraft } from './draft.js'
 import type { ActivityRecord } from './activity-log.js'
+import type { FetchedValues } from './fetched-values.js'
 import { type CallNode, type Failure, isPending, type PendingStatus } from './tree.js'
 
 export interface CallSurroundings {
   /** The run has ended: what is open stays so. */
   readonly over: boolean
   readonly onceTools: ReadonlySet<string>
+  readonly fetched: FetchedValues
 }
 
 interface Ending {
@@ -23,7 +25,7 @@ export function callNode(call: CallDraft, around: CallSurroundings): CallNode {
   return {
     tool,
     summary: described?.summary ?? activity?.summary ?? tool,
-    arguments: input?.arguments ?? described?.arguments ?? {},
+    arguments: around.fetched.arguments(input?.arguments ?? described?.arguments ?? {}),
     caller: call.cell === 0 ? 'direct' : 'code_execution',
     position: { turn: call.turn, cell: call.cell, index: call.index },
     idempotencyKey: input?.idempotencyKey,
@@ -34,7 +36,8 @@ export function callNode(call: CallDraft, around: CallSurroundings): CallNode {
     lastFailure: activity?.lastFailure,
     status,
     message,
-    resultPreview: result?.preview,
+    resultPreview: result?.ref ? around.fetched.beginning(result.ref) : result?.preview,
+    resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
   }
 }

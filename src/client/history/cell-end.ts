@@ -4,7 +4,7 @@ import type { AdvanceResult, DeliveredOutcome } from './payload-shapes.js'
 
 /** What a step's answer says of the cell it belongs to. */
 export function endCell(cell: CellDraft, answer: AdvanceResult, at: number): void {
-  if ('output' in answer) cell.output += answer.output
+  if ('output' in answer) cell.output.push(answer.output)
   switch (answer.type) {
     case 'suspended':
     case 'repeated':
@@ -35,8 +35,7 @@ export function settleCell(cell: CellDraft, told: string | undefined, at: number
 
 /** What a run says of its only cell is the last word. */
 export function settleByOutcome(cell: CellDraft, outcome: CellOutcome, at: number): void {
-  // Cut for its reader, while the steps keep all that was captured.
-  if (outcome.output.length > cell.output.length) cell.output = outcome.output
+  cell.reported = outcome.output
   close(cell, outcome.status, outcome.status === 'ok' ? undefined : outcome.error, cell.endedAt ?? at)
 }
 

@@ -1,5 +1,5 @@
 import { contextTokens } from '../../common/runs.js'
-import { bytesOf } from './blocks.js'
+import { bytesOf } from './elsewhere.js'
 import type { CallNode, ModelAnswer, ModelNode, RunTree, TurnNode } from './tree.js'
 
 /** What a run would have taken had the model made every call itself. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../common/json.js'
+import { heldString } from './elsewhere.js'
 
 /**
  * What we read of our own payloads. A history may be of an older or a newer version: fields that are not needed are not
@@ -53,10 +54,12 @@ const describedCall = z.object({
 })
 
 const block = z.looseObject({ type: z.string() })
-export const modelInput = z.object({
-  turn: z.number(),
-  messages: z.array(z.object({ role: z.string(), content: z.array(block) })),
-})
+/** Once the whole conversation was sent with every turn. */
+export const modelInput = z.union([
+  z.object({ turn: z.number(), said: z.array(block) }),
+  z.object({ turn: z.number(), messages: z.array(z.object({ role: z.string(), content: z.array(block) })) }),
+])
+export const heldText = z.object({ parts: z.array(z.unknown()), limit: z.number(), after: z.string() })
 export const modelResult = z.object({
   reply: z.object({
     model: z.string(),
@@ -66,6 +69,7 @@ export const modelResult = z.object({
     costUsd: z.number().nullable(),
   }),
   calls: z.record(z.string(), describedCall).default({}),
+  conversationBytes: z.number().optional(),
 })
 
 const session = z.object({ epoch: z.number(), backend: z.string() })
@@ -73,24 +77,34 @@ export const openInput = z.object({ session })
 export const openResult = z.object({ session, description: z.string() })
 
 const stepInput = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('cell'), cell: z.number(), source: z.string() }),
+  z.object({ type: z.literal('cell'), cell: z.number(), source: heldString }),
   z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
   z.object({ type: z.literal('stop') }),
 ])
 export const advanceInput = z.object({ step: z.object({ number: z.number(), input: stepInput }).nullable() })
 export const advanceResult = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('suspended'), calls: z.array(describedCall), output: z.string() }),
-  z.object({ type: z.literal('completed'), output: z.string() }),
+  z.object({ type: z.literal('suspended'), calls: z.array(describedCall), output: heldString }),
+  z.object({ type: z.literal('completed'), output: heldString }),
   z.object({
     type: z.literal('failed'),
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded']),
     error: z.string(),
-    output: z.string(),
+    output: heldString,
   }),
   z.object({ type: z.literal('lost'), cause: z.string(), reason: z.string() }),
   z.object({ type: z.literal('repeated') }),
   z.object({ type: z.literal('diverged'), reason: z.string() }),
 ])
+
+const cellState = z.object({ number: z.number(), turn: z.number() })
+/** What a run that goes on in a fresh history is told of the time before: the second argument of its workflow. */
+export const runState = z.object({
+  plan,
+  counts: z.object(counts),
+  notebook: z.object({ session: z.object({ ref: session }) }).optional(),
+  cell: cellState.optional(),
+  left: z.object({ cell: cellState }).nullish(),
+})
 
 export const toolInput = z.object({
   tool: z.string(),
@@ -100,6 +114,7 @@ export const toolInput = z.object({
   arguments: jsonObject,
 })
 
+export type RunState = z.infer<typeof runState>
 export type Block = z.infer<typeof block>
 export type ToolInput = z.infer<typeof toolInput>
 export type DescribedCall = z.infer<typeof describedCall>

@@ -6,8 +6,13 @@ import type { Failure, RunStatus } from './tree.js'
 export interface RunStart {
   readonly workflowType: string
   readonly workflowId: string
-  readonly runId: string
+  /** What goes on in this history began in another. */
+  readonly continues: boolean
   readonly input: unknown
+  /** What this history is told of those before it. */
+  readonly state: unknown
+  /** What the run is about, as its memo has it. */
+  readonly summary: string
   readonly at: number
 }
 
@@ -18,15 +23,18 @@ export interface RunEnd {
   readonly failure?: Failure | undefined
 }
 
-/** The events of one run, read once each and kept as what they mean. Events of kinds it does not know are passed over. */
+/** The events of one history, read once each and kept as what they mean. Events of kinds it does not know are passed over. */
 export class RunLog {
+  readonly runId: string
   readonly #reader: PayloadReader
   readonly #activities: ActivityLog
   #lastEvent = 0
   start: RunStart | undefined
+  /** Undefined while it goes on, be it in another history. */
   end: RunEnd | undefined
 
-  constructor(reader: PayloadReader, previewCharacters: number) {
+  constructor(runId: string, reader: PayloadReader, previewCharacters: number) {
+    this.runId = runId
     this.#reader = reader
     this.#activities = new ActivityLog(reader, previewCharacters)
   }
@@ -51,11 +59,14 @@ export class RunLog {
     const at = timeOf(event.eventTime)
     const started = event.workflowExecutionStartedEventAttributes
     if (started) {
+      const summary = await this.#reader.value(started.memo?.fields?.['summary'])
       this.start = {
         workflowType: started.workflowType?.name ?? '',
         workflowId: started.workflowId ?? '',
-        runId: started.originalExecutionRunId ?? '',
+        continues: Boolean(started.continuedExecutionRunId),
         input: await this.#reader.first(started.input),
+        state: await this.#reader.value(started.input?.payloads?.[1]),
+        summary: typeof summary === 'string' ? summary : '',
         at,
       }
     }
@@ -73,6 +84,5 @@ export class RunLog {
     }
     if (event.workflowExecutionCanceledEventAttributes) this.end = { status: 'cancelled', at }
     if (event.workflowExecutionTimedOutEventAttributes) this.end = { status: 'timed_out', at }
-    if (event.workflowExecutionContinuedAsNewEventAttributes) this.end = { status: 'continued', at }
   }
 }

@@ -3,8 +3,9 @@ import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { Usage } from '../../common/messages.js'
 import type { CallStatus, CellStatus } from '../../common/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs.js'
+import type { ValueRef } from '../../common/values.js'
 
-/** A run as its history tells it. Every time is in milliseconds since the epoch, by Temporal's clock. */
+/** A run as its history tells it, over all the histories it went on in. Every time is in milliseconds since the epoch, by Temporal's clock. */
 export type RunTree = AgentTree | ProgramTree | OtherTree
 
 export interface AgentTree extends RunTreeBase {
@@ -27,7 +28,12 @@ export interface OtherTree extends RunTreeBase {
 
 interface RunTreeBase {
   readonly workflowId: string
+  /** The one it began as, and the same from then on; the last of `runIds` is the current one. */
   readonly runId: string
+  /** Temporal's runs that it consists of: a long one goes on in a fresh history, again and again. */
+  readonly runIds: readonly string[]
+  /** Its first histories are gone from the server (retention): what they told is missing here. */
+  readonly lacksBeginning: boolean
   readonly workflowType: string
   readonly status: RunStatus
   readonly startedAt: number
@@ -45,7 +51,7 @@ interface RunTreeBase {
   readonly phase: Phase
 }
 
-export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out' | 'continued'
+export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out'
 
 export interface Failure {
   /** An error code of ours, or Temporal's word for it: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
@@ -108,7 +114,7 @@ export type ModelNode = (
 ) &
   Attempted & {
     readonly summary: string
-    /** UTF-8 bytes of the conversation it was given, system prompt and tools not counted. */
+    /** UTF-8 bytes of the conversation it was given, system prompt and tools not counted; until it answers, of what is new. */
     readonly requestBytes: number
   }
 
@@ -125,9 +131,14 @@ export interface ModelAnswer {
 export interface CellNode extends Span {
   /** Of the run, from 1. */
   readonly number: number
+  /** Of code that is kept elsewhere and was not fetched: its beginning, and how to get it. The same goes for output. */
   readonly code: string
+  /** Where the code is, when it is not in the history. */
+  readonly codeRef: ValueRef | undefined
   readonly status: PendingStatus | CellStatus
   readonly output: string
+  /** Where pieces of the output are that are not in the history. */
+  readonly outputRefs: readonly ValueRef[]
   readonly error: string | undefined
   /** Times the program ran on, from one suspension to the next. */
   readonly steps: number
@@ -139,6 +150,7 @@ export interface CellNode extends Span {
 export interface CallNode extends Attempted {
   readonly tool: string
   readonly summary: string
+  /** Of arguments that are kept elsewhere and were not fetched: their reference, under the key `ptc.value`. */
   readonly arguments: JsonObject
   readonly caller: Caller
   readonly position: CallPosition
@@ -149,6 +161,8 @@ export interface CallNode extends Attempted {
   readonly status: PendingStatus | CallStatus
   /** The beginning of the result as JSON. */
   readonly resultPreview: string | undefined
+  /** Where the result is, when it is not in the history. */
+  readonly resultRef: ValueRef | undefined
   /** UTF-8 bytes of the whole result as JSON; 0 when there is none. */
   readonly resultBytes: number
   /** Why it is not `ok`. */

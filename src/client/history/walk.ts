@@ -1,13 +1,20 @@
-import { type CellDraft, answerOf, emptyDraft, type RunDraft, type TurnDraft } from './draft.js'
+import { answerOf, beginDraft, type CellDraft, emptyCell, emptyTurn, type RunDraft, type TurnDraft } from './draft.js'
 import { endCell, settleCell, toldOf } from './cell-end.js'
+import { isSame } from './elsewhere.js'
 import type { ActivityRecord } from './activity-log.js'
+import type { RunState } from './payload-shapes.js'
+import type { Held } from '../../common/values.js'
 import type { Work } from './work.js'
 
 type Advance = Extract<Work, { type: 'advance' }>
 
-/** Goes through a run's activities in the order they were scheduled, which is the order in which things happened. */
-export function walk(activities: readonly ActivityRecord[]): RunDraft {
-  const run = emptyDraft()
+/**
+ * Goes through a run's activities in the order they were scheduled, which is the order in which things happened.
+ *
+ * @param before what the run brought with it, when its first histories are gone
+ */
+export function walk(activities: readonly ActivityRecord[], startedAt: number, before: RunState | undefined): RunDraft {
+  const run = beginDraft(startedAt, before)
   for (const record of activities) take(run, record)
   return run
 }
@@ -96,28 +103,15 @@ function takeAdvance(run: RunDraft, record: ActivityRecord, { step }: Advance): 
   }
 }
 
-function beginCell(run: RunDraft, number: number, code: string, startedAt: number): void {
+function beginCell(run: RunDraft, number: number, code: Held<string>, startedAt: number): void {
   const before = runningCell(run)
   if (before) settleCell(before, undefined, startedAt)
   const turn = turnOf(run)
-  const place = turn.waiting.findIndex((use) => use.code === code)
+  const place = turn.waiting.findIndex((use) => isSame(use.code, code))
   const use = turn.waiting[place]
   // What stands before it in the reply was refused without being run.
   turn.waiting = turn.waiting.slice(place + 1)
-  const cell: CellDraft = {
-    number,
-    code,
-    toolUseId: use?.toolUseId,
-    startedAt,
-    calls: new Map(),
-    steps: new Set(),
-    endedAt: undefined,
-    status: 'running',
-    output: '',
-    error: undefined,
-    rebuilds: run.rebuilds,
-    lostBecause: undefined,
-  }
+  const cell: CellDraft = { ...emptyCell(number, code, startedAt), toolUseId: use?.toolUseId, rebuilds: run.rebuilds }
   run.rebuilds = 0
   run.cells.set(number, cell)
   turn.cells.push(cell)
@@ -151,7 +145,7 @@ function takeCall(run: RunDraft, record: ActivityRecord, { call }: Extract<Work,
 function turnOf(run: RunDraft): TurnDraft {
   const last = run.turns.at(-1)
   if (last) return last
-  const turn = { number: 0, model: undefined, cells: [], directCalls: new Map(), waiting: [] }
+  const turn = emptyTurn(0)
   run.turns.push(turn)
   return turn
 }

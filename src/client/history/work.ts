@@ -1,5 +1,7 @@
 import { activityNames } from '../../common/names.js'
-import { bytesOf, type CodeUse, codeUses, isServed, textOfBlocks, toolResults, totalBytes } from './blocks.js'
+import type { ValueRef } from '../../common/values.js'
+import { type CodeUse, codeUses, isServed, textOfBlocks, toolResults, totalBytes } from './blocks.js'
+import { bytesOf, refIn } from './elsewhere.js'
 import type { AdvanceResult, DescribedCall, StepInput, ToolInput } from './payload-shapes.js'
 import * as shapes from './payload-shapes.js'
 import type { ModelAnswer } from './tree.js'
@@ -10,6 +12,7 @@ export type Work =
   | {
       readonly type: 'model'
       readonly turn: number
+      /** Of what is sent with it. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
     }
@@ -29,10 +32,13 @@ export type Answer =
       readonly codeUses: readonly CodeUse[]
       /** Direct calls, by tool_use id. */
       readonly calls: ReadonlyMap<string, DescribedCall>
+      /** Of all that the model was sent; undefined in older histories, where it is sent with the request. */
+      readonly conversationBytes: number | undefined
     }
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'advance'; readonly answer: AdvanceResult }
-  | { readonly type: 'tool'; readonly preview: string; readonly bytes: number }
+  /** `preview` is undefined for a result that is kept elsewhere. */
+  | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
   | { readonly type: 'other' }
 
 export interface PlanFacts {
@@ -51,9 +57,9 @@ export function readWork(activity: string, input: unknown): Work {
     case activityNames.modelTurn: {
       const { data } = shapes.modelInput.safeParse(input)
       if (!data) return other
-      const { turn, messages } = data
-      const requestBytes = messages.reduce((sum, { content }) => sum + totalBytes(content), 0)
-      return { type: 'model', turn, requestBytes, toolResults: toolResults(messages.at(-1)?.content ?? []) }
+      const said = 'said' in data ? data.said : (data.messages.at(-1)?.content ?? [])
+      const sent = 'said' in data ? said : data.messages.flatMap(({ content }) => content)
+      return { type: 'model', turn: data.turn, requestBytes: totalBytes(sent), toolResults: toolResults(said) }
     }
     case activityNames.openSession: {
       const { data } = shapes.openInput.safeParse(input)
@@ -78,8 +84,7 @@ export function readAnswer(work: Work, value: unknown, previewCharacters: number
     case 'plan': {
       const { data } = shapes.plan.safeParse(value)
       if (!data) return other
-      const onceTools = new Set(data.tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
-      return { type: 'plan', plan: { model: data.model.name, backend: data.backend, onceTools } }
+      return { type: 'plan', plan: { model: data.model.name, backend: data.backend, onceTools: onceTools(data) } }
     }
     case 'model': {
       const { data } = shapes.modelResult.safeParse(value)
@@ -91,6 +96,7 @@ export function readAnswer(work: Work, value: unknown, previewCharacters: number
         answer: { ...reply, text: textOfBlocks(content), replyBytes: totalBytes(content) },
         codeUses: served ? codeUses(content) : [],
         calls: new Map(served ? Object.entries(data.calls) : []),
+        conversationBytes: data.conversationBytes,
       }
     }
     case 'open': {
@@ -102,6 +108,8 @@ export function readAnswer(work: Work, value: unknown, previewCharacters: number
       return data ? { type: 'advance', answer: data } : other
     }
     case 'tool': {
+      const ref = refIn(value)
+      if (ref !== undefined) return { type: 'tool', bytes: ref.bytes, ref }
       const json = JSON.stringify(value) ?? 'null'
       return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: bytesOf(json) }
     }
@@ -109,4 +117,9 @@ export function readAnswer(work: Work, value: unknown, previewCharacters: number
     case 'other':
       return other
   }
+}
+
+/** Tools that must not happen twice. */
+export function onceTools({ tools }: Pick<shapes.RunState['plan'], 'tools'>): ReadonlySet<string> {
+  return new Set(tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json.js'
-import type { CallNode } from '../history/index.js'
+import { type CallNode, describeRef, refIn, shortHash } from '../history/index.js'
 import type { Branch } from './branch.js'
 import { formatBytes } from './format.js'
 import { type Line, part, spread } from './line.js'
@@ -25,7 +25,7 @@ export function callBranches(calls: readonly CallNode[], scene: Scene): readonly
 function callBranch(call: CallNode, scene: Scene): Branch {
   const size = call.resultBytes > 1_024 ? formatBytes(call.resultBytes) : undefined
   const time = call.idempotencyKey === undefined ? undefined : durationOf(call, scene)
-  const right = facts(time, attemptsOf(call), size)
+  const right = facts(time, attemptsOf(call), size, call.resultRef && shortHash(call.resultRef))
   const text = `${oneLine(call.tool)}(${argumentsText(call.arguments, scene.full)})`
   return {
     head: (columns) => spread([statusMark(call.status), part(` ${text}`)], right, columns),
@@ -35,6 +35,8 @@ function callBranch(call: CallNode, scene: Scene): Branch {
 
 /** `employee_id="ENG001", quarter="Q3"`: as the code wrote it, near enough. */
 export function argumentsText(args: JsonObject, full = false): string {
+  const ref = refIn(args)
+  if (ref) return oneLine(`[${describeRef(ref)}] ${ref.preview}…`)
   const text = Object.entries(args)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ')

@@ -56,7 +56,7 @@ function hostile(text: string) {
         result: { type: 'failed', kind: 'code_error', error: text, output: text },
       },
     ]),
-    { workflowId: text, runId: text },
+    { workflowId: text },
   )
 }
 

@@ -54,8 +54,11 @@ function headLines(tree: RunTree, scene: Scene, columns: number): readonly Line[
     ...indented([durationOf(tree, scene), ...counted, plural(toolCalls, 'tool call'), ...spent].join(' · '), 'dim'),
     ...indented(made.join(' · '), 'dim'),
     ...indented(asked, 'plain', scene.full ? undefined : shownQuestionLines),
+    ...(tree.lacksBeginning ? indented(beginningIsGone, 'yellow') : []),
   ]
 }
+
+const beginningIsGone = 'The server no longer has the first histories of this run: it is drawn from where they end.'
 
 /** How the run stands: Temporal's word, and the agent's own where it says more. */
 function endingOf(tree: RunTree): string {

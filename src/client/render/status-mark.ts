@@ -17,8 +17,6 @@ export function statusMark(status: Status): Part {
     case 'cancelled':
     case 'terminated':
       return part('■', 'yellow')
-    case 'continued':
-      return part('→', 'dim')
     default:
       return part('✗', 'red')
   }

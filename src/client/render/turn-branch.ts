@@ -28,7 +28,7 @@ export function turnBranch(turn: TurnNode, answer: string | undefined, scene: Sc
             modelFacts(model, scene),
             columns,
           )
-        : [part('program', 'bold')],
+        : [part(number === 0 ? 'program' : `turn ${number}`, 'bold')],
     body: (columns) => (model ? modelLines(model, answer, scene, columns) : []),
     children: [...cells.map((cell) => cellBranch(cell, scene)), ...callBranches(directCalls, scene)],
   }

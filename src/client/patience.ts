@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import { mayPass, temporalError } from './temporal-error.js'
+
+/** The server answers a long poll after 20 s at the latest; a connection that is silent for longer is dead. */
+const answerMs = 40_000
+/** How long a server may be away before we stop waiting for it. */
+const patienceMs = 60_000
+const pauseMs = 500
+
+export interface Asking {
+  readonly workflowId: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Asks the server about a run, again while it is away.
+ *
+ * @throws PtcError TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE after a minute without a server; the signal's reason
+ */
+export async function askPatiently<Answer>(
+  { connection }: Client,
+  ask: () => Promise<Answer>,
+  { workflowId, signal }: Asking,
+): Promise<Answer> {
+  const began = Date.now()
+  for (;;) {
+    signal?.throwIfAborted()
+    const within = () => connection.withDeadline(Date.now() + answerMs, ask)
+    try {
+      // A signal of its own for each request: the SDK never takes its listener away again.
+      return await (signal ? connection.withAbortSignal(AbortSignal.any([signal]), within) : within())
+    } catch (thrown) {
+      signal?.throwIfAborted()
+      if (!mayPass(thrown) || Date.now() - began > patienceMs) {
+        throw temporalError(thrown, `follow run ${workflowId}`, workflowId)
+      }
+      await delay(pauseMs, undefined, signal ? { signal } : {})
+    }
+  }
+}

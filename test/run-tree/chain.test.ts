@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentTree, RunTree } from '../../src/client/index.js'
+import { answerResult, code, turn } from '../support/script.js'
+import { Stack } from '../support/stack.js'
+import { Happening, tool } from '../support/tools.js'
+
+const echo = tool('echo', ({ value }) => value)
+const sixty = `total = 0
+for n in range(60):
+    total += await echo(value=n)
+    if n % 20 == 19:
+        print(n, total)
+`
+const printed = '19 190\n39 780\n59 1770\n'
+/** Small enough for a run of sixty calls to go on in several. */
+const limits = { historyEvents: 100 }
+
+function callsOf({ turns }: RunTree): readonly number[] {
+  return turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.map(({ position }) => position.index)))
+}
+
+const each = Array.from({ length: 60 }, (_, place) => place + 1)
+
+describe('a program that goes on in fresh histories', () => {
+  it('is one run for whoever follows it, shows it, lists it or waits for it', { timeout: 120_000 }, async () => {
+    const stack = await Stack.start({ tools: [echo], limits })
+    const { ptc } = stack
+    const handle = await ptc.startProgram({ source: sixty })
+    const trees: RunTree[] = []
+    const watched = await handle.watch({ onChange: (tree) => trees.push(tree) })
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: printed }, toolCalls: 60 })
+
+    expect(watched.runIds.length).toBeGreaterThan(2)
+    expect(watched).toMatchObject({
+      type: 'program',
+      status: 'completed',
+      source: sixty,
+      runId: handle.runId,
+      lacksBeginning: false,
+      totals: { cells: 1, toolCalls: 60 },
+      turns: [{ cells: [{ number: 1, status: 'ok', code: sixty, output: printed }] }],
+    })
+    expect(callsOf(watched)).toEqual(each)
+    // It never seemed to have ended, and nothing that was there was ever gone.
+    expect(trees.filter(({ status }) => status !== 'running')).toHaveLength(1)
+    const counts = trees.map((tree) => callsOf(tree).length)
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b))
+
+    const { workflowId } = handle
+    const [latest] = watched.runIds.slice(-1)
+    for (const runId of [undefined, ...watched.runIds]) {
+      expect(await ptc.handle(workflowId, runId).tree()).toEqual(watched)
+    }
+    expect(await ptc.handle(workflowId, watched.runIds[1]).result()).toMatchObject({ outcome: { status: 'ok' } })
+    const info = await handle.describe()
+    expect(info).toMatchObject({ state: 'completed', runId: latest })
+    expect(Math.abs(info.startTime.getTime() - watched.startedAt)).toBeLessThan(1_000)
+    const listed = await listedWhen(stack, (runs) => runs.some(({ state }) => state === 'completed'))
+    expect(listed).toMatchObject([{ workflowId, runId: latest, summary: /total = 0/ }])
+  })
+
+  it('is cancelled by the id it was started with', { timeout: 120_000 }, async () => {
+    const reached = new Happening<null>()
+    const wait = tool('wait', (_input, { signal }) => {
+      reached.happen(null)
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    })
+    const stack = await Stack.start({ tools: [echo, wait], limits })
+    const handle = await stack.ptc.startProgram({ source: `${sixty}print(await wait())` })
+    await reached.happened
+    expect((await handle.describe()).runId).not.toBe(handle.runId)
+    await handle.cancel()
+    await expect(handle.result()).rejects.toMatchObject({ code: 'RUN_CANCELLED' })
+    expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 61 } })
+  })
+
+  it(
+    'is drawn from what is there when its first histories are gone from the server',
+    { timeout: 120_000 },
+    async () => {
+      const stack = await Stack.start({ tools: [echo], limits })
+      const handle = await stack.ptc.startProgram({ source: sixty })
+      await handle.result()
+      const whole = await handle.tree()
+      const [first = '', second] = whole.runIds
+      await deleteRun(stack, handle.workflowId, first)
+      const rest = await stack.ptc.handle(handle.workflowId).tree()
+      expect(rest).toMatchObject({ runId: second, lacksBeginning: true, status: 'completed', totals: whole.totals })
+      const calls = callsOf(rest)
+      expect(calls.length).toBeGreaterThan(10)
+      expect(calls).toEqual(each.slice(-calls.length))
+      expect(rest.turns[0]?.cells[0]?.output).toBe(printed)
+    },
+  )
+})
+
+it('an agent that goes on in fresh histories keeps its question, turns and cells', { timeout: 120_000 }, async () => {
+  const script = [turn(code(sixty)), turn(code('print(total)')), answerResult]
+  const stack = await Stack.start({ tools: [echo], limits, script })
+  const handle = await stack.ptc.startAgent({ question: 'How much is it?' })
+  const tree = await handle.watch()
+  expect(tree.runIds.length).toBeGreaterThan(1)
+  expect(tree).toMatchObject({
+    type: 'agent',
+    question: 'How much is it?',
+    totals: { turns: 3, cells: 2, toolCalls: 60 },
+    turns: [
+      { number: 1, cells: [{ number: 1, status: 'ok', output: printed }] },
+      { number: 2, cells: [{ number: 2, status: 'ok', output: '1770\n', calls: [] }] },
+      { number: 3, cells: [] },
+    ],
+  })
+  expect((tree as AgentTree).result).toEqual(await handle.result())
+  expect(callsOf(tree)).toEqual(each)
+})
+
+/** Visibility lags. */
+async function listedWhen({ ptc }: Stack, is: (runs: Awaited<ReturnType<typeof ptc.list>>) => boolean) {
+  for (;;) {
+    const runs = await ptc.list()
+    if (is(runs)) return runs
+  }
+}
+
+/** As the end of its retention does. */
+async function deleteRun({ client }: Stack, workflowId: string, runId: string): Promise<void> {
+  const { workflowService, options } = client
+  await workflowService.deleteWorkflowExecution({
+    namespace: options.namespace,
+    workflowExecution: { workflowId, runId },
+  })
+  for (;;) {
+    try {
+      await client.workflow.getHandle(workflowId, runId).describe()
+    } catch {
+      return
+    }
+  }
+}

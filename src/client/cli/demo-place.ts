@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { messageOf } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/plan.js'
-import { openStore } from '../../values/open-store.js'
 import { payloadStorage } from '../../values/payload-storage.js'
 import { type Example, prepareDemoModel } from '../../worker/demo/index.js'
 import { loadConfig, resolveTemporal, startDevServer } from '../../worker/index.js'
+import { createValues } from '../../worker/values.js'
 import { createPtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
 import { Closers } from './closers.js'
@@ -56,9 +56,9 @@ async function start(
   const worker = await unlessAborted(first, starting)
   started.add(() => worker.close())
   if (worker.notice !== undefined) say(worker.notice)
-  const store = await openStore(config.values.store)
-  started.add(() => store.close())
-  const client = await connectClient(server, { externalStorage: payloadStorage(store) })
+  const values = await createValues(config)
+  started.add(() => values.close())
+  const client = await connectClient(server, { externalStorage: payloadStorage(values.store) })
   started.add(() => client.connection.close())
   const lost = Promise.race([server.lost, worker.lost])
   let isLost = false
@@ -67,7 +67,8 @@ async function start(
     scripted: model.scripted,
     server,
     client,
-    ptc: createPtcClient({ client, taskQueue }),
+    values,
+    ptc: createPtcClient({ client, taskQueue, values: new Values({ store: values.store, patienceMs: 0 }) }),
     lost,
     isOurs: server.origin === 'started',
     requireWorkers: () => Promise.resolve(),

@@ -13,7 +13,12 @@ export function showCommand(): Command {
   return new Command('show')
     .description('draw a run, finished or not, as a tree: turns, code, calls, tokens, cost')
     .argument('<id>', 'id of the run, as `ptc list` shows it')
-    .addOption(new Option('--run <run-id>', 'one run of several with this id (default: the latest)'))
+    .addOption(
+      new Option(
+        '--run <run-id>',
+        'one run of several with this id (default: the latest); any run id of a long run stands for all of it',
+      ),
+    )
     .addOption(new Option('-f, --full', 'nothing cut short'))
     .addOption(jsonOption('the tree'))
     .action(show)
@@ -24,8 +29,8 @@ async function show(id: string, { json, full, run }: Options): Promise<void> {
   const { openPlace } = await import('../place.js')
   const { renderTree, wantsColor } = await import('../../render/index.js')
 
-  await using place = await openPlace({ config: false, otherwise: 'look', interrupts })
-  const tree = await unlessAborted(interrupts.first, place.ptc.handle(id, run).tree())
+  await using place = await openPlace({ config: undefined, anyConfig: true, otherwise: 'look', interrupts })
+  const tree = await unlessAborted(interrupts.first, place.ptc.handle(id, run).tree({ full: full === true }))
   if (json === true) return print(JSON.stringify(tree, null, 2))
   const { stdout } = process
   const width = stdout.isTTY ? stdout.columns : 120

@@ -8,6 +8,7 @@ import { listCommand } from './commands/list.js'
 import { runCommand } from './commands/run.js'
 import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
+import { valuesCommand } from './commands/values.js'
 import { watchCommand } from './commands/watch.js'
 import { workerCommand } from './commands/worker.js'
 import { packageInfo } from './package-info.js'
@@ -47,6 +48,7 @@ export function buildProgram(): Command {
     listCommand(),
     cancelCommand(),
     sessionsCommand(),
+    valuesCommand(),
     doctorCommand(),
   ]
   for (const command of commands) {

@@ -3,6 +3,7 @@ import { checkConfig } from './check-config.js'
 import { checkModel } from './check-model.js'
 import { checkSandboxes } from './check-sandboxes.js'
 import { checkTemporal } from './check-temporal.js'
+import { checkValues } from './check-values.js'
 import { checkNode, checkPackages } from './check-versions.js'
 
 export type { Check } from './check.js'
@@ -16,6 +17,10 @@ export interface DoctorOptions {
 /** Looks at everything a run needs on this machine. Never throws; takes some seconds at most. */
 export async function examine({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
   const { check, config } = await checkConfig(file)
-  const [temporal, sandboxes] = await Promise.all([checkTemporal(stateDirectory), checkSandboxes(config)])
-  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, checkModel()]
+  const [temporal, sandboxes, values] = await Promise.all([
+    checkTemporal(stateDirectory),
+    checkSandboxes(config),
+    checkValues(config, stateDirectory),
+  ])
+  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, values, checkModel()]
 }

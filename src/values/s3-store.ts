@@ -18,7 +18,6 @@ const partBytes = 8 * 1024 * 1024
 /** What S3 copies in one request. */
 const copyBytes = 5 * 1024 ** 3
 const connectMs = 5_000
-/** A connection that is silent for so long is given up. */
 const silenceMs = 30_000
 
 /** Values as objects of a bucket of S3, or of a server that speaks it; many machines may share it. */
@@ -28,7 +27,8 @@ export class S3Store implements ValueStore {
   readonly #bucket: string
   readonly #prefix: string
 
-  constructor({ bucket, prefix, region, endpoint, forcePathStyle }: S3StoreSettings) {
+  /** @param silence milliseconds after which a connection that is silent is given up */
+  constructor({ bucket, prefix, region, endpoint, forcePathStyle }: S3StoreSettings, silence = silenceMs) {
     this.#bucket = bucket
     this.#prefix = prefix
     this.description = `the bucket ${bucket}${prefix === '' ? '' : `/${prefix}`}${endpoint === undefined ? '' : ` at ${withoutSecrets(endpoint)}`}`
@@ -36,7 +36,7 @@ export class S3Store implements ValueStore {
       forcePathStyle,
       // We check every read against its key; a second checksum would only tell less clearly.
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: connectMs, socketTimeout: silenceMs },
+      requestHandler: { connectionTimeout: connectMs, socketTimeout: silence },
       ...(region === undefined ? {} : { region }),
       ...(endpoint === undefined ? {} : { endpoint }),
     })

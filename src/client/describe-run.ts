@@ -7,15 +7,12 @@ import { temporalError } from './temporal-error.js'
 type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>
 
 /**
- * How a run stands, over all the histories it went on in: its id is the current one, its start that of the first.
+ * How a run stands, over all the histories it went on in.
  *
  * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE
  */
-export async function describeRun(client: Client, { workflowId, runId }: Execution): Promise<RunInfo> {
-  const description = await describeCurrent(client, { workflowId, runId })
-  const info = runInfo(description)
-  const startTime = await beginningOf(client, description)
-  return startTime === undefined ? info : { ...info, startTime }
+export async function describeRun(client: Client, execution: Execution): Promise<RunInfo> {
+  return runInfo(await describeCurrent(client, execution))
 }
 
 /**
@@ -35,16 +32,5 @@ export async function describeCurrent(client: Client, { workflowId, runId }: Exe
     return description
   } catch (thrown) {
     throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
-  }
-}
-
-/** When the first history of a run began; undefined when this is the first, or the first is gone from the server. */
-async function beginningOf({ workflow }: Client, { workflowId, runId, raw }: Description): Promise<Date | undefined> {
-  const first = raw.workflowExecutionInfo?.firstRunId
-  if (!first || first === runId) return undefined
-  try {
-    return (await workflow.getHandle(workflowId, first).describe()).startTime
-  } catch {
-    return undefined
   }
 }

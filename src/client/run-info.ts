@@ -16,6 +16,7 @@ export const runStates: readonly RunState[] = ['running', 'completed', 'failed',
 /** What Temporal knows of a run without its history. */
 export interface RunInfo {
   readonly workflowId: string
+  /** The current one of a long run, which goes on in fresh histories. */
   readonly runId: string
   /** Workflow type: `agent`, `program` or `session`, unless somebody asked for another workflow by its id. */
   readonly type: string
@@ -23,6 +24,7 @@ export interface RunInfo {
   readonly taskQueue: string
   /** First 200 characters of the question or program. */
   readonly summary: string
+  /** When it began, not when its latest history did. */
   readonly startTime: Date
   readonly closeTime: Date | undefined
 }
@@ -50,7 +52,13 @@ export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {
     state: states[status.name],
     taskQueue,
     summary: typeof summary === 'string' ? summary : '',
-    startTime,
+    startTime: beganAt(memo?.['startedAt']) ?? startTime,
     closeTime,
   }
+}
+
+/** Only a run that went on in a fresh history has it. */
+function beganAt(startedAt: unknown): Date | undefined {
+  const date = typeof startedAt === 'string' ? new Date(startedAt) : undefined
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
 }

@@ -1,13 +1,8 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  ContinueAsNew,
-  continueAsNew,
-} from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, CancellationScope, ContinueAsNew } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
 import type { ToolUseBlock } from '../common/messages.js'
 import { type AgentInput, type AgentResult, type AgentStatus, textOf } from '../common/runs.js'
+import { continueRun } from './continue-run.js'
 import { Conversation, type ConversationState } from './conversation.js'
 import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
@@ -145,7 +140,7 @@ class AgentRun {
       serving: this.#serving,
       left,
     }
-    await continueAsNew<typeof agent>({ ...options, question: '' }, state)
+    await continueRun<typeof agent>({ ...options, question: '' }, state)
   }
 }
 

@@ -1,7 +1,8 @@
-import { CancellationScope, ContinueAsNew, continueAsNew } from '@temporalio/workflow'
+import { CancellationScope, ContinueAsNew } from '@temporalio/workflow'
 import type { CellOutcome } from '../common/outcomes.js'
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
 import type { CellState } from './cell-state.js'
+import { continueRun } from './continue-run.js'
 import { joinText } from './engine.js'
 import { FreshHistory } from './fresh-history.js'
 import { neverHang } from './never-hang.js'
@@ -25,7 +26,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       if (!(await history.isDue())) return
       const { source: _, ...rest } = input
       const next: ProgramState = { plan, counts, notebook: await handOver(notebook), cell }
-      await continueAsNew<typeof program>({ ...rest, source: '' }, next)
+      await continueRun<typeof program>({ ...rest, source: '' }, next)
     }
     const notebook = openNotebook(run, { mayContinue, state: state?.notebook })
     const calls = new CancellationScope()

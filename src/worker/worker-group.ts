@@ -68,9 +68,18 @@ function queueOf({ config }: WorkerGroupOptions, role: Role): string {
 }
 
 function create(
-  { connection, namespace }: WorkerGroupOptions,
+  { connection, namespace, config }: WorkerGroupOptions,
   taskQueue: string,
   options: Partial<WorkerOptions>,
 ): Promise<Worker> {
-  return Worker.create({ connection, namespace, taskQueue, shutdownGraceTime: graceTime, ...options })
+  // The SDK keeps heartbeats back until four fifths of their time are over: a worker that is slow for a moment would count as dead.
+  const maxHeartbeatThrottleInterval = config.plan.timings.heartbeatMs / 3
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    shutdownGraceTime: graceTime,
+    maxHeartbeatThrottleInterval,
+    ...options,
+  })
 }

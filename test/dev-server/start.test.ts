@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PtcError } from '../../src/common/errors.js'
+import { patient } from '../support/patient.js'
 import { environmentWithCli, listens, start, temporaryFolder } from './machine.js'
 
 async function connect(address: string): Promise<Client> {
@@ -118,7 +119,7 @@ test('a server that does not end when asked is killed', async () => {
 
 /** A killed process is there until its parent has asked for it. */
 async function gone(pid: number): Promise<void> {
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), patient)
 }
 
 async function expectText(path: string): Promise<string> {

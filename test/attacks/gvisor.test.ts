@@ -19,7 +19,7 @@ const reason = await missing()
 const describeGvisor = reason === undefined ? describe : describe.skip
 const because = reason === undefined ? '' : ` (${reason})`
 
-describeGvisor(`the Docker sandbox under gVisor${because}`, { timeout: 60_000 }, () => {
+describeGvisor(`the Docker sandbox under gVisor${because}`, () => {
   conformance({
     makeBackend: () => createDockerBackend({ runtime }),
     survivesItsMaker: true,
@@ -28,7 +28,7 @@ describeGvisor(`the Docker sandbox under gVisor${because}`, { timeout: 60_000 },
   })
 })
 
-describeGvisor(`a hostile program under gVisor${because}`, { timeout: 60_000 }, () => {
+describeGvisor(`a hostile program under gVisor${because}`, () => {
   let arena: Arena
   beforeAll(async () => {
     arena = await Arena.open({ backend: 'docker', runtime, limits: { cellSeconds: 3 } })

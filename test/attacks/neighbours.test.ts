@@ -78,7 +78,7 @@ except BlockingIOError: pass
 for pid in children: os.kill(pid, 9); os.waitpid(pid, 0)
 print(len(children) > 1)
 `,
-        { cellSeconds: 20 },
+        { cellSeconds: 60 },
       )
       expect(answers).toEqual(['[]', expect.stringMatching(/^True (ESRCH|done) True$/), 'ESRCH', 'True'])
     })
@@ -116,7 +116,7 @@ print(attempt(lambda: open("/tmp/tar/link", "a")))
 tar("device", tarfile.BLKTYPE, devmajor=8, devminor=0)
 print(os.path.exists("/tmp/tar/device"))
 `,
-      { cellSeconds: 20 },
+      { cellSeconds: 60 },
     )
     expect(answers[0]).toMatch(/^(ENOSPC|EFBIG)$/)
     expect(answers[1]).toMatch(/ False$/)

@@ -105,13 +105,10 @@ describe('ptc exec --session', () => {
     const ptc = project.start('exec', '--session', name, '-').input('await wait()')
     const client = await connectClient()
     await expect
-      .poll(
-        async () => {
-          const { raw } = await client.workflow.getHandle(`session-${name}`).describe()
-          return raw.pendingActivities?.map(({ activityType }) => activityType?.name)
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const { raw } = await client.workflow.getHandle(`session-${name}`).describe()
+        return raw.pendingActivities?.map(({ activityType }) => activityType?.name)
+      })
       .toEqual(['wait'])
     await client.connection.close()
     ptc.signal('SIGINT')
@@ -145,7 +142,7 @@ describe('ptc sessions', () => {
     await exec(one, 'a.py')
     await exec(other, 'a.py')
     await expect
-      .poll(async () => (await project.run('sessions', 'list')).stdout, { timeout: 20_000 })
+      .poll(async () => (await project.run('sessions', 'list')).stdout)
       .toMatch(new RegExp(`^NAME +STATE[^]*\\n${other} +idle +wasm +1 +1 .*in [^]*\\n${one} +idle`))
     const { stdout } = await project.run('sessions', 'list', '--json')
     expect(JSON.parse(stdout)).toMatchObject([{ name: other, state: 'idle', cells: 1 }, { name: one }])
@@ -214,9 +211,7 @@ describe('ptc exec -i', () => {
     terminal.type('print(1)\r')
     const [, name = ''] = await terminal.shows(/new session (repl-\w+)[^]*>>> $/)
     terminal.type('await wait()\r')
-    await expect
-      .poll(async () => (await project.run('sessions', 'show', name)).stdout, { timeout: 20_000 })
-      .toMatch(/State +busy/)
+    await expect.poll(async () => (await project.run('sessions', 'show', name)).stdout).toMatch(/State +busy/)
     terminal.type('\u0003')
     expect(await terminal.ended).toBe(130)
     expect((await project.run('sessions', 'show', name)).stderr).toContain(`session ${name} was closed`)

@@ -58,7 +58,7 @@ describe('the package, packed and installed into an empty project', () => {
       taskQueue,
       environment: { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test' },
     })
-  }, 300_000)
+  })
 
   afterAll(async () => {
     await worker?.kill()
@@ -72,11 +72,11 @@ describe('the package, packed and installed into an empty project', () => {
     return run(join(project, 'node_modules/.bin/ptc'), args, { cwd: project, env, timeout: 120_000 })
   }
 
-  it('runs a program with a tool', { timeout: 150_000 }, async () => {
+  it('runs a program with a tool', async () => {
     expect((await ptc(['exec', 'add.py'])).stdout).toBe('42\n')
   })
 
-  it('answers a question with code', { timeout: 150_000 }, async () => {
+  it('answers a question with code', async () => {
     const { stdout } = await ptc(['run', '--json', 'How much is 20 and 22?'])
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'answered',
@@ -87,7 +87,7 @@ describe('the package, packed and installed into an empty project', () => {
     })
   })
 
-  it('has types that a strict project accepts', { timeout: 60_000 }, async () => {
+  it('has types that a strict project accepts', async () => {
     const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node']
     await run(process.execPath, [compiler, ...strict, 'ptc.config.ts'], { cwd: project })
     await writeFile(join(project, 'wrong.ts'), config('q').replace('a + b', 'String(a)'))

@@ -22,7 +22,7 @@ export function limitsConformance(backendOf: () => SandboxBackend, stopsCode: bo
     await small.close()
   })
 
-  it('that do not stop by themselves are stopped at their time', { timeout: 60_000 }, async () => {
+  it('that do not stop by themselves are stopped at their time', async () => {
     const small = await new TestNotebook(backend, { cellSeconds: 1 }).open()
     await small.run('kept = 1')
     const { final } = await small.run('while True: pass')
@@ -73,7 +73,7 @@ export function limitsConformance(backendOf: () => SandboxBackend, stopsCode: bo
     await small.close()
   })
 
-  iff(stopsCode)('that do not let themselves be stopped are killed', { timeout: 60_000 }, async () => {
+  iff(stopsCode)('that do not let themselves be stopped are killed', async () => {
     const small = await new TestNotebook(backend, { cellSeconds: 1 }).open()
     const ignore = 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\n'
     const { final } = await small.run(`${ignore}while True: pass`)

@@ -5,17 +5,19 @@ declare module 'vitest' {
   interface ProvidedContext extends TestServices {}
 }
 
-let services: RunningServices | undefined
+let starting: Promise<RunningServices> | undefined
 
-/** Before the first test. vitest calls this for each of its projects; unit tests need no servers and wait for none. */
+/** Before the first test. vitest calls this for all of its projects at once; unit tests need no servers and wait for none. */
 export async function setup(project: TestProject): Promise<void> {
   if (project.name === 'unit') return
-  services ??= await startServices()
+  starting ??= startServices()
+  const services = await starting
   project.provide('temporal', services.temporal)
   project.provide('docker', services.docker)
 }
 
 /** After the last test. */
 export async function teardown(): Promise<void> {
+  const services = await starting
   await services?.close()
 }

@@ -39,7 +39,7 @@ export class TestNotebook {
   }
 
   async open(): Promise<this> {
-    await this.host.open(this.session, this.owner, AbortSignal.timeout(60_000))
+    await this.host.open(this.session, this.owner, AbortSignal.timeout(150_000))
     return this
   }
 
@@ -75,7 +75,7 @@ export class TestNotebook {
   }
 
   send(number: number, input: StepInput, attempt = 1): Promise<StepAnswer> {
-    const options = { attempt, signal: AbortSignal.timeout(60_000), onOutput: () => undefined }
+    const options = { attempt, signal: AbortSignal.timeout(150_000), onOutput: () => undefined }
     return this.host.advance(this.session, { number, now: this.now, input }, this.owner, options)
   }
 

@@ -71,7 +71,7 @@ export class Stack {
         model: { name: 'scripted', ...model },
         sandbox: { backend, docker: { runtime } },
         limits,
-        timings: { heartbeat: '2s', host: '10s', ...timings },
+        timings: { heartbeat: '5s', host: '60s', ...timings },
         sessions,
         taskQueue,
       },

@@ -22,9 +22,10 @@ export interface DockerBackend extends SandboxBackend {
   /** The image that sandboxes are made of. */
   readonly image: string
   /**
-   * Makes sure that the image is there, and builds it when it is the project's own and is not.
+   * Makes sure that the daemon enforces what it must and that the image is there; builds it when it is the project's own
+   * and is not. What the daemon can't enforce, but may be lived with, is told as progress.
    *
-   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE
+   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
    */
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
   /** The sandboxes on this daemon, of one namespace or of all. */
@@ -42,7 +43,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const settings = parseOptions(options)
   const engine = new DockerEngine(settings.callMs)
   const source = readImageSource(settings.runnerDirectory)
-  const seccomp = JSON.stringify(JSON.parse(readFileSync(join(settings.runnerDirectory, 'image/seccomp.json'), 'utf8')))
+  const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
+  const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
   const image = settings.image ?? source.tag
   const { runtime, sendMs, lifetimeSeconds, unclaimedSeconds, limits, owner, warm } = settings
   const maker = new ContainerMaker({
@@ -137,6 +139,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     },
 
     async ensureImage(build = {}) {
+      const { warnings } = await maker.daemon()
+      for (const warning of warnings) build.onProgress?.(`warning: ${warning}`)
       const { problem, remedy } = await inspectImage(engine, source, image, build.signal)
       if (problem === undefined) {
         pool?.fill()

@@ -37,6 +37,11 @@ function get(engine: DockerEngine, path: string, signal: AbortSignal | undefined
   )
 }
 
+/** Podman's service speaks Docker's API, but not to the letter. */
+export function isPodman(version: DaemonVersion): boolean {
+  return (version.Components ?? []).some(({ Name }) => Name === 'Podman Engine')
+}
+
 /** True when root in a container is not root outside: the daemon is rootless, or remaps users. */
 export function usesUserNamespace(info: DaemonInfo): boolean {
   return (info.SecurityOptions ?? []).some((option) => /name=(userns|rootless)\b/.test(option))

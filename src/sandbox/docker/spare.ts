@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Limits } from '../../common/limits.js'
 import type { DockerConnection } from './connection.js'
-import type { ContainerBody, ContainerMaker } from './container-maker.js'
+import type { ContainerBody } from './container-body.js'
+import type { ContainerMaker } from './container-maker.js'
 import type { DockerEngine } from './engine.js'
 import { label } from './identity.js'
 

@@ -112,6 +112,19 @@ describeDocker('kill -9', () => {
     expect(scene.api.requests).toHaveLength(3)
   })
 
+  it('of the worker while its run is parked: another host goes on when the answer comes', async () => {
+    const scene = await CrashScene.begin(script(), { environment: { TEST_PARK: 'soon' } })
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await expect.poll(() => scene.containersLeft(handle)).toBe(0)
+    await scene.replaceWorker('another-host')
+    await scene.ledger.askedFor('b', 2)
+    scene.ledger.release('b')
+    await nothingWasLost(scene, handle)
+    expect(await scene.count(handle, 'session.open')).toBeGreaterThan(1)
+  })
+
   it('of worker and container together', async () => {
     const scene = await CrashScene.begin(script())
     scene.ledger.hold('c')

@@ -1,5 +1,13 @@
 import type { Limits } from '../common/limits.js'
-import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
+import { PtcError } from '../common/errors.js'
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  InterruptInput,
+  OpenedSession,
+  SessionRef,
+  StepAnswer,
+} from '../common/steps.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
@@ -24,6 +32,15 @@ export function advanceSession(host: SessionHost, registry: ToolRegistry) {
     inActivity((scope) => advance(host, registry, input, scope))
 }
 
+/** Activity `session.interrupt`: the code of a step that is under way is to stop. Tried again until it is, on the right worker. */
+export function interruptSession(host: SessionHost) {
+  return ({ session, step }: InterruptInput): Promise<void> =>
+    inActivity(async () => {
+      if (await host.interrupt(session, step)) return
+      throw new PtcError('SANDBOX_UNAVAILABLE', `step ${step} is not under way on this worker`)
+    })
+}
+
 /** Activity `session.close`. */
 export function closeSession(host: SessionHost) {
   return (session: SessionRef): Promise<void> => inActivity(() => host.close(session))
@@ -43,12 +60,9 @@ async function advance(
   }
   for (const [offset, past] of recorded.entries()) {
     const again = { number: firstRecorded + offset, now: past.now, input: past.input }
-    const answer = describeAnswer(
-      await host.advance(session, again, owner, { attempt, signal, onOutput }),
-      registry,
-      limits,
-      outputRoom,
-    )
+    const repeat = () => host.advance(session, again, owner, { attempt, signal, onOutput })
+    const repeated = await interruptedAgain(host, session, again.number, past.interruptedAfterMs, repeat)
+    const answer = describeAnswer(repeated, registry, limits, outputRoom)
     if (answer.type === 'lost') return answer
     const reason = difference(past.answer, answer)
     if (reason !== undefined) return { type: 'diverged', reason }
@@ -56,4 +70,21 @@ async function advance(
   if (!step) return { type: 'repeated' }
   const answer = await host.advance(session, step, owner, { attempt, signal, onOutput })
   return describeAnswer(answer, registry, limits, outputRoom)
+}
+
+/** Code that was interrupted is interrupted again when it is repeated: without, it would run on, into calls it never made. */
+async function interruptedAgain(
+  host: SessionHost,
+  session: SessionRef,
+  step: number,
+  afterMs: number | undefined,
+  repeat: () => Promise<StepAnswer>,
+): Promise<StepAnswer> {
+  if (afterMs === undefined) return repeat()
+  const timer = setTimeout(() => void host.interrupt(session, step).catch(() => undefined), afterMs)
+  try {
+    return await repeat()
+  } finally {
+    clearTimeout(timer)
+  }
 }

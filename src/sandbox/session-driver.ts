@@ -35,6 +35,19 @@ export interface AdvanceOptions {
 /** How long a stopped cell may take to answer before its sandbox is killed. */
 const graceMs = 3_000
 
+/** An interrupt that came when no code ran (before its begin, in the middle of a frame) is made again, so often. */
+const interrupts = { times: 5, everyMs: 1_000 } as const
+
+interface Waiting {
+  readonly step: number
+  readonly answer: Deferred<StepAnswer>
+  readonly since: number
+  onOutput: (text: string) => void
+  interruptedAfterMs?: number
+  /** The latest interrupt has reached the code. */
+  interrupted?: Deferred<void>
+}
+
 /**
  * Drives one runner over one connection: greets it, sends steps, and turns whatever happens (an answer, the end of the
  * sandbox, silence, nonsense) into the answer of the step. It never rejects for what the sandbox did, only when it was
@@ -44,9 +57,7 @@ export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
   #greeted = false
-  #waiting:
-    | { readonly step: number; readonly answer: Deferred<StepAnswer>; onOutput: (text: string) => void }
-    | undefined
+  #waiting: Waiting | undefined
   #lost: Extract<StepAnswer, { type: 'lost' }> | undefined
 
   constructor(connection: SandboxConnection, options: DriverOptions) {
@@ -74,7 +85,7 @@ export class SessionDriver {
     if (this.#lost) return this.#lost
     if (this.#waiting?.step !== step.number) {
       this.#waiting?.answer.reject(new PtcError('SANDBOX_FENCED', 'a later step has begun'))
-      this.#waiting = { step: step.number, answer: deferred(), onOutput: options.onOutput }
+      this.#waiting = { step: step.number, answer: deferred(), since: Date.now(), onOutput: options.onOutput }
     }
     const waiting = this.#waiting
     waiting.onOutput = options.onOutput
@@ -82,11 +93,30 @@ export class SessionDriver {
     try {
       const fence: Fence = [this.#options.epoch, step.number, options.attempt]
       // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
-      return await Promise.race([waiting.answer.promise, this.#ask(step, fence).then(() => waiting.answer.promise)])
+      const asked = this.#ask(step, fence).then(() => waiting.answer.promise)
+      return withInterrupt(await Promise.race([waiting.answer.promise, asked]), waiting)
     } finally {
       clearTimeout(deadline)
       if (this.#waiting === waiting) this.#waiting = undefined
     }
+  }
+
+  /** Interrupts the code of this step, once; false when it is not under way here. Code that goes on is left to its time limit. */
+  async interrupt(step: number): Promise<boolean> {
+    const waiting = this.#waiting
+    if (waiting?.step !== step) return false
+    waiting.interruptedAfterMs ??= Date.now() - waiting.since
+    waiting.interrupted = deferred()
+    const settled = Promise.race([waiting.interrupted.promise, waiting.answer.promise]).then(
+      () => true,
+      () => true,
+    )
+    const pause = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), interrupts.everyMs).unref())
+    for (let time = 0; time < interrupts.times; time += 1) {
+      await this.#connection.interrupt().catch(() => false)
+      if (await Promise.race([settled, pause()])) break
+    }
+    return true
   }
 
   /** Lets go without ending the sandbox. */
@@ -174,6 +204,9 @@ export class SessionDriver {
       case 'output':
         if (waiting && message.step === waiting.step) waiting.onOutput(message.text)
         return
+      case 'interrupted':
+        waiting?.interrupted?.resolve()
+        return
       case 'refused':
         if (message.reason.startsWith('fenced')) waiting?.answer.reject(new PtcError('SANDBOX_FENCED', message.reason))
         else this.#lose('protocol', `the sandbox refused step ${waiting?.step ?? '?'}: ${message.reason}`)
@@ -192,6 +225,10 @@ export class SessionDriver {
     this.#waiting?.answer.resolve(this.#lost)
     if (cause !== 'gone') void this.#connection.kill().catch(() => undefined)
   }
+}
+
+function withInterrupt(answer: StepAnswer, { interruptedAfterMs }: Waiting): StepAnswer {
+  return answer.type === 'lost' || interruptedAfterMs === undefined ? answer : { ...answer, interruptedAfterMs }
 }
 
 function stepMessage(step: Step, fence: Fence): HostMessage {

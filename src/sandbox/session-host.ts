@@ -66,6 +66,12 @@ export class SessionHost {
     }
   }
 
+  /** Interrupts the code of a step; false when this process does not carry it out. */
+  async interrupt(session: SessionRef, step: number): Promise<boolean> {
+    const driver = await this.#drivers.get(keyOf(session))
+    return driver === undefined ? false : driver.interrupt(step)
+  }
+
   /** Ends the session and removes its sandbox; fine when there is none. */
   async close(session: SessionRef): Promise<void> {
     const driver = await this.#drivers.get(keyOf(session))

@@ -17,6 +17,7 @@ function problem(outcome: CellOutcome): string[] {
       return [outcome.error]
     case 'timed_out':
     case 'limit_exceeded':
+    case 'stopped':
       return [`[${outcome.status}] ${outcome.error}`, outcome.sessionKept ? '' : variablesBack]
     case 'diverged':
       return [

@@ -2,7 +2,7 @@ import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporali
 import { activityNames, type Role, roleQueue } from '../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, RunOptions } from '../common/runs.js'
 import type { RunPlan, Timings } from '../common/plan.js'
-import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
+import type { AdvanceAnswer, AdvanceInput, InterruptInput, OpenedSession, SessionRef } from '../common/steps.js'
 import type { Limits } from '../common/limits.js'
 
 /** How long a step may take beyond its code's own limit: connecting, sending, the last frame. */
@@ -75,6 +75,18 @@ export function advanceSession(
 /** Recorded cells to repeat before the step itself; each may take its time. */
 function cellsIn({ recorded }: AdvanceInput): number {
   return recorded.filter(({ input }) => input.type === 'cell').length
+}
+
+/** Interrupts the code of a step that is under way. To be cancelled when the step has ended: until then it is tried again. */
+export function interruptSession(input: InterruptInput, hostQueue: string, { heartbeatMs }: Timings): Promise<void> {
+  return run(activityNames.interruptSession, input, {
+    taskQueue: hostQueue,
+    startToCloseTimeout: '30s',
+    heartbeatTimeout: heartbeatMs,
+    retry: { initialInterval: '200ms', backoffCoefficient: 1.5, maximumInterval: '5s' },
+    cancellationType: 'TRY_CANCEL',
+    summary: 'interrupt the code',
+  })
 }
 
 /** Removes a session's sandbox; when its host is gone, that host's reaper does it. */

@@ -25,7 +25,13 @@ export class Journal {
       answer.type === 'suspended'
         ? { type: 'suspended', calls: answer.calls.map(({ index, digest }) => ({ index, digest })) }
         : { type: 'ended' }
-    this.#steps.push({ now, input, answer: recorded })
+    const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
+    this.#steps.push({
+      now,
+      input,
+      answer: recorded,
+      ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
+    })
   }
 
   /** Drops the current cell: it is what broke the session, so a rebuild must not run it again. */

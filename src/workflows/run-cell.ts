@@ -48,10 +48,12 @@ async function toItsEnd(run: Run, notebook: Notebook, source: string, output: Ce
       await session.dropCell()
       return broken
     }
+    if (session.interruption.isWanted) return stopCell(notebook, 'stopped', interruptedText, output)
     for (const call of answer.calls) openCalls.start(call, serve)
     showProgress(run, `cell ${cell} waits for ${plural(openCalls.size, 'tool call')}`)
     const woken = await untilWoken(run, notebook, answer.wakeInMs, deadline)
     if (woken.type === 'overdue') return stopCell(notebook, 'timed_out', tooLong(limits.cellTotalSeconds), output)
+    if (woken.type === 'interrupted') return stopCell(notebook, 'stopped', interruptedText, output)
     if (woken.results.length === 0) wakes += 1
     if (wakes > limits.wakesPerCell) {
       return stopCell(notebook, 'limit_exceeded', tooRestless(limits.wakesPerCell), output)
@@ -87,7 +89,7 @@ function endOf(answer: Ended, openCalls: OpenCalls): CellEnd {
 /** Ends a cell that waits. Its variables are kept if its code lets itself be stopped. */
 async function stopCell(
   notebook: Notebook,
-  status: 'timed_out' | 'limit_exceeded',
+  status: 'timed_out' | 'limit_exceeded' | 'stopped',
   reason: string,
   output: CellOutput,
 ): Promise<CellEnd> {
@@ -109,6 +111,8 @@ async function stopCell(
       return endOf(answer, notebook.openCalls)
   }
 }
+
+const interruptedText = 'KeyboardInterrupt: the code was stopped while it waited'
 
 function tooLong(seconds: number): string {
   return `the code was stopped: with all it waits for it may take ${seconds} seconds. Wait for less at a time.`

@@ -4,7 +4,8 @@ import type { ErrorCode } from '../common/errors.js'
 import type { RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
-import { advanceSession, closeSession, openSession } from './engine.js'
+import { advanceSession, closeSession, interruptSession, openSession } from './engine.js'
+import { Interruption } from './interruption.js'
 import { Journal } from './journal.js'
 import type { Run } from './run.js'
 
@@ -16,6 +17,8 @@ export class Session {
   readonly #plan: RunPlan
   readonly #startedAt = Date.now()
   readonly #journal = new Journal()
+  /** Of the current cell. */
+  readonly interruption = new Interruption()
   #ref: SessionRef
   /** Undefined while there is no sandbox. */
   #hostQueue: string | undefined
@@ -37,12 +40,15 @@ export class Session {
    * @param outputRoom characters of output the answer may carry
    */
   async advance(input: StepInput, outputRoom: number): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
+    if (input.type === 'cell') this.interruption.clear()
     const step = this.#journal.next(input, Date.now() - this.#startedAt)
     for (let rebuilds = 0; ; rebuilds += 1) {
       const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
+        // Its code has had it: if it goes on all the same, it caught it.
+        if (answer.interruptedAfterMs !== undefined) this.interruption.clear()
         return answer
       }
       await this.#leave(answer)
@@ -82,7 +88,12 @@ export class Session {
       const rebuilt = await this.#open()
       if (rebuilt.type !== 'repeated') return rebuilt
     }
-    return this.#send({ recorded: [], firstRecorded: step.number, step, outputRoom }, summaryOf(step))
+    const send = () => this.#send({ recorded: [], firstRecorded: step.number, step, outputRoom }, summaryOf(step))
+    return step.input.type === 'stop' ? send() : this.interruption.around(send, () => this.#interrupt(step))
+  }
+
+  async #interrupt({ number }: Step): Promise<void> {
+    await interruptSession({ session: this.#ref, step: number }, this.#hostQueue ?? '', this.#plan.timings)
   }
 
   /** A fresh sandbox, brought to where the journal ends. */
@@ -156,6 +167,6 @@ function hostIsGone(thrown: unknown): string | undefined {
 
 function summaryOf({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`
-  if (input.type === 'stop') return 'stop the cell: its time is up'
+  if (input.type === 'stop') return 'stop the cell'
   return input.results.length === 0 ? 'go on: a timer is due' : `go on with ${plural(input.results.length, 'result')}`
 }

@@ -18,12 +18,15 @@ import type { Executed, ExecuteInput, SessionInput } from '../../common/sessions
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
 import { mayPass } from '../temporal-error.js'
+import { interruptSession } from './interrupt.js'
 import { latestSession, sessionEnd, type SessionEnding, sessionOver } from './ending.js'
 import { sessionWorkflowId } from './name.js'
 
 export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
   /** Fail when there is no such session, instead of beginning one. */
   readonly mustExist?: boolean
+  /** Aborted: the code is interrupted, as by Ctrl-C; the session lives on, and the outcome is `stopped`. */
+  readonly signal?: AbortSignal
 }
 
 /** What came of code that was executed on a session. */
@@ -43,14 +46,15 @@ const pauseMs = 500
  * Executes code on the session of this name, once it is its turn; begins the session when there is none.
  *
  * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it was
- * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; and what opening a sandbox throws
+ * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; what opening a sandbox throws; and the signal's reason when it was
+ * aborted before anything was sent
  */
 export async function executeOnSession(
   client: Client,
   taskQueue: string,
   name: string,
   source: string,
-  { mustExist = false, sandbox, limits }: ExecuteOptions,
+  { mustExist = false, sandbox, limits, signal }: ExecuteOptions,
 ): Promise<SessionExecution> {
   const workflowId = sessionWorkflowId(name)
   checkStart('program', source, {})
@@ -60,6 +64,7 @@ export async function executeOnSession(
   const args: [ExecuteInput] = [{ source, ...(sandbox === undefined ? {} : { sandbox }) }]
   const update = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED } as const
   for (;;) {
+    signal?.throwIfAborted()
     const before = await latestSession(client, name)
     if (before.type !== 'running' && mustExist) {
       throw sessionOver(name, before.type === 'none' ? undefined : before.ending)
@@ -81,9 +86,11 @@ export async function executeOnSession(
                 memo: { summary: `session ${name}` },
               }),
             })
-      const executed = await answerOf(handle, name)
+      const { workflowRunId: runId = '' } = handle
+      const interrupt = () => interruptSession(client, { workflowId, runId }, { execution: updateId })
+      const executed = await whileHeeding(signal, interrupt, () => answerOf(handle, name))
       const previous = executed.isNew && before.type === 'over' ? before.ending : undefined
-      return { session: name, workflowId, runId: handle.workflowRunId ?? '', previous, ...executed }
+      return { session: name, workflowId, runId, previous, ...executed }
     } catch (thrown) {
       // Over, or about to be: nothing was executed. The next look tells how it ended.
       if (thrown instanceof WorkflowNotFoundError && before.type === 'running') continue
@@ -91,6 +98,23 @@ export async function executeOnSession(
       if (error.code !== 'SESSION_EXPIRED') throw error
       if (before.type === 'running') await sessionEnd(client, name, before.runId)
     }
+  }
+}
+
+/** Waits for work, and interrupts it when the signal is aborted. */
+async function whileHeeding<Result>(
+  signal: AbortSignal | undefined,
+  interrupt: () => Promise<void>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // Over already, or the server does not answer: the work itself says so.
+  const onAbort = (): void => void interrupt().catch(() => undefined)
+  if (signal?.aborted === true) onAbort()
+  else signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await work()
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 

@@ -76,7 +76,10 @@ export class ServerProcess {
   lost(): Promise<PtcError> {
     return new Promise((settle) => {
       const tell = async (how: string): Promise<void> => {
-        if (this.#closing === undefined) settle(await this.#failure(`ended by itself (${how})`))
+        if (this.#closing !== undefined) return
+        const failure = await this.#failure(`ended by itself (${how})`)
+        await this.close() // nobody else may: it lets go of the log
+        settle(failure)
       }
       void this.#process.ended.then(tell, (error: unknown) => tell(messageOf(error)))
     })

@@ -13,6 +13,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', ['json', { outputFile: 'test-report.json' }]],
+    teardownTimeout: 60_000,
     // Tests mostly wait: for a container, a timer, a killed process that is missed.
     maxWorkers: availableParallelism() + 1,
     projects: [

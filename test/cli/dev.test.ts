@@ -101,7 +101,7 @@ describe('without ptc dev', () => {
   it('a run whose process was killed goes on when it is watched', async () => {
     await using project = await Project.create({
       ...files,
-      'nap.py': 'import asyncio\nawait asyncio.sleep(8)\nprint("awake")\n',
+      'nap.py': 'import asyncio\nawait asyncio.sleep(4)\nprint("awake")\n',
     })
     const killed = project.start('exec', 'nap.py', '--id', 'nap')
     await killed.said(/cell 1/)

@@ -69,7 +69,7 @@ describe('the package, packed and installed into an empty project', () => {
   const ptc = async (args: readonly string[]) => {
     const { address, namespace } = testTemporal()
     const env = { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
-    return run(join(project, 'node_modules/.bin/ptc'), args, { cwd: project, env, timeout: 120_000 })
+    return run(join(project, 'node_modules/.bin/ptc'), args, { cwd: project, env, timeout: 170_000 })
   }
 
   it('runs a program with a tool', async () => {

@@ -25,6 +25,7 @@ describeGvisor(`the Docker sandbox under gVisor${because}`, () => {
     survivesItsMaker: true,
     stopsCode: true,
     hasProcesses: true,
+    isBoundary: true,
   })
 })
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -85,6 +85,39 @@ describe('the package, packed and installed into an empty project', () => {
       cells: 1,
       toolCalls: 1,
     })
+  })
+
+  it("takes a backend of somebody else's, which the published conformance suite passes", async () => {
+    const folder = join(project, 'backend')
+    await cp(join(checkout, 'examples/child-process-backend'), folder, { recursive: true })
+    // Compiled as its author would: strictly, against the published types.
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022']
+    await run(process.execPath, [compiler, ...strict, '--types', 'node', 'conformance.test.ts', 'ptc.config.ts'], {
+      cwd: folder,
+    })
+    const env = { ...process.env }
+    delete env['NODE_OPTIONS']
+    const { stdout } = await run(process.execPath, ['--test-reporter=tap', 'conformance.test.js'], { cwd: folder, env })
+    expect(stdout).toMatch(/^# pass [4-9]\d$/m)
+    expect(stdout).toMatch(/^# fail 0$/m)
+  })
+
+  it("runs a program in somebody else's backend", async () => {
+    const folder = join(project, 'backend')
+    const taskQueue = uniqueName('backend')
+    const named = `import config from './ptc.config.js'\nexport default { ...config, taskQueue: '${taskQueue}' }\n`
+    await writeFile(join(folder, 'named.config.ts'), named)
+    const owned = await WorkerProcess.start({
+      command: join(project, 'node_modules/durable-ptc/dist/client/cli/main.js'),
+      config: join(folder, 'named.config.ts'),
+      taskQueue,
+    })
+    try {
+      const { stdout } = await ptc(['exec', '--config', 'backend/named.config.ts', 'backend/add.py'])
+      expect(stdout).toBe('42 False\n')
+    } finally {
+      await owned.kill()
+    }
   })
 
   it('has types that a strict project accepts', async () => {

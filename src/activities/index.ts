@@ -6,7 +6,7 @@ import type { ToolRegistry } from '../tools/registry.js'
 import { modelTurn } from './model-turn.js'
 import { planRun } from './plan-run.js'
 import { toolActivities } from './run-tool-call.js'
-import { advanceSession, closeSession, interruptSession, openSession } from './sessions.js'
+import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './sessions.js'
 
 /** The activities of role `workflow`. */
 export function workflowActivities(plan: RunPlan) {
@@ -25,6 +25,7 @@ export function sandboxActivities(host: SessionHost, registry: ToolRegistry, hos
     ownHost: {
       [activityNames.advanceSession]: advanceSession(host, registry),
       [activityNames.interruptSession]: interruptSession(host),
+      [activityNames.parkSession]: parkSession(host),
       [activityNames.closeSession]: closeSession(host),
     },
   }

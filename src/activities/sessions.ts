@@ -41,6 +41,11 @@ export function interruptSession(host: SessionHost) {
     })
 }
 
+/** Activity `session.park`: is the sandbox kept as it is? If not, it is gone. */
+export function parkSession(host: SessionHost) {
+  return (session: SessionRef): Promise<boolean> => inActivity(({ signal }) => host.park(session, signal))
+}
+
 /** Activity `session.close`. */
 export function closeSession(host: SessionHost) {
   return (session: SessionRef): Promise<void> => inActivity(() => host.close(session))

@@ -24,6 +24,7 @@ export const activityNames = {
   openSession: 'session.open',
   advanceSession: 'session.advance',
   interruptSession: 'session.interrupt',
+  parkSession: 'session.park',
   closeSession: 'session.close',
 } as const
 

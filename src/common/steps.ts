@@ -18,6 +18,8 @@ export interface OpenedSession {
   readonly hostQueue: string
   /** For people: container name, image, interpreter. */
   readonly description: string
+  /** Parked, it may be found again as it was (`session.park`). Absent in histories from before that could be. */
+  readonly keepsParked?: boolean
 }
 
 /** A call as the program in the sandbox made it. */

@@ -89,6 +89,18 @@ export function interruptSession(input: InterruptInput, hostQueue: string, { hea
   })
 }
 
+/** Puts a session's sandbox on its host's disk; false when it had to be removed instead. */
+export function parkSession(session: SessionRef, hostQueue: string, timings: Timings): Promise<boolean> {
+  return run(activityNames.parkSession, session, {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: timings.hostMs,
+    startToCloseTimeout: timings.openMs,
+    heartbeatTimeout: timings.heartbeatMs,
+    retry: { ...engineRetry, maximumAttempts: 3 },
+    summary: 'park the session',
+  })
+}
+
 /** Removes a session's sandbox; when its host is gone, that host's reaper does it. */
 export function closeSession(session: SessionRef, hostQueue: string, timings: Timings, summary: string): Promise<void> {
   return run(activityNames.closeSession, session, {

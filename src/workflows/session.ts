@@ -4,7 +4,7 @@ import type { ErrorCode } from '../common/errors.js'
 import type { RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
-import { advanceSession, closeSession, interruptSession, openSession } from './engine.js'
+import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
 import { Journal } from './journal.js'
 import type { Run } from './run.js'
@@ -23,7 +23,11 @@ export class Session {
   /** Undefined while there is no sandbox. */
   #hostQueue: string | undefined
   #isParked = false
-  /** Settles when every sandbox that was parked is gone. */
+  /** Whether the host of the sandbox can keep it while it is parked. */
+  #keepsParked = false
+  /** Settles when the sandbox is kept, or gone; undefined while it is not parked that way. */
+  #keeping: Promise<void> | undefined
+  /** Settles when every sandbox that was given back is gone. */
   #parked: Promise<unknown> = Promise.resolve()
 
   constructor(run: Run) {
@@ -67,9 +71,17 @@ export class Session {
     await this.#discard()
   }
 
-  /** Gives the sandbox back until the next step, which finds everything as it was: that one is rebuilt from the journal. */
+  /**
+   * Gives the sandbox back until the next step, which finds everything as it was: from its host's disk where that can keep it, else rebuilt
+   * from the journal.
+   */
   park(): void {
-    if (this.#hostQueue === undefined) return
+    const hostQueue = this.#hostQueue
+    if (hostQueue === undefined) return
+    if (this.#keepsParked) {
+      this.#keeping = CancellationScope.nonCancellable(() => this.#keep(hostQueue))
+      return
+    }
     this.#isParked = true
     const discarded = CancellationScope.nonCancellable(() => this.#discard('park the session'))
     this.#parked = Promise.all([this.#parked, discarded])
@@ -79,21 +91,42 @@ export class Session {
   async close(): Promise<void> {
     await CancellationScope.nonCancellable(async () => {
       await this.#parked
+      await this.#keeping
       await this.#discard()
     })
   }
 
   async #attempt(step: Step, outputRoom: number): Promise<AdvanceAnswer> {
+    const isKept = this.#keeping !== undefined && (await this.#untilKept(this.#keeping))
     if (this.#hostQueue === undefined) {
       const rebuilt = await this.#open()
       if (rebuilt.type !== 'repeated') return rebuilt
     }
-    const send = () => this.#send({ recorded: [], firstRecorded: step.number, step, outputRoom }, summaryOf(step))
+    const summary = isKept ? `wake the session: ${summaryOf(step)}` : summaryOf(step)
+    const send = () => this.#send({ recorded: [], firstRecorded: step.number, step, outputRoom }, summary)
     return step.input.type === 'stop' ? send() : this.interruption.around(send, () => this.#interrupt(step))
   }
 
   async #interrupt({ number }: Step): Promise<void> {
     await interruptSession({ session: this.#ref, step: number }, this.#hostQueue ?? '', this.#plan.timings)
+  }
+
+  async #keep(hostQueue: string): Promise<void> {
+    try {
+      if (await parkSession(this.#ref, hostQueue, this.#plan.timings)) return
+      this.#isParked = true
+      this.#hostQueue = undefined
+    } catch (thrown) {
+      if (!(thrown instanceof ActivityFailure)) throw thrown
+      // The host does not answer. Whether the sandbox runs, is kept or is gone, the next step finds out.
+    }
+  }
+
+  /** True when the sandbox was parked, and the next step is to wake it. */
+  async #untilKept(keeping: Promise<void>): Promise<boolean> {
+    await keeping
+    this.#keeping = undefined
+    return this.#hostQueue !== undefined
   }
 
   /** A fresh sandbox, brought to where the journal ends. */
@@ -102,6 +135,7 @@ export class Session {
     const { limits, timings } = this.#plan
     const opened = await openSession({ session: this.#ref, limits }, timings, this.#openSummary())
     this.#isParked = false
+    this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue
     this.#ref = opened.session
     for (const { first, steps } of this.#journal.batches()) {

@@ -1,6 +1,7 @@
 import type { BackendCheck, BackendProblem } from '../backend.js'
 import {
   isPodman,
+  keepsCheckpoints,
   readInfo,
   readVersion,
   usesUserNamespace,
@@ -53,7 +54,14 @@ export async function checkDaemon({
 
 function summaryOf(version: DaemonVersion, info: DaemonInfo, image: string, runtime: string | undefined): string {
   const isolation = usesUserNamespace(info) ? 'user namespace' : 'no user namespace (userns-remap or rootless adds one)'
-  return `${isPodman(version) ? 'Podman' : 'Docker'} ${version.Version} (API ${version.ApiVersion}), ${runtime ?? 'default runtime'}, ${isolation}, image ${image}`
+  const parking = runtime === 'runsc' ? `, ${parkingOf(keepsCheckpoints(info, version, runtime))}` : ''
+  return `${isPodman(version) ? 'Podman' : 'Docker'} ${version.Version} (API ${version.ApiVersion}), ${runtime ?? 'default runtime'}${parking}, ${isolation}, image ${image}`
+}
+
+function parkingOf(isKept: boolean): string {
+  return isKept
+    ? 'sandboxes that wait are kept on disk'
+    : 'sandboxes that wait are rebuilt ("experimental": true in daemon.json keeps them on disk)'
 }
 
 /** What the daemon can't enforce. */

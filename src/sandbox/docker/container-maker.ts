@@ -1,7 +1,9 @@
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/limits.js'
 import type { SandboxId } from '../backend.js'
+import type { ContainerState } from './adopt.js'
 import { attach } from './attach.js'
+import { dropCheckpoint, restore } from './checkpoint.js'
 import { DockerConnection } from './connection.js'
 import { containerBody, type ContainerBody } from './container-body.js'
 import { type Daemon, meetDaemon } from './daemon.js'
@@ -23,6 +25,13 @@ export interface ContainerMakerOptions {
   /** See {@link DockerConnection}. */
   readonly sendMs: number
 }
+
+const begin = {
+  created: (engine, container, signal) => engine.start(container, signal),
+  parked: restore,
+  // Of an attempt to park it that was cut off, or to wake it.
+  running: dropCheckpoint,
+} satisfies Record<ContainerState, (engine: DockerEngine, container: string, signal?: AbortSignal) => Promise<void>>
 
 /** Makes the containers of one image, for sessions and ahead of them: one body, one way to start. */
 export class ContainerMaker {
@@ -83,12 +92,16 @@ export class ContainerMaker {
     }
   }
 
-  /** Attaches first and starts then: what the runner says at once is not missed. */
-  async connect(container: string, start: boolean, signal?: AbortSignal): Promise<DockerConnection> {
+  /**
+   * Attaches first and starts then: what the runner says at once is not missed.
+   *
+   * @throws BrokenCheckpointError; PtcError SANDBOX_UNAVAILABLE
+   */
+  async connect(container: string, state: ContainerState, signal?: AbortSignal): Promise<DockerConnection> {
     const { engine, image, sendMs } = this.#options
     const socket = await attach(engine, container, signal)
     try {
-      if (start) await engine.start(container, signal)
+      await begin[state](engine, container, signal)
     } catch (error) {
       socket.destroy()
       throw error

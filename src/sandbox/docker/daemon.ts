@@ -1,6 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import { daemonProblems } from './check.js'
-import { isPodman, readInfo, readVersion, usesUserNamespace } from './daemon-facts.js'
+import { isPodman, keepsCheckpoints, readInfo, readVersion, usesUserNamespace } from './daemon-facts.js'
 import type { DockerEngine } from './engine.js'
 import { podmanProblems } from './podman.js'
 
@@ -10,6 +10,8 @@ export interface Daemon {
   readonly userNamespace: boolean
   /** Podman's service: see podman.ts. */
   readonly isPodman: boolean
+  /** It writes containers of this runtime to disk, and starts them from it. */
+  readonly keepsCheckpoints: boolean
   /** What it can't enforce that is no wall, a line each. */
   readonly warnings: readonly string[]
 }
@@ -33,6 +35,7 @@ export async function meetDaemon(engine: DockerEngine, runtime: string | undefin
   return {
     userNamespace: usesUserNamespace(info),
     isPodman: isPodman(version),
+    keepsCheckpoints: keepsCheckpoints(info, version, runtime),
     warnings: problems.map(({ message }) => message),
   }
 }

@@ -57,7 +57,7 @@ export async function makeSpare(options: SpareOptions): Promise<Spare> {
   const body = await maker.body({ namespace: owner, session: name, epoch: 0 }, labels, limits)
   try {
     const container = (await maker.create(name, body)) ?? name
-    const connection = await maker.connect(container, true)
+    const connection = await maker.connect(container, 'created')
     return { name, container, body, connection, usableUntil: now + unclaimedSeconds * 1_000 * usableShare }
   } catch (error) {
     await engine.remove(name).catch(() => {})

@@ -15,7 +15,7 @@ export const limitCases: readonly CaseDefinition[] = [
   {
     name: 'that do not stop by themselves are stopped at their time',
     async run(scene) {
-      const notebook = await scene.fresh({ cellSeconds: 1 })
+      const notebook = await scene.fresh({ cellSeconds: 2 })
       await notebook.run('kept = 1')
       const { final } = await notebook.run('while True: pass')
       if (scene.stopsCode) {
@@ -30,7 +30,7 @@ export const limitCases: readonly CaseDefinition[] = [
     name: 'that do not let themselves be stopped are killed',
     needs: 'stopsCode',
     async run(scene) {
-      const notebook = await scene.fresh({ cellSeconds: 1 })
+      const notebook = await scene.fresh({ cellSeconds: 2 })
       const ignore = 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\n'
       const { final } = await notebook.run(`${ignore}while True: pass`)
       assert.equal(expectAnswer(final, 'lost').cause, 'killed_at_limit')

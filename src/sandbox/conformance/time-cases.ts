@@ -12,7 +12,7 @@ export const timeCases: readonly CaseDefinition[] = [
       assert.ok(first)
       const { calls, wakeInMs } = expectAnswer(first, 'suspended')
       assert.deepEqual(calls, [])
-      expectNear(wakeInMs, 3_600_000, 1_000)
+      expectNear(wakeInMs, 3_600_000, 60_000)
       assert.equal(output, 'woke\n')
     },
   },
@@ -23,7 +23,7 @@ export const timeCases: readonly CaseDefinition[] = [
       const source =
         'try:\n    async with asyncio.timeout(60):\n        await get(1)\nexcept TimeoutError:\n    print("too slow")'
       const { wakeInMs } = expectAnswer(await notebook.begin(source), 'suspended')
-      expectNear(wakeInMs, 60_000, 5_000)
+      expectNear(wakeInMs, 60_000, 30_000)
       notebook.now += 60_000
       const end = expectAnswer(await notebook.advance({ type: 'results', results: [] }), 'completed')
       assert.equal(end.output, 'too slow\n')

@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 'x' | 'events' | 'bytes'
+export type Unit = 'ms' | 'x' | 'events' | 'bytes' | 'MiB' | '/s'
 
 /** One measured quantity, a sample for each repetition. */
 export interface Row {

@@ -15,18 +15,22 @@ import { PtcError } from '../../common/errors.js'
 import { sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
 import type { Executed, ExecuteInput, SessionInput } from '../../common/sessions.js'
+import type { RunTree } from '../history/index.js'
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
 import { mayPass } from '../temporal-error.js'
 import { interruptSession } from './interrupt.js'
 import { latestSession, sessionEnd, type SessionEnding, sessionOver } from './ending.js'
 import { sessionWorkflowId } from './name.js'
+import { type WatchedExecution, watchExecution } from './watch-execution.js'
 
 export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
   /** Fail when there is no such session, instead of beginning one. */
   readonly mustExist?: boolean
   /** Aborted: the code is interrupted, as by Ctrl-C; the session lives on, and the outcome is `stopped`. */
   readonly signal?: AbortSignal
+  /** Called with what the code does (its calls, for one), about twice a second; best effort. */
+  readonly onChange?: (tree: RunTree) => void
 }
 
 /** What came of code that was executed on a session. */
@@ -54,7 +58,7 @@ export async function executeOnSession(
   taskQueue: string,
   name: string,
   source: string,
-  { mustExist = false, sandbox, limits, signal }: ExecuteOptions,
+  { mustExist = false, sandbox, limits, signal, onChange }: ExecuteOptions,
 ): Promise<SessionExecution> {
   const workflowId = sessionWorkflowId(name)
   checkStart('program', source, {})
@@ -88,7 +92,9 @@ export async function executeOnSession(
             })
       const { workflowRunId: runId = '' } = handle
       const interrupt = () => interruptSession(client, { workflowId, runId }, { execution: updateId })
-      const executed = await whileHeeding(signal, interrupt, () => answerOf(handle, name))
+      const answer = () => whileHeeding(signal, interrupt, () => answerOf(handle, name))
+      const watched = { workflowId, runId, updateId, source }
+      const executed = await (onChange === undefined ? answer() : whileWatching(client, watched, onChange, answer))
       const previous = executed.isNew && before.type === 'over' ? before.ending : undefined
       return { session: name, workflowId, runId, previous, ...executed }
     } catch (thrown) {
@@ -115,6 +121,23 @@ async function whileHeeding<Result>(
     return await work()
   } finally {
     signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Waits for work, and tells what it does meanwhile. */
+async function whileWatching<Result>(
+  client: Client,
+  execution: WatchedExecution,
+  onChange: (tree: RunTree) => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const over = new AbortController()
+  const watching = watchExecution(client, execution, onChange, over.signal)
+  try {
+    return await work()
+  } finally {
+    over.abort()
+    await watching
   }
 }
 

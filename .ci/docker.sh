@@ -3,6 +3,8 @@
 
 dockerd_pid=
 dockerd_log=
+# gVisor, and its checkpoints, which Docker calls experimental. A sandbox has no network, so gVisor needs none of its own.
+dockerd_configuration='{ "experimental": true, "runtimes": { "runsc": { "path": "runsc", "runtimeArgs": ["--network=none"] } } }'
 
 docker_answers() {
   timeout -k 5 10 docker version >/dev/null 2>&1
@@ -26,17 +28,20 @@ install_missing() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 || fail "could not install ${missing[*]}"
 }
 
-# A daemon that answers already is used and left alone; one started here is stopped by stop_docker.
+# A daemon that answers already is used and left alone; one started here has gVisor, and is stopped by stop_docker.
 start_docker() {
   docker_answers && return
   install_missing dockerd:docker.io docker:docker.io iptables:iptables
   docker_answers && return
   [ "$(id -u)" = 0 ] || fail 'no Docker daemon answers. Start one, or run as root and one is started.'
+  install_missing runsc:runsc
+  export PTC_TEST_GVISOR=required
   dockerd_log=$(mktemp)
   say "starting dockerd (log: $dockerd_log)"
   # Left behind by a machine image or a killed daemon, it would keep the new one from starting.
   if [ -f /var/run/docker.pid ] && ! kill -0 "$(cat /var/run/docker.pid)" 2>/dev/null; then rm -f /var/run/docker.pid; fi
-  dockerd >"$dockerd_log" 2>&1 &
+  printf '%s\n' "$dockerd_configuration" >"$dockerd_log.json"
+  dockerd --config-file "$dockerd_log.json" >"$dockerd_log" 2>&1 &
   dockerd_pid=$!
   local deadline=$((SECONDS + 90))
   until docker_answers; do

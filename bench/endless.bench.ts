@@ -57,7 +57,11 @@ await benchmark('endless', async (context) => {
 async function run({ client, taskQueue }: Stack, program: string, calls = 100): Promise<string> {
   const workflowId = randomUUID()
   const limits = { callsPerCell: calls, callsPerRun: calls }
-  const result = await client.workflow.execute('program', { taskQueue, workflowId, args: [{ source: program, limits }] })
+  const result = await client.workflow.execute('program', {
+    taskQueue,
+    workflowId,
+    args: [{ source: program, limits }],
+  })
   const { outcome } = result as { readonly outcome: { readonly status: string; readonly output: string } }
   const expected = `${(calls * (calls - 1)) / 2}\n`
   if (outcome.status !== 'ok' || outcome.output !== expected) throw new Error(`it failed: ${JSON.stringify(outcome)}`)

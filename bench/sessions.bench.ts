@@ -29,6 +29,7 @@ await benchmark('sessions', async (context) => {
     { what: 'raw hardened container, first byte', unit: 'ms', samples: raw },
     { what: 'Docker session, open alone', unit: 'ms', samples: open },
     { what: 'Docker session, first cell done', unit: 'ms', samples: session },
+    { what: 'open alone / raw container', unit: 'x', samples: ratios(open, raw), target: 1.15 },
     { what: 'first cell done / raw container', unit: 'x', samples: ratios(session, raw) },
     { what: 'from the warm pool, open alone', unit: 'ms', samples: warmOpen },
     { what: 'from the warm pool, first cell done', unit: 'ms', samples: warmSession },

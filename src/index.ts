@@ -1,5 +1,6 @@
 export { defineConfig, type PtcConfig } from './worker/config/define-config.js'
 export { defineTool, ToolError, type Tool, type ToolContext, type ToolDefinition } from './tools/index.js'
+export { defineBackend, type BackendDefinition } from './sandbox/define-backend.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export type { Caller, Effect } from './common/calls.js'
 export type {

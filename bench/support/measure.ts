@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 'x' | 'events' | 'bytes' | 'MiB' | 'MB/s'
+export type Unit = 'ms' | 'x' | 'events' | 'bytes' | 'MiB' | 'MB/s' | '/s'
 
 /** One measured quantity, a sample for each repetition. */
 export interface Row {

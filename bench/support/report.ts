@@ -1,7 +1,7 @@
 import { type Row, summarise, type Unit } from './measure.js'
 import type { BenchOptions } from './options.js'
 
-const digits: Readonly<Record<Unit, number>> = { ms: 2, x: 2, events: 1, bytes: 0, MiB: 0, 'MB/s': 0 }
+const digits: Readonly<Record<Unit, number>> = { ms: 2, x: 2, events: 1, bytes: 0, MiB: 1, 'MB/s': 0, '/s': 1 }
 
 /** Writes the results to stdout: a table for people, or one JSON object on a line of its own. */
 export function report(

@@ -19,6 +19,7 @@ const open = new Set<BenchSession>()
 /** One session, driven as an activity would. */
 export interface BenchSession {
   readonly ref: SessionRef
+  readonly workflowId: string
   advance(input: StepInput): Promise<StepAnswer>
   close(): Promise<void>
 }
@@ -48,12 +49,14 @@ export async function openSession(
   readValue: ReadValue = noValues,
 ): Promise<BenchSession> {
   const id = randomUUID()
-  const owner = { workflowId: `bench-${id}`, runId: id, limits: defaultLimits }
+  const workflowId = `bench-${id}`
+  const owner = { workflowId, runId: id, limits: defaultLimits }
   const { signal } = new AbortController()
   const { session } = await host.open({ id, epoch: 1, backend }, owner, signal)
   let steps = 0
   const opened: BenchSession = {
     ref: session,
+    workflowId,
     advance(input) {
       steps += 1
       const step: Step = { number: steps, now: steps, input }

@@ -15,6 +15,12 @@ authority: whatever it says is checked again by the host, because the code it ru
 import os
 import sys
 
+# A sandbox has no network. Without TLS asyncio takes 2 MB less in each; `import ssl` in user code works all the same.
+sys.modules["ssl"] = None
+import asyncio  # noqa: E402, F401
+
+del sys.modules["ssl"]
+
 # Python is started isolated (-I), so this folder is not on the path; user code must not find it there either.
 folder = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, folder)

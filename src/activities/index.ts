@@ -9,7 +9,7 @@ import { appendJournal } from './journal.js'
 import { modelTurn } from './model-turn.js'
 import { planRun } from './plan-run.js'
 import { toolActivities } from './run-tool-call.js'
-import { advanceSession, closeSession, openSession } from './sessions.js'
+import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './sessions.js'
 
 /** The activities of role `workflow`. */
 export function workflowActivities(plan: RunPlan, values: Values) {
@@ -36,6 +36,8 @@ export function sandboxActivities(host: SessionHost, registry: ToolRegistry, val
     anyHost: { [activityNames.openSession]: openSession(host, hostQueue) },
     ownHost: {
       [activityNames.advanceSession]: advanceSession(host, registry, values),
+      [activityNames.interruptSession]: interruptSession(host),
+      [activityNames.parkSession]: parkSession(host),
       [activityNames.closeSession]: closeSession(host),
     },
   }

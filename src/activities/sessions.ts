@@ -1,7 +1,9 @@
 import type { Limits } from '../common/limits.js'
+import { PtcError } from '../common/errors.js'
 import type {
   AdvanceAnswer,
   AdvanceInput,
+  InterruptInput,
   OpenedSession,
   SessionRef,
   Step,
@@ -35,6 +37,20 @@ export function advanceSession(host: SessionHost, registry: ToolRegistry, values
     inActivity((scope) => advance(host, { registry, values, limits: input.limits, signal: scope.signal }, input, scope))
 }
 
+/** Activity `session.interrupt`: the code of a step that is under way is to stop. Tried again until it is, on the right worker. */
+export function interruptSession(host: SessionHost) {
+  return ({ session, step }: InterruptInput): Promise<void> =>
+    inActivity(async () => {
+      if (await host.interrupt(session, step)) return
+      throw new PtcError('SANDBOX_UNAVAILABLE', `step ${step} is not under way on this worker`)
+    })
+}
+
+/** Activity `session.park`: is the sandbox kept as it is? If not, it is gone. */
+export function parkSession(host: SessionHost) {
+  return (session: SessionRef): Promise<boolean> => inActivity(({ signal }) => host.park(session, signal))
+}
+
 /** Activity `session.close`. */
 export function closeSession(host: SessionHost) {
   return (session: SessionRef): Promise<void> => inActivity(() => host.close(session))
@@ -58,10 +74,12 @@ async function advance(
     return host.advance(session, next, owner, { attempt, signal, onOutput, readValue })
   }
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
-  for (const [offset, { now, input, answer }] of past.entries()) {
-    const again = await describeAnswer(await take({ number: offset + 1, now, input }), describing, outputRoom)
-    if (again.type === 'lost') return again
-    const reason = difference(answer, again)
+  for (const [offset, { now, input, answer, interruptedAfterMs }] of past.entries()) {
+    const again = { number: offset + 1, now, input }
+    const repeated = await interruptedAgain(host, session, again.number, interruptedAfterMs, () => take(again))
+    const described = await describeAnswer(repeated, describing, outputRoom)
+    if (described.type === 'lost') return described
+    const reason = difference(answer, described)
     if (reason !== undefined) return { type: 'diverged', reason }
   }
   return step ? describeAnswer(await take(step), describing, outputRoom) : { type: 'repeated' }
@@ -73,4 +91,21 @@ function neededBy({ sha256 }: ValueRef, input: StepInput): string {
   const results = input.type === 'results' ? input.results : []
   const found = results.find(({ outcome }) => outcome.status === 'ok' && refOf(outcome.value)?.sha256 === sha256)
   return `the result of call ${found?.index ?? 0} of the session`
+}
+
+/** Code that was interrupted is interrupted again when it is repeated: without, it would run on, into calls it never made. */
+async function interruptedAgain(
+  host: SessionHost,
+  session: SessionRef,
+  step: number,
+  afterMs: number | undefined,
+  repeat: () => Promise<StepAnswer>,
+): Promise<StepAnswer> {
+  if (afterMs === undefined) return repeat()
+  const timer = setTimeout(() => void host.interrupt(session, step).catch(() => undefined), afterMs)
+  try {
+    return await repeat()
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -31,6 +31,8 @@ export const errorTable = {
   // sandbox
   SANDBOX_UNAVAILABLE: { retryable: true },
   SANDBOX_IMAGE_MISSING: { retryable: false },
+  /** What is there would run code, but can't hold it back: limits it does not enforce, no seccomp. */
+  SANDBOX_UNENFORCED: { retryable: false },
   SANDBOX_LOST: { retryable: false },
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },

@@ -3,8 +3,13 @@ import type { CallPosition } from './calls.js'
 /** Workflow types. */
 export const workflowNames = { agent: 'agent', program: 'program', session: 'session' } as const
 
-/** What workflow `session` is told and asked: an update, a signal, a query. */
-export const sessionMessages = { execute: 'execute', close: 'close', inspect: 'inspect' } as const
+/** What workflow `session` is told and asked: an update, two signals, a query. */
+export const sessionMessages = {
+  execute: 'execute',
+  interrupt: 'interrupt',
+  close: 'close',
+  inspect: 'inspect',
+} as const
 
 /** The task queue that workflows, models and tools are served from unless configured otherwise. */
 export const defaultTaskQueue = 'durable-ptc'
@@ -18,6 +23,8 @@ export const activityNames = {
   modelTurn: 'model.turn',
   openSession: 'session.open',
   advanceSession: 'session.advance',
+  interruptSession: 'session.interrupt',
+  parkSession: 'session.park',
   closeSession: 'session.close',
   appendJournal: 'journal.append',
   joinText: 'output.join',

@@ -33,6 +33,8 @@ export type CellOutcome =
       readonly error: string
       readonly sessionKept: boolean
     }
+  /** Somebody stopped it, as by Ctrl-C. */
+  | { readonly status: 'stopped'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
   /** A rebuilt session did not repeat its recorded calls. */
   | { readonly status: 'diverged'; readonly output: string; readonly error: string }
   /** The sandbox died and could not be rebuilt; variables are gone. */

@@ -12,7 +12,10 @@ export interface ToolPlan {
   readonly attempts: number
 }
 
-export type BackendName = 'docker' | 'wasm'
+export type BuiltInBackend = 'docker' | 'wasm'
+
+/** A backend of the engine, or one that the configuration brings. */
+export type BackendName = BuiltInBackend | (string & {})
 
 /** `auto`: the host that opens the session takes the best it has. */
 export type BackendChoice = BackendName | 'auto'

@@ -27,6 +27,12 @@ export interface Executed {
   readonly isNew: boolean
 }
 
+/** Argument of signal `interrupt`. */
+export interface InterruptSignal {
+  /** Update id of the execution that is to stop, wherever it stands; undefined: what runs now, if anything does. */
+  readonly execution?: string
+}
+
 /** Answer of query `inspect`. Times are milliseconds since the epoch. */
 export interface SessionStatus {
   readonly state: 'busy' | 'idle' | 'ending'

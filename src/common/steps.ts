@@ -20,6 +20,8 @@ export interface OpenedSession {
   readonly hostQueue: string
   /** For people: container name, image, interpreter. */
   readonly description: string
+  /** Parked, it may be found again as it was (`session.park`). Absent in histories from before that could be. */
+  readonly keepsParked?: boolean
 }
 
 /** A call as the program in the sandbox made it. */
@@ -67,25 +69,32 @@ export interface RecordedStep extends Omit<Step, 'number'> {
   readonly answer:
     | { readonly type: 'suspended'; readonly calls: readonly { readonly index: number; readonly digest: string }[] }
     | { readonly type: 'ended' }
+  /** Milliseconds after its begin the code was interrupted from outside: a rebuild does so too. */
+  readonly interruptedAfterMs?: number
+}
+
+/** Of a step whose code was interrupted from outside while it ran: milliseconds after the step had begun. */
+interface Interruptible {
+  readonly interruptedAfterMs?: number
 }
 
 /** How a step ended: as the sandbox says it, or with calls described and large output kept elsewhere. */
 export type StepAnswer<Call extends RequestedCall = RequestedCall, Output extends Held<string> = string> =
   /** The program can't go on: `calls` are new; earlier ones may still be open. `wakeInMs`: a timer of its own is due then. */
-  | {
+  | (Interruptible & {
       readonly type: 'suspended'
       readonly calls: readonly Call[]
       readonly wakeInMs: number | null
       readonly output: Output
-    }
-  | { readonly type: 'completed'; readonly output: Output }
-  /** The code raised. `kind` 'timed_out': the runner stopped it at its time limit; the session lives on. */
-  | {
+    })
+  | (Interruptible & { readonly type: 'completed'; readonly output: Output })
+  /** The code raised. Unless `kind` is 'code_error' it was stopped: at a limit, or ('stopped') from outside; the session lives on. */
+  | (Interruptible & {
       readonly type: 'failed'
-      readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded'
+      readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded' | 'stopped'
       readonly error: string
       readonly output: Output
-    }
+    })
   /** The sandbox is gone: rebuild. `reason` for people; `cause` decides whether a rebuild makes sense. */
   | {
       readonly type: 'lost'
@@ -132,3 +141,9 @@ export type AdvanceAnswer =
   | { readonly type: 'repeated' }
   /** The program did not do again what is recorded. */
   | { readonly type: 'diverged'; readonly reason: string }
+
+/** What `session.interrupt` is given. */
+export interface InterruptInput {
+  readonly session: SessionRef
+  readonly step: number
+}

@@ -11,14 +11,28 @@ export interface SandboxBackend {
    * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
    */
   open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection>
-  /** Connects to a living sandbox that another process may have made; undefined when there is none. */
+  /** Connects to a living sandbox that another process may have made, waking a parked one; undefined when there is none. */
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
-  /** Ends the sandbox and removes every trace; a sandbox that is not there is fine. */
+  /** Absent when this kind of sandbox can't be kept without running. */
+  readonly parking?: SandboxParking
+  /** Ends the sandbox, parked or not, and removes every trace; a sandbox that is not there is fine. */
   remove(id: SandboxId): Promise<void>
   /** Is this backend usable here, and what should its user know? Never throws. */
   check(): Promise<BackendCheck>
   /** Ends what belongs to this process (not sandboxes that can outlive it). Idempotent. */
   close(): Promise<void>
+}
+
+/** The ability to keep a sandbox that only waits, as it is, without memory and processes. */
+export interface SandboxParking {
+  /** Is it to be had on this host? Looked up once. @throws PtcError SANDBOX_UNAVAILABLE */
+  isAvailable(): Promise<boolean>
+  /**
+   * Puts a sandbox to rest, in which nothing may be under way and to which nobody may be connected. Whoever opens or attaches next finds
+   * it as it was, or finds none when what was kept is gone or broken. False when it could not be done; then the sandbox is of no use any more.
+   * Idempotent.
+   */
+  park(id: SandboxId, signal: AbortSignal): Promise<boolean>
 }
 
 export interface SandboxId {

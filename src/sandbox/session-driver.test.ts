@@ -189,6 +189,45 @@ describe('SessionDriver', () => {
     expect(runner.killed).toBe(false)
   })
 
+  it('interrupts code until it has noticed, and says so with the answer', async () => {
+    vi.useFakeTimers()
+    const { runner, driver, advance } = drive()
+    let times = 0
+    runner.interrupt = () => {
+      times += 1
+      if (times === 3) runner.say({ type: 'interrupted' })
+      return Promise.resolve(true)
+    }
+    const answer = advance()
+    await vi.advanceTimersByTimeAsync(300)
+    const interrupting = driver.interrupt(1)
+    await vi.advanceTimersByTimeAsync(2_500)
+    expect(await interrupting).toBe(true)
+    runner.say(completed(1, 'caught it'))
+    expect(await answer).toEqual({ type: 'completed', output: 'caught it', interruptedAfterMs: 300 })
+    expect(times).toBe(3)
+  })
+
+  it('interrupts no other step, and not for ever', async () => {
+    vi.useFakeTimers()
+    const { runner, driver, advance } = drive()
+    let times = 0
+    runner.interrupt = () => {
+      times += 1
+      return Promise.resolve(true)
+    }
+    expect(await driver.interrupt(1)).toBe(false)
+    const answer = advance(1)
+    expect(await driver.interrupt(2)).toBe(false)
+    expect(times).toBe(0)
+    const interrupting = driver.interrupt(1)
+    runner.say(completed(1))
+    expect(await answer).toMatchObject({ type: 'completed' })
+    expect(await interrupting).toBe(true)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(times).toBe(1)
+  })
+
   it('is not kept alive by chatter', async () => {
     vi.useFakeTimers()
     const { runner, advance } = drive()

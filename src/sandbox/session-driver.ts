@@ -3,6 +3,7 @@ import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
+import { interruptCode, type Interruptible, withInterrupt } from './interrupt.js'
 import { causeOf, reasonOf } from './lost.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
 import { toStepAnswer } from './protocol/answers.js'
@@ -44,7 +45,7 @@ const parseMsPerMebibyte = 1_000
 const maximumResends = 8
 
 /** A step whose answer is awaited. */
-interface Waiting {
+interface Waiting extends Interruptible {
   readonly step: number
   readonly answer: Deferred<StepAnswer>
   readonly deadline: Deadline
@@ -110,7 +111,8 @@ export class SessionDriver {
     try {
       this.#ask(waiting)
       // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
-      return await Promise.race([waiting.answer.promise, attempt.failed.promise])
+      const answer = await Promise.race([waiting.answer.promise, attempt.failed.promise])
+      return withInterrupt(answer, waiting)
     } catch (thrown) {
       // Nobody goes on with the step: who joined it must not wait for ever.
       if (waiting.attempt === attempt) waiting.answer.reject(thrown)
@@ -120,6 +122,14 @@ export class SessionDriver {
       if (waiting.attempt === attempt) waiting.deadline.stop()
       if (this.#waiting === waiting && waiting.attempt === attempt) this.#waiting = undefined
     }
+  }
+
+  /** Interrupts the code of this step, once; false when it is not under way here. Code that goes on is left to its time limit. */
+  async interrupt(step: number): Promise<boolean> {
+    const waiting = this.#waiting
+    if (waiting?.step !== step) return false
+    await interruptCode(this.#connection, waiting)
+    return true
   }
 
   /** Lets go without ending the sandbox. */
@@ -144,7 +154,7 @@ export class SessionDriver {
     const answer = deferred<StepAnswer>()
     const deadline = new Deadline(() => void this.#stop(answer))
     deadline.start(this.#patienceMs)
-    this.#waiting = { step: attempt.step.number, answer, deadline, attempt }
+    this.#waiting = { step: attempt.step.number, answer, deadline, attempt, since: Date.now() }
     return this.#waiting
   }
 
@@ -176,6 +186,7 @@ export class SessionDriver {
       if (step.number > this.#taken) await this.#sendValues(refs, attempt, deadline, signal)
     }
     if (signal.aborted) return
+    if (this.#waiting?.attempt === attempt) this.#waiting.since = Date.now()
     await this.#send(stepMessage(step, fence))
     this.#taken = Math.max(this.#taken, step.number)
   }
@@ -255,6 +266,9 @@ export class SessionDriver {
         return
       case 'output':
         if (waiting && message.step === waiting.step) waiting.attempt.onOutput(message.text)
+        return
+      case 'interrupted':
+        waiting?.interrupted?.resolve()
         return
       case 'refused':
         if (waiting && isSame(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)

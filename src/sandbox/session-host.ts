@@ -42,7 +42,8 @@ export class SessionHost {
     const before = await this.#drivers.get(keyOf(session))
     await before?.detach()
     this.#drivers.set(keyOf(session), Promise.resolve(driver))
-    return { session, description: driver.description }
+    const keepsParked = (await backend.parking?.isAvailable()) ?? false
+    return { session, description: driver.description, keepsParked }
   }
 
   /** Runs one step; `lost` when the sandbox is gone. Attaches again first when this process does not know the session. */
@@ -66,11 +67,28 @@ export class SessionHost {
     }
   }
 
+  /** Interrupts the code of a step; false when this process does not carry it out. */
+  async interrupt(session: SessionRef, step: number): Promise<boolean> {
+    const driver = await this.#drivers.get(keyOf(session))
+    return driver === undefined ? false : driver.interrupt(step)
+  }
+
+  /**
+   * Puts the sandbox of a session to rest in which nothing is under way: true when the next step finds it as it is now.
+   * False when that can't be done; then it is removed.
+   */
+  async park(session: SessionRef, signal: AbortSignal): Promise<boolean> {
+    await this.#letGo(session)
+    const id = this.#sandboxId(session)
+    const backend = this.#backend(session.backend)
+    if (await backend.parking?.park(id, signal)) return true
+    await backend.remove(id)
+    return false
+  }
+
   /** Ends the session and removes its sandbox; fine when there is none. */
   async close(session: SessionRef): Promise<void> {
-    const driver = await this.#drivers.get(keyOf(session))
-    this.#drivers.delete(keyOf(session))
-    await driver?.detach()
+    await this.#letGo(session)
     await this.#backend(session.backend).remove(this.#sandboxId(session))
   }
 
@@ -87,6 +105,12 @@ export class SessionHost {
     this.#drivers.clear()
     await Promise.all(drivers.map(async (driver) => driver?.detach()))
     await Promise.all(this.#options.backends.map((backend) => backend.close()))
+  }
+
+  async #letGo(session: SessionRef): Promise<void> {
+    const driver = await this.#drivers.get(keyOf(session))
+    this.#drivers.delete(keyOf(session))
+    await driver?.detach()
   }
 
   #find(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<SessionDriver | undefined> {

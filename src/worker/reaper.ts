@@ -1,5 +1,6 @@
 import { messageOf } from '../common/errors.js'
-import type { DockerBackend, ListedSandbox } from '../sandbox/docker/index.js'
+import type { SandboxId } from '../sandbox/backend.js'
+import { type DockerBackend, isSame, type ListedSandbox } from '../sandbox/docker/index.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 
 const intervalMs = 60_000
@@ -34,11 +35,15 @@ export function startReaper(options: ReaperOptions): { close(): Promise<void> } 
 export async function reap({ docker, host, owner, isRunning, onProgress }: ReaperOptions): Promise<void> {
   try {
     const abandoned: ListedSandbox[] = []
+    const waiting: ListedSandbox[] = []
     for (const sandbox of await docker.listSandboxes(owner)) {
       if (!(await isRunning(sandbox.workflowId))) abandoned.push(sandbox)
+      else if (sandbox.parked) waiting.push(sandbox)
     }
     for (const { id } of abandoned) await docker.remove(id)
-    const expired = await docker.removeExpired({ now: new Date(), keep: (id) => host.holds(id) })
+    // What waits on disk for days is as little forgotten as what somebody works with.
+    const isWanted = (id: SandboxId): boolean => host.holds(id) || waiting.some((parked) => isSame(parked.id, id))
+    const expired = await docker.removeExpired({ now: new Date(), keep: isWanted })
     const count = abandoned.length + expired.length
     if (count > 0) onProgress(`removed ${count} sandboxes that nobody used any more`)
   } catch (thrown) {

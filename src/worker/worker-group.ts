@@ -76,10 +76,19 @@ function queueOf({ config }: WorkerGroupOptions, role: Role): string {
 }
 
 function create(
-  { connection, namespace, values }: WorkerGroupOptions,
+  { connection, namespace, config, values }: WorkerGroupOptions,
   taskQueue: string,
   options: Partial<WorkerOptions>,
 ): Promise<Worker> {
-  const dataConverter = { externalStorage: payloadStorage(values.store) }
-  return Worker.create({ connection, namespace, taskQueue, dataConverter, shutdownGraceTime: graceTime, ...options })
+  // The SDK keeps heartbeats back until four fifths of their time are over: a worker that is slow for a moment would count as dead.
+  const maxHeartbeatThrottleInterval = config.plan.timings.heartbeatMs / 3
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    dataConverter: { externalStorage: payloadStorage(values.store) },
+    shutdownGraceTime: graceTime,
+    maxHeartbeatThrottleInterval,
+    ...options,
+  })
 }

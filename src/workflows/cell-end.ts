@@ -47,6 +47,8 @@ export function tooManyCalls(limit: number): CellEnd {
   }
 }
 
+export const interruptedText = 'KeyboardInterrupt: the code was stopped while it waited'
+
 export function tooLong(seconds: number): string {
   return `the code was stopped: with all it waits for it may take ${seconds} seconds. Wait for less at a time.`
 }

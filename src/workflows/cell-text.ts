@@ -22,6 +22,7 @@ function problem(outcome: CellEnd): string[] {
       return [outcome.error]
     case 'timed_out':
     case 'limit_exceeded':
+    case 'stopped':
       return [`[${outcome.status}] ${outcome.error}`, outcome.sessionKept ? '' : variablesBack]
     case 'diverged':
       return [

@@ -2,7 +2,7 @@ import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporali
 import { activityNames, type Role, roleQueue } from '../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, RunOptions } from '../common/runs.js'
 import type { RunPlan, Timings } from '../common/plan.js'
-import type { AdvanceAnswer, AdvanceInput, OpenedSession, SessionRef } from '../common/steps.js'
+import type { AdvanceAnswer, AdvanceInput, InterruptInput, OpenedSession, SessionRef } from '../common/steps.js'
 import type { Limits } from '../common/limits.js'
 import type { HeldText } from '../common/messages.js'
 import { plural } from '../common/text.js'
@@ -89,6 +89,30 @@ export function joinText(text: HeldText): Promise<string> {
 /** What only moves values. The store may be away for a while. */
 function keeping(summary: string): ActivityOptions {
   return { ...on('workflow'), startToCloseTimeout: '5m', retry: engineRetry, summary }
+}
+
+/** Interrupts the code of a step that is under way. To be cancelled when the step has ended: until then it is tried again. */
+export function interruptSession(input: InterruptInput, hostQueue: string, { heartbeatMs }: Timings): Promise<void> {
+  return run(activityNames.interruptSession, input, {
+    taskQueue: hostQueue,
+    startToCloseTimeout: '30s',
+    heartbeatTimeout: heartbeatMs,
+    retry: { initialInterval: '200ms', backoffCoefficient: 1.5, maximumInterval: '5s' },
+    cancellationType: 'TRY_CANCEL',
+    summary: 'interrupt the code',
+  })
+}
+
+/** Puts a session's sandbox on its host's disk; false when it had to be removed instead. */
+export function parkSession(session: SessionRef, hostQueue: string, timings: Timings): Promise<boolean> {
+  return run(activityNames.parkSession, session, {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: timings.hostMs,
+    startToCloseTimeout: timings.openMs,
+    heartbeatTimeout: timings.heartbeatMs,
+    retry: { ...engineRetry, maximumAttempts: 3 },
+    summary: 'park the session',
+  })
 }
 
 /** Removes a session's sandbox; when its host is gone, that host's reaper does it. */

@@ -69,7 +69,8 @@ export class Journal {
       answer.type === 'suspended'
         ? { type: 'suspended', calls: answer.calls.map(({ index, digest }) => ({ index, digest })) }
         : { type: 'ended' }
-    const step = { now, input, answer: recorded }
+    const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
+    const step = { now, input, answer: recorded, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
     this.#latest.push(step)
     this.#latestBytes += utf8Length(JSON.stringify(step))
     if (input.type === 'cell') this.#cells += 1

@@ -59,9 +59,11 @@ export function beginIdle({ session, alarm, idleMs }: Notebook): void {
 export type Wakening =
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
   | { readonly type: 'overdue' }
+  /** Somebody outside wants the cell to stop. */
+  | { readonly type: 'interrupted' }
 
 /**
- * Waits until the program can go on, or the time of its cell is over. When that takes long, the sandbox is given back on the way.
+ * Waits until the program can go on, or its cell is to stop. When that takes long, the sandbox is given back on the way.
  *
  * @throws what a call threw: the cancellation of the run
  */
@@ -85,7 +87,9 @@ export async function untilWoken(
   }
   if (parkAt < Math.min(wake, deadline)) alarm.set(parkAt, park)
   else watchDeadline()
-  const results = await openCalls.next(wakeAt === null ? null : Math.max(wakeAt - now, 0), () => overdue)
+  const wakeInMs = wakeAt === null ? null : Math.max(wakeAt - now, 0)
+  const results = await openCalls.next(wakeInMs, () => overdue || session.interruption.isWanted)
   alarm.clear()
+  if (session.interruption.isWanted) return { type: 'interrupted' }
   return overdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

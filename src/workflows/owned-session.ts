@@ -7,9 +7,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
+import type { CellOutcome } from '../common/outcomes.js'
 import type { RunOptions } from '../common/runs.js'
-import { type Executed, type ExecuteInput, executionBytes, type SessionResult } from '../common/sessions.js'
-import type { SessionStatus } from '../common/sessions.js'
+import { type Executed, type ExecuteInput, executionBytes, type InterruptSignal } from '../common/sessions.js'
+import type { SessionResult, SessionStatus } from '../common/sessions.js'
 import { plural, utf8Length } from '../common/text.js'
 import { closeNotebook, type Notebook, openNotebook } from './notebook.js'
 import { outcomeOf } from './program.js'
@@ -24,6 +25,13 @@ interface Opened {
   readonly notebook: Notebook
 }
 
+export interface Execution {
+  /** Of its update. */
+  readonly id: string
+  /** The session began with it. */
+  readonly isNew: boolean
+}
+
 /** A session between its executions: whose turn it is, and when its time is over. */
 export class OwnedSession {
   readonly #name: string
@@ -35,6 +43,9 @@ export class OwnedSession {
   #accepted = 0
   #pending = 0
   #turn: Promise<unknown> = Promise.resolve()
+  /** Id of the execution whose turn it is, and of those that are to stop before it is theirs. */
+  #current: string | undefined
+  readonly #withdrawn = new Set<string>()
   #lastUsedAt = this.#createdAt
   #ended: SessionResult['ended'] | undefined
 
@@ -71,10 +82,10 @@ export class OwnedSession {
   }
 
   /** Executes code when its turn has come. @throws ApplicationFailure SESSION_CLOSED, and what opening a sandbox throws */
-  async execute({ source }: ExecuteInput, isNew: boolean): Promise<Executed> {
+  async execute({ source }: ExecuteInput, execution: Execution): Promise<Executed> {
     this.#accepted += 1
     this.#pending += 1
-    const executed = this.#turn.then(() => this.#runCell(source, isNew))
+    const executed = this.#turn.then(() => this.#takeTurn(source, execution))
     this.#turn = executed.catch(() => undefined)
     try {
       return await executed
@@ -82,6 +93,13 @@ export class OwnedSession {
       this.#pending -= 1
       this.#lastUsedAt = Date.now()
     }
+  }
+
+  /** Stops one execution, and nothing else of the session. */
+  interrupt({ execution = this.#current }: InterruptSignal): void {
+    if (execution === undefined) return
+    if (execution === this.#current) this.#opened?.notebook.session.interruption.want()
+    else this.#withdrawn.add(execution) // its turn is to come, or it has not even arrived
   }
 
   /** Stops what is executed; {@link untilOver} then returns. */
@@ -132,19 +150,27 @@ export class OwnedSession {
     return this.#opened
   }
 
-  async #runCell(source: string, isNew: boolean): Promise<Executed> {
-    const { run, notebook } = await this.#opening
+  async #takeTurn(source: string, { id, isNew }: Execution): Promise<Executed> {
+    const opened = await this.#opening
     if (this.#ended !== undefined) throw this.#closed()
-    const { toolCalls } = run.counts
+    const { counts } = opened.run
+    const toolCalls = counts.toolCalls
+    const outcome = this.#withdrawn.delete(id) ? neverBegun : await this.#runCell(source, id, opened)
+    return { outcome, cell: counts.cells, toolCalls: counts.toolCalls - toolCalls, isNew }
+  }
+
+  async #runCell(source: string, id: string, { run, notebook }: Opened): Promise<CellOutcome> {
+    this.#current = id
     try {
-      const outcome = await this.#cells.run(async () => outcomeOf(await runCell(run, notebook, source)))
-      return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
+      return await this.#cells.run(async () => outcomeOf(await runCell(run, notebook, source)))
     } catch (thrown) {
       if (isCancellation(thrown)) throw this.#closed()
       // The engine failed in the middle of a cell; the next one starts from the state before it.
       notebook.openCalls.dropCell()
       await notebook.session.dropCell()
       throw thrown
+    } finally {
+      this.#current = undefined
     }
   }
 
@@ -158,6 +184,13 @@ export class OwnedSession {
       `**waits for code until ${until}**\n\ncells ${counts.cells} of at most ${plan.sessions.executions} · tool calls ${counts.toolCalls}`,
     )
   }
+}
+
+const neverBegun: CellOutcome = {
+  status: 'stopped',
+  output: '',
+  error: 'KeyboardInterrupt: the code was stopped before it had begun',
+  sessionKept: true,
 }
 
 function refusal(code: ErrorCode, message: string): ApplicationFailure {

@@ -3,7 +3,7 @@ import type { AdvanceAnswer, DescribedAnswer } from '../common/steps.js'
 import { plural, utf8Length } from '../common/text.js'
 import { type Held, refOf } from '../common/values.js'
 import { callTool } from './call-tool.js'
-import { type CellEnd, endOf, tooLarge, tooLong, tooManyCalls, tooRestless } from './cell-end.js'
+import { type CellEnd, endOf, interruptedText, tooLarge, tooLong, tooManyCalls, tooRestless } from './cell-end.js'
 import type { CellState } from './cell-state.js'
 import { beginIdle, type Notebook, untilWoken } from './notebook.js'
 import type { CallOfCell, OpenCalls, Record } from './open-calls.js'
@@ -87,6 +87,7 @@ async function toItsEnd(
         await session.dropCell()
         return endedAs(broken)
       }
+      if (session.interruption.isWanted) return endedAs(await stopCell(notebook, 'stopped', interruptedText, printed))
       for (const call of calls) openCalls.start({ call, turn: cell.turn, cell: cell.number }, serveWith(run))
     }
     showProgress(run, `cell ${cell.number} waits for ${plural(openCalls.size, 'tool call')}`)
@@ -95,6 +96,7 @@ async function toItsEnd(
     if (woken.type === 'overdue') {
       return endedAs(await stopCell(notebook, 'timed_out', tooLong(limits.cellTotalSeconds), printed))
     }
+    if (woken.type === 'interrupted') return endedAs(await stopCell(notebook, 'stopped', interruptedText, printed))
     if (woken.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
     if (cell.wakes > limits.wakesPerCell) {
       return endedAs(await stopCell(notebook, 'limit_exceeded', tooRestless(limits.wakesPerCell), printed))
@@ -107,7 +109,7 @@ async function toItsEnd(
 /** Ends a cell that waits. Its variables are kept if its code lets itself be stopped. */
 async function stopCell(
   notebook: Notebook,
-  status: 'timed_out' | 'limit_exceeded',
+  status: 'timed_out' | 'limit_exceeded' | 'stopped',
   reason: string,
   printed: PrintedOutput,
 ): Promise<CellEnd> {

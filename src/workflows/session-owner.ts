@@ -9,11 +9,19 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import { sessionMessages } from '../common/names.js'
-import type { Executed, ExecuteInput, SessionInput, SessionResult, SessionStatus } from '../common/sessions.js'
+import type {
+  Executed,
+  ExecuteInput,
+  InterruptSignal,
+  SessionInput,
+  SessionResult,
+  SessionStatus,
+} from '../common/sessions.js'
 import { neverHang } from './never-hang.js'
-import { OwnedSession } from './owned-session.js'
+import { type Execution, OwnedSession } from './owned-session.js'
 
 const execute = defineUpdate<Executed, [ExecuteInput]>(sessionMessages.execute)
+const interrupt = defineSignal<[InterruptSignal]>(sessionMessages.interrupt)
 const close = defineSignal(sessionMessages.close)
 const inspect = defineQuery<SessionStatus>(sessionMessages.inspect)
 
@@ -25,9 +33,14 @@ export async function session({ name, openedBy, ...options }: SessionInput): Pro
   return neverHang(async () => {
     const owned = new OwnedSession(name, options)
     // Before anything is waited for: the first update comes with the start.
-    setHandler(execute, (input) => neverHang(() => owned.execute(input, currentUpdateInfo()?.id === openedBy)), {
+    const execution = (): Execution => {
+      const { id = '' } = currentUpdateInfo() ?? {}
+      return { id, isNew: id === openedBy }
+    }
+    setHandler(execute, (input) => neverHang(() => owned.execute(input, execution())), {
       validator: (input) => owned.check(input),
     })
+    setHandler(interrupt, (which) => owned.interrupt(which))
     setHandler(close, () => owned.close())
     setHandler(inspect, () => owned.status())
     try {

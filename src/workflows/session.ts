@@ -4,7 +4,8 @@ import type { ErrorCode } from '../common/errors.js'
 import type { RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
-import { advanceSession, appendJournal, closeSession, openSession } from './engine.js'
+import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
+import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
 import type { Run } from './run.js'
 
@@ -15,6 +16,8 @@ export interface SessionState {
   readonly ref: SessionRef
   /** Null: there is no sandbox at the moment. */
   readonly hostQueue: string | null
+  readonly isParked: boolean
+  readonly keepsParked: boolean
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly journal: JournalState
@@ -25,11 +28,17 @@ export class Session {
   readonly #plan: RunPlan
   readonly #startedAt: number
   readonly #journal: Journal
+  /** Of the current cell. */
+  readonly interruption = new Interruption()
   #ref: SessionRef
   /** Undefined while there is no sandbox. */
   #hostQueue: string | undefined
   #isParked = false
-  /** Settles when every sandbox that was parked is gone. */
+  /** Whether the host of the sandbox can keep it while it is parked. */
+  #keepsParked = false
+  /** Settles when the sandbox is kept, or gone; undefined while it is not parked that way. */
+  #keeping: Promise<void> | undefined
+  /** Settles when every sandbox that was given back is gone. */
   #parked: Promise<unknown> = Promise.resolve()
 
   /** @param state of the same session in an earlier run of the chain */
@@ -39,6 +48,8 @@ export class Session {
     const id = digestOf([workflowId, firstExecutionRunId]).slice(0, 20)
     this.#ref = state?.ref ?? { id, epoch: 0, backend: run.plan.backend }
     this.#hostQueue = state?.hostQueue ?? undefined
+    this.#isParked = state?.isParked ?? false
+    this.#keepsParked = state?.keepsParked ?? false
     this.#startedAt = state?.startedAt ?? Date.now()
     this.#journal = new Journal(state?.journal)
   }
@@ -51,12 +62,15 @@ export class Session {
    * @param outputRoom characters of output the answer may carry
    */
   async advance(input: StepInput, outputRoom: number): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
+    if (input.type === 'cell') this.interruption.clear()
     const step = this.#journal.next(input, Date.now() - this.#startedAt)
     for (let rebuilds = 0; ; rebuilds += 1) {
       const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
+        // Its code has had it: if it goes on all the same, it caught it.
+        if (answer.interruptedAfterMs !== undefined) this.interruption.clear()
         if (this.#journal.isLarge) await this.#journal.keep(appendJournal)
         return answer
       }
@@ -76,9 +90,17 @@ export class Session {
     await this.#discard()
   }
 
-  /** Gives the sandbox back until the next step, which finds everything as it was: that one is rebuilt from the journal. */
+  /**
+   * Gives the sandbox back until the next step, which finds everything as it was: from its host's disk where that can keep it, else rebuilt
+   * from the journal.
+   */
   park(): void {
-    if (this.#hostQueue === undefined) return
+    const hostQueue = this.#hostQueue
+    if (hostQueue === undefined) return
+    if (this.#keepsParked) {
+      this.#keeping = CancellationScope.nonCancellable(() => this.#keep(hostQueue))
+      return
+    }
     this.#isParked = true
     const discarded = CancellationScope.nonCancellable(() => this.#discard('park the session'))
     this.#parked = Promise.all([this.#parked, discarded])
@@ -88,6 +110,7 @@ export class Session {
   async close(): Promise<void> {
     await CancellationScope.nonCancellable(async () => {
       await this.#parked
+      await this.#keeping
       await this.#discard()
     })
   }
@@ -95,16 +118,49 @@ export class Session {
   /** All of it, for the next run of the chain: small, since the journal is kept elsewhere. */
   async handOver(): Promise<SessionState> {
     await this.#parked
+    await this.#keeping
     const journal = await this.#journal.keep(appendJournal)
-    return { ref: this.#ref, hostQueue: this.#hostQueue ?? null, startedAt: this.#startedAt, journal }
+    return {
+      ref: this.#ref,
+      hostQueue: this.#hostQueue ?? null,
+      isParked: this.#isParked,
+      keepsParked: this.#keepsParked,
+      startedAt: this.#startedAt,
+      journal,
+    }
   }
 
   async #attempt(step: Step, outputRoom: number): Promise<AdvanceAnswer> {
+    const isKept = this.#keeping !== undefined && (await this.#untilKept(this.#keeping))
     if (this.#hostQueue === undefined) {
       const rebuilt = await this.#open()
       if (rebuilt.type !== 'repeated') return rebuilt
     }
-    return this.#send({ step, outputRoom }, summaryOf(step))
+    const summary = isKept ? `wake the session: ${summaryOf(step)}` : summaryOf(step)
+    const send = () => this.#send({ step, outputRoom }, summary)
+    return step.input.type === 'stop' ? send() : this.interruption.around(send, () => this.#interrupt(step))
+  }
+
+  async #interrupt({ number }: Step): Promise<void> {
+    await interruptSession({ session: this.#ref, step: number }, this.#hostQueue ?? '', this.#plan.timings)
+  }
+
+  async #keep(hostQueue: string): Promise<void> {
+    try {
+      if (await parkSession(this.#ref, hostQueue, this.#plan.timings)) return
+      this.#isParked = true
+      this.#hostQueue = undefined
+    } catch (thrown) {
+      if (!(thrown instanceof ActivityFailure)) throw thrown
+      // The host does not answer. Whether the sandbox runs, is kept or is gone, the next step finds out.
+    }
+  }
+
+  /** True when the sandbox was parked, and the next step is to wake it. */
+  async #untilKept(keeping: Promise<void>): Promise<boolean> {
+    await keeping
+    this.#keeping = undefined
+    return this.#hostQueue !== undefined
   }
 
   /** A fresh sandbox, brought to where the journal ends. */
@@ -113,6 +169,7 @@ export class Session {
     const { limits, timings } = this.#plan
     const opened = await openSession({ session: this.#ref, limits }, timings, this.#openSummary())
     this.#isParked = false
+    this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue
     this.#ref = opened.session
     const { length, steps: recorded, cells: recordedCells } = this.#journal
@@ -176,6 +233,6 @@ function hostIsGone(thrown: unknown): string | undefined {
 
 function summaryOf({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`
-  if (input.type === 'stop') return 'stop the cell: its time is up'
+  if (input.type === 'stop') return 'stop the cell'
   return input.results.length === 0 ? 'go on: a timer is due' : `go on with ${plural(input.results.length, 'result')}`
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkflowHandle } from '@temporalio/client'
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
 import type { Fault } from '../../src/testing/index.js'
 import type { Duration } from '../../src/tools/duration.js'
@@ -14,11 +13,11 @@ function meeting(fault: Fault, idleTimeout: Duration = '30s') {
   })
 }
 
-/** Codes of the failed attempts, as the last one's start tells. */
-async function lastFailure(stack: Stack): Promise<string | null | undefined> {
+/** Why the attempt before the last one failed, as the start of the last one tells. */
+async function lastFailure(stack: Stack) {
   const { events } = await stack.history()
   const started = events.findLast(({ activityTaskStartedEventAttributes: event }) => event?.lastFailure)
-  return started?.activityTaskStartedEventAttributes?.lastFailure?.applicationFailureInfo?.type
+  return started?.activityTaskStartedEventAttributes?.lastFailure?.applicationFailureInfo
 }
 
 describe('the model is asked again after', () => {
@@ -31,38 +30,26 @@ describe('the model is asked again after', () => {
     const stack = await meeting(fault)
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'said in the end', turns: 1 })
     expect(stack.api.requests).toHaveLength(2)
-    expect(await lastFailure(stack)).toBe(failure)
+    expect((await lastFailure(stack))?.type).toBe(failure)
   })
 
   it('a stream that falls silent', async () => {
-    const stack = await meeting({ type: 'stall', at: { insideBlock: 0 } }, '700ms')
+    const stack = await meeting({ type: 'stall', at: { insideBlock: 0 } }, '3s')
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'said in the end' })
     expect(stack.api.requests).toHaveLength(2)
-    expect(await lastFailure(stack)).toBe('MODEL_TIMEOUT')
+    expect((await lastFailure(stack))?.type).toBe('MODEL_TIMEOUT')
   })
 
   it('429, no sooner than retry-after says', async () => {
     const stack = await meeting({ type: 'status', status: 429, headers: { 'retry-after': '3' } })
     const begun = performance.now()
-    const handle = await stack.startAgent()
-    await stack.api.waitForRequest(({ outcome }) => outcome === 'faulted')
-    const delay = await nextRetryDelay(handle)
-    expect(delay).toBe(3)
-    expect(await handle.result()).toMatchObject({ answer: 'said in the end' })
+    expect(await stack.ask()).toMatchObject({ answer: 'said in the end' })
     expect(performance.now() - begun).toBeGreaterThan(2_900)
-    expect(await lastFailure(stack)).toBe('MODEL_RATE_LIMIT')
-    await stack.leftClean(handle)
+    const failure = await lastFailure(stack)
+    expect(failure?.type).toBe('MODEL_RATE_LIMIT')
+    expect(Number(failure?.nextRetryDelay?.seconds)).toBe(3)
   })
 })
-
-/** Seconds until the next attempt, as the failed one asked for. */
-async function nextRetryDelay(handle: WorkflowHandle): Promise<number> {
-  for (;;) {
-    const { raw } = await handle.describe()
-    const failure = raw.pendingActivities?.find(({ lastFailure }) => lastFailure)?.lastFailure
-    if (failure) return Number(failure.applicationFailureInfo?.nextRetryDelay?.seconds ?? 0)
-  }
-}
 
 describe('the run fails at once, typed, after', () => {
   it.each<[string, Fault, string]>([

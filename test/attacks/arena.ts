@@ -67,14 +67,14 @@ export class Arena {
 
   /** An attack whose program is to end by itself: what it printed, line by line. */
   async probe(source: string, limits: Partial<Limits> = {}): Promise<readonly string[]> {
-    const { outcome } = await this.attack(source, limits)
+    const { outcome } = await this.attack(source, { ...unhurried, ...limits })
     expect(outcome).toMatchObject({ status: 'ok' })
     return outcome.output.trimEnd().split('\n')
   }
 
   /** The worker takes the next run, whose sandbox has no file and no process but its own. */
   async nextSessionIsClean(): Promise<void> {
-    const { outcome } = await this.stack.run(lookAround)
+    const { outcome } = await this.stack.run(lookAround, { limits: unhurried })
     expect(outcome).toEqual({ status: 'ok', output: '[] True\n' })
   }
 
@@ -97,6 +97,9 @@ export class Arena {
     await this.#end()
   }
 }
+
+/** For programs that are not stopped: the limit under which an attack runs may be a second. */
+const unhurried = { cellSeconds: 60 }
 
 const lookAround = `
 import os

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Arena } from './arena.js'
 
 const megabyte = 1024 * 1024
-const slow = { timeout: 90_000 }
 
 /** Rows of the embedded sandbox; those that look for a way out are in test/sandbox/wasm-jail.test.ts. */
 describe('a hostile program in the embedded sandbox', () => {
@@ -19,13 +18,13 @@ describe('a hostile program in the embedded sandbox', () => {
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
     ],
     ['a number without end', 'x = 10 ** (10 ** 8)\nprint(len(str(x)))'],
-  ])('D01 %s ends at its time', slow, async (_what, source) => {
+  ])('D01 %s ends at its time', async (_what, source) => {
     const { outcome, milliseconds } = await arena.attack(source)
     expect(outcome.status).toBe('timed_out')
-    expect(milliseconds).toBeLessThan(30_000)
+    expect(milliseconds).toBeLessThan(90_000)
   })
 
-  it('D01, D03 what amplifies has the memory of its child, and no more: Python is told', slow, async () => {
+  it('D01, D03 what amplifies has the memory of its child, and no more: Python is told', async () => {
     const sources = [
       '"a" * 10 ** 10',
       '1 << 10 ** 10',
@@ -34,30 +33,34 @@ describe('a hostile program in the embedded sandbox', () => {
       '("x" * 1_000_000).replace("x", "y" * 5_000)',
       're.sub("x", "y" * 5_000, "x" * 1_000_000)',
     ]
-    const { outcome, grownBytes } = await arena.attack(`
+    const { outcome, grownBytes } = await arena.attack(
+      `
 import re
 for source in ${JSON.stringify(sources)}:
     try: eval(source)
     except (MemoryError, OverflowError, SyntaxError) as error: print(type(error).__name__)
-`)
+`,
+      { cellSeconds: 60 },
+    )
     expect(outcome).toMatchObject({ status: 'ok' })
     expect(outcome.output.trim().split('\n')).toHaveLength(sources.length)
     expect(grownBytes).toBeLessThan(150 * megabyte)
   })
 
-  it('D02 a list nested 200,000 deep ends the child, not the worker', slow, async () => {
-    const { outcome } = await arena.attack('import json\na = []\nfor _ in range(200_000): a = [a]\njson.dumps(a)')
+  it('D02 a list nested 200,000 deep ends the child, not the worker', async () => {
+    const source = 'import json\na = []\nfor _ in range(200_000): a = [a]\njson.dumps(a)'
+    const { outcome } = await arena.attack(source, { cellSeconds: 60 })
     expect(['code_error', 'lost']).toContain(outcome.status)
   })
 
-  it('D04 print without end is cut', slow, async () => {
+  it('D04 print without end is cut', async () => {
     const { outcome, grownBytes } = await arena.attack('while True: print("x" * 1_000)')
     expect(outcome.status).toBe('timed_out')
     expect(outcome.output.length).toBeLessThan(21_000)
     expect(grownBytes).toBeLessThan(150 * megabyte)
   })
 
-  it('D07 neither environment, files nor the classes of Python lead to the host', slow, async () => {
+  it('D07 neither environment, files nor the classes of Python lead to the host', async () => {
     const answers = await arena.probe(`
 import os
 def attempt(what):

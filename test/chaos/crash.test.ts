@@ -8,20 +8,19 @@ const code = (source: string) => ({
   reply: { content: [{ type: 'tool_use' as const, name: 'execute_code', input: { code: source } }] },
 })
 
-/** Sequential and parallel calls, code that takes its time, state from cell to cell. */
+/** Sequential and parallel calls, code that runs until it is let go on, state from cell to cell. */
 const firstCell = `
-import asyncio, time
+import asyncio, os
 done = [(await charge(name="a"))["done"]]
-end = time.monotonic() + BUSY
-while time.monotonic() < end: pass
+while BUSY and not os.path.exists("/tmp/go"): pass
 done += [r["done"] for r in await asyncio.gather(charge(name="b"), charge(name="c"))]
 print(done)
 `
 const secondCell = 'done.append((await charge(name="d"))["done"])\nprint(",".join(done))'
 
-function script({ busySeconds = 0, secondTurnDelayMs = 0 } = {}): Script {
+function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
   return [
-    code(firstCell.replace('BUSY', String(busySeconds))),
+    code(firstCell.replace('BUSY', busy ? 'True' : 'False')),
     { ...code(secondCell), faults: secondTurnDelayMs ? [{ type: 'delay', attempt: 1, ms: secondTurnDelayMs }] : [] },
     { reply: { content: [{ type: 'text', text: 'charged {{last_tool_result}}' }] } },
   ]
@@ -43,7 +42,7 @@ async function nothingWasLost(scene: CrashScene, handle: WorkflowHandle): Promis
 }
 
 describeDocker('kill -9', () => {
-  it('of the worker while the code waits for a tool: another one reattaches', { timeout: 90_000 }, async () => {
+  it('of the worker while the code waits for a tool: another one reattaches', async () => {
     const scene = await CrashScene.begin(script())
     scene.ledger.hold('b')
     const handle = await scene.startAgent()
@@ -56,7 +55,7 @@ describeDocker('kill -9', () => {
     expect(scene.api.requests).toHaveLength(3)
   })
 
-  it('of the worker while the model answers: only the request in flight is repeated', { timeout: 90_000 }, async () => {
+  it('of the worker while the model answers: only the request in flight is repeated', async () => {
     const scene = await CrashScene.begin(script({ secondTurnDelayMs: 60_000 }))
     const handle = await scene.startAgent()
     await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
@@ -66,64 +65,67 @@ describeDocker('kill -9', () => {
     expect(scene.api.requests).toHaveLength(4)
   })
 
-  it('of the worker while code runs: the program goes on in its container', { timeout: 90_000 }, async () => {
-    const scene = await CrashScene.begin(script({ busySeconds: 4 }))
+  it('of the worker while code runs: the program goes on in its container', async () => {
+    const scene = await CrashScene.begin(script({ busy: true }))
     const handle = await scene.startAgent()
     await scene.activityRuns(handle, 'session.advance', 1)
     await scene.replaceWorker()
+    await scene.letGoOn(handle)
     await nothingWasLost(scene, handle)
     expect(await scene.count(handle, 'session.open')).toBe(1)
     expect(scene.ledger.asked).toHaveLength(4)
     expect(scene.api.requests).toHaveLength(3)
   })
 
-  it(
-    'of the container while the code waits for a tool: the session is rebuilt from the journal',
-    { timeout: 90_000 },
-    async () => {
-      const scene = await CrashScene.begin(script())
-      scene.ledger.hold('b')
-      const handle = await scene.startAgent()
-      await scene.ledger.askedFor('b')
-      await scene.killContainer(handle)
-      scene.ledger.release('b')
-      await nothingWasLost(scene, handle)
-      expect(await scene.count(handle, 'session.open')).toBe(2)
-      expect(scene.ledger.asked).toHaveLength(4)
-      expect(scene.api.requests).toHaveLength(3)
-    },
-  )
+  it('of the container while the code waits for a tool: the session is rebuilt from the journal', async () => {
+    const scene = await CrashScene.begin(script())
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await scene.killContainer(handle)
+    scene.ledger.release('b')
+    await nothingWasLost(scene, handle)
+    expect(await scene.count(handle, 'session.open')).toBe(2)
+    expect(scene.ledger.asked).toHaveLength(4)
+    expect(scene.api.requests).toHaveLength(3)
+  })
 
-  it(
-    'of the container while the model answers: variables of the earlier cell come back',
-    { timeout: 90_000 },
-    async () => {
-      const scene = await CrashScene.begin(script({ secondTurnDelayMs: 1_500 }))
-      const handle = await scene.startAgent()
-      await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
-      await scene.killContainer(handle)
-      await nothingWasLost(scene, handle)
-      expect(await scene.count(handle, 'session.open')).toBe(2)
-      expect(scene.ledger.asked).toHaveLength(4)
-    },
-  )
+  it('of the container while the model answers: variables of the earlier cell come back', async () => {
+    const scene = await CrashScene.begin(script({ secondTurnDelayMs: 5_000 }))
+    const handle = await scene.startAgent()
+    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
+    await scene.killContainer(handle)
+    await nothingWasLost(scene, handle)
+    expect(await scene.count(handle, 'session.open')).toBe(2)
+    expect(scene.ledger.asked).toHaveLength(4)
+  })
 
-  it(
-    'of the container while code runs: the cell is run again and given its recorded results',
-    { timeout: 90_000 },
-    async () => {
-      const scene = await CrashScene.begin(script({ busySeconds: 3 }))
-      const handle = await scene.startAgent()
-      await scene.activityRuns(handle, 'session.advance', 1)
-      await scene.killContainer(handle)
-      await nothingWasLost(scene, handle)
-      expect(await scene.count(handle, 'session.open')).toBe(2)
-      expect(scene.ledger.asked).toHaveLength(4)
-      expect(scene.api.requests).toHaveLength(3)
-    },
-  )
+  it('of the container while code runs: the cell is run again and given its recorded results', async () => {
+    const scene = await CrashScene.begin(script({ busy: true }))
+    const handle = await scene.startAgent()
+    await scene.activityRuns(handle, 'session.advance', 1)
+    await scene.killContainer(handle)
+    await scene.letGoOn(handle)
+    await nothingWasLost(scene, handle)
+    expect(await scene.count(handle, 'session.open')).toBe(2)
+    expect(scene.ledger.asked).toHaveLength(4)
+    expect(scene.api.requests).toHaveLength(3)
+  })
 
-  it('of worker and container together', { timeout: 90_000 }, async () => {
+  it('of the worker while its run is parked: another host goes on when the answer comes', async () => {
+    const scene = await CrashScene.begin(script(), { environment: { TEST_PARK: 'soon' } })
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await expect.poll(() => scene.containersLeft(handle)).toBe(0)
+    await scene.replaceWorker('another-host')
+    await scene.ledger.askedFor('b', 2)
+    scene.ledger.release('b')
+    await nothingWasLost(scene, handle)
+    expect(await scene.count(handle, 'session.open')).toBeGreaterThan(1)
+  })
+
+  it('of worker and container together', async () => {
     const scene = await CrashScene.begin(script())
     scene.ledger.hold('c')
     const handle = await scene.startAgent()
@@ -136,26 +138,22 @@ describeDocker('kill -9', () => {
     expect(scene.api.requests).toHaveLength(3)
   })
 
-  it(
-    'of the worker under a tool that must not be repeated: the code is told, and the effect stays single',
-    { timeout: 90_000 },
-    async () => {
-      const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
-      const scene = await CrashScene.begin([
-        code(source),
-        { reply: { content: [{ type: 'text', text: 'it is {{last_tool_result}}' }] } },
-      ])
-      scene.ledger.hold('mail')
-      const handle = await scene.startAgent()
-      await scene.ledger.askedFor('mail')
-      await scene.replaceWorker()
-      expect(await scene.result(handle)).toMatchObject({ answer: 'it is outcome_unknown' })
-      expect(scene.ledger.asked).toHaveLength(1)
-    },
-  )
+  it('of the worker under a tool that must not be repeated: the code is told, and the effect stays single', async () => {
+    const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
+    const scene = await CrashScene.begin([
+      code(source),
+      { reply: { content: [{ type: 'text', text: 'it is {{last_tool_result}}' }] } },
+    ])
+    scene.ledger.hold('mail')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('mail')
+    await scene.replaceWorker()
+    expect(await scene.result(handle)).toMatchObject({ answer: 'it is outcome_unknown' })
+    expect(scene.ledger.asked).toHaveLength(1)
+  })
 
-  it('of the whole host: the session is rebuilt on another one', { timeout: 90_000 }, async () => {
-    const scene = await CrashScene.begin(script())
+  it('of the whole host: the session is rebuilt on another one', async () => {
+    const scene = await CrashScene.begin(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
     scene.ledger.hold('b')
     const handle = await scene.startAgent()
     onTestFinished(() => scene.removeContainers(handle))
@@ -172,22 +170,18 @@ describeDocker('kill -9', () => {
 })
 
 describe('kill -9 with the embedded sandbox', () => {
-  it(
-    'of the worker, and the sandbox with it: the session is rebuilt from the journal',
-    { timeout: 90_000 },
-    async () => {
-      const scene = await CrashScene.begin(script(), 'wasm')
-      scene.ledger.hold('b')
-      const handle = await scene.startAgent()
-      await scene.ledger.askedFor('b')
-      await scene.replaceWorker()
-      await scene.ledger.askedFor('b', 2)
-      scene.ledger.release('b')
-      expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
-      expect(scene.ledger.names).toEqual(['a', 'b', 'c', 'd'])
-      expect(scene.api.requests).toHaveLength(3)
-      expect(await scene.count(handle, 'session.open')).toBe(2)
-      await scene.replays(handle)
-    },
-  )
+  it('of the worker, and the sandbox with it: the session is rebuilt from the journal', async () => {
+    const scene = await CrashScene.begin(script(), { backend: 'wasm' })
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await scene.replaceWorker()
+    await scene.ledger.askedFor('b', 2)
+    scene.ledger.release('b')
+    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
+    expect(scene.ledger.names).toEqual(['a', 'b', 'c', 'd'])
+    expect(scene.api.requests).toHaveLength(3)
+    expect(await scene.count(handle, 'session.open')).toBe(2)
+    await scene.replays(handle)
+  })
 })

@@ -15,5 +15,5 @@ describe('ptc demo', () => {
     }
     expect(stderr).not.toContain('Warning')
     expect(code).toBe(0)
-  }, 60_000)
+  })
 })

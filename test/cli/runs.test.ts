@@ -190,7 +190,7 @@ describe('looking at runs', () => {
     })
     // Visibility lags behind the run itself.
     await expect
-      .poll(async () => (await project.run('list')).stdout, { timeout: 15_000, interval: 500 })
+      .poll(async () => (await project.run('list')).stdout, { interval: 500 })
       .toMatch(new RegExp(`^${id} +completed .*How much is 40`, 'm'))
     const listed = JSON.parse((await project.run('list', '--json', '--status', 'completed')).stdout) as {
       workflowId: string
@@ -248,7 +248,7 @@ describe('ending a run early', () => {
 describe('Ctrl-C before a run has begun', () => {
   it.runIf(process.platform === 'linux')('ends a command that waits for its input (seen in /proc)', async () => {
     const ptc = project.start('exec', '-')
-    await expect.poll(() => ptc.catchesSignals(), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => ptc.catchesSignals()).toBe(true)
     ptc.signal('SIGINT')
     expect(await ptc.ended).toMatchObject({ code: 130, stdout: '', stderr: 'ptc: interrupted\n' })
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patient } from '../support/patient.js'
 import { connectClient, testTemporal, uniqueName } from '../support/temporal.js'
 import { type Ended, Project, type Ptc } from './ptc.js'
 import { Terminal } from './terminal.js'
@@ -49,8 +50,12 @@ function exec(name: string, ...more: readonly string[]): Promise<Ended> {
 describe('ptc exec --session', () => {
   it('gives a program the variables of the one before', async () => {
     const name = newName()
-    expect(await exec(name, 'a.py')).toEqual({ code: 0, stdout: 'a\n', stderr: `new session ${name}\n` })
-    expect(await exec(name, 'b.py')).toEqual({ code: 0, stdout: '42\n', stderr: '' })
+    const first = await exec(name, 'a.py')
+    expect(first).toMatchObject({ code: 0, stdout: 'a\n' })
+    expect(first.stderr).toMatch(new RegExp(`^cell 1\nsandbox: .*\n✓ cell 1 {2}\\S+ · 1 call\nnew session ${name}\n$`))
+    const second = await exec(name, 'b.py')
+    expect(second).toMatchObject({ code: 0, stdout: '42\n' })
+    expect(second.stderr).toMatch(/^cell 2\n✓ cell 2 {2}\S+\n$/)
     const bad = await exec(name, 'bad.py')
     expect(bad).toMatchObject({ code: 1, stdout: 'before\n', stderr: expect.stringMatching(/ZeroDivisionError/) })
     expect(await exec(name, 'b.py', '--resume')).toMatchObject({ code: 0, stdout: '43\n' })
@@ -73,7 +78,7 @@ describe('ptc exec --session', () => {
     expect(await exec(name, 'b.py')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^session \S+ has ended \(closed\): a new one begins, without its variables\n[^]*NameError/,
+        /^session \S+ has ended \(closed\): a new one begins, without its variables\n[^]*NameError/m,
       ),
     })
   })
@@ -99,27 +104,41 @@ describe('ptc exec --session', () => {
     expect(missing.code).toBe(1)
   })
 
-  it('that is interrupted leaves the code to go on, and says how to stop it', async () => {
+  it('that is interrupted stops the code; the session keeps its variables', async () => {
     const name = newName()
     await exec(name, 'a.py')
-    const ptc = project.start('exec', '--session', name, '-').input('await wait()')
-    const client = await connectClient()
-    await expect
-      .poll(
-        async () => {
-          const { raw } = await client.workflow.getHandle(`session-${name}`).describe()
-          return raw.pendingActivities?.map(({ activityType }) => activityType?.name)
-        },
-        { timeout: 10_000 },
-      )
-      .toEqual(['wait'])
-    await client.connection.close()
+    const ptc = project.start('exec', '--session', name, '-').input('x = 1\nawait wait()')
+    await toolRuns(name, 'wait')
+    ptc.signal('SIGINT')
+    const { code, stderr } = await ptc.ended
+    expect(stderr).toMatch(/^interrupting the code; once more to leave it to itself$/m)
+    expect(stderr).toMatch(/^KeyboardInterrupt: the code was stopped while it waited$/m)
+    expect(code).toBe(130)
+    expect(await exec(name, 'b.py')).toMatchObject({ code: 0, stdout: '2\n' })
+  })
+
+  it('that is interrupted twice leaves code that will not stop, and says how to stop it', async () => {
+    const name = newName()
+    await exec(name, 'a.py')
+    const stubborn = 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'
+    const ptc = project.start('exec', '--session', name, '-').input(stubborn)
+    await toolRuns(name, 'session.advance')
+    ptc.signal('SIGINT')
+    await ptc.said(/interrupting the code/)
     ptc.signal('SIGINT')
     const { code, stderr } = await ptc.ended
     expect(stderr).toContain(`the code goes on in session ${name}; \`ptc sessions close ${name}\` stops it`)
     expect(code).toBe(130)
     expect(await project.run('sessions', 'show', name)).toMatchObject({ stdout: expect.stringMatching(/State +busy/) })
     expect(await project.run('sessions', 'close', name)).toMatchObject({ code: 0 })
+  })
+
+  it('is interrupted from elsewhere by its name', async () => {
+    const name = newName()
+    const ptc = project.start('exec', '--session', name, '-').input('await wait()')
+    await toolRuns(name, 'wait')
+    expect(await project.run('sessions', 'interrupt', name)).toMatchObject({ code: 0 })
+    expect(await ptc.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/KeyboardInterrupt/) })
   })
 
   it.each([
@@ -145,7 +164,7 @@ describe('ptc sessions', () => {
     await exec(one, 'a.py')
     await exec(other, 'a.py')
     await expect
-      .poll(async () => (await project.run('sessions', 'list')).stdout, { timeout: 20_000 })
+      .poll(async () => (await project.run('sessions', 'list')).stdout)
       .toMatch(new RegExp(`^NAME +STATE[^]*\\n${other} +idle +wasm +1 +1 .*in [^]*\\n${one} +idle`))
     const { stdout } = await project.run('sessions', 'list', '--json')
     expect(JSON.parse(stdout)).toMatchObject([{ name: other, state: 'idle', cells: 1 }, { name: one }])
@@ -197,7 +216,7 @@ describe('ptc exec -i', () => {
     terminal.type('  return 7\r\r')
     await terminal.shows(/new session repl-\w+[^]*>>> $/)
     terminal.type('print(f() * 6)\r')
-    await terminal.shows(/\n42\r?\n[^]*>>> $/)
+    await terminal.shows(/[\n\r]42\r?\n[^]*>>> $/)
     terminal.type('broken(\rhalf')
     await terminal.shows(/half$/)
     terminal.type('\u0003')
@@ -208,17 +227,53 @@ describe('ptc exec -i', () => {
     expect(await terminal.ended).toBe(0)
   })
 
-  it('at a terminal: Ctrl-C while code runs leaves, and ends a session that nobody named', async () => {
+  it('at a terminal: Ctrl-C stops what runs, shown with its calls, and the next block is read', async () => {
+    const name = newName()
+    const terminal = Terminal.start(project, 'exec', '-i', '--session', name)
+    await terminal.shows(/>>> $/)
+    terminal.type('\u0003')
+    await terminal.shows(/exit or Ctrl-D leaves[^]*>>> $/)
+    terminal.type('x = 7\r')
+    await terminal.shows(/new session[^]*>>> $/)
+    terminal.type('await wait()\r')
+    await terminal.shows(/calls 0\/1 done · wait/)
+    terminal.type('\u0003')
+    await terminal.shows(/KeyboardInterrupt[^]*>>> $/)
+    terminal.type('for n in range(10**12): pass\r\r')
+    await terminal.shows(/cell 3 runs/)
+    terminal.type('\u0003')
+    await terminal.shows(/line 1, in <module>[^]*KeyboardInterrupt[^]*>>> $/)
+    terminal.type('print(x * 6)\r')
+    await terminal.shows(/[\n\r]42\r?\n[^]*>>> $/)
+    terminal.type('\u0004')
+    expect(await terminal.ended).toBe(0)
+  })
+
+  it('at a terminal: the second Ctrl-C leaves, and ends a session that nobody named', async () => {
     const terminal = Terminal.start(project, 'exec', '-i')
     await terminal.shows(/>>> $/)
     terminal.type('print(1)\r')
     const [, name = ''] = await terminal.shows(/new session (repl-\w+)[^]*>>> $/)
-    terminal.type('await wait()\r')
-    await expect
-      .poll(async () => (await project.run('sessions', 'show', name)).stdout, { timeout: 20_000 })
-      .toMatch(/State +busy/)
+    terminal.type('while True:\r  try:\r    while True: pass\r  except BaseException: pass\r\r')
+    await terminal.shows(/cell 2 runs/)
+    terminal.type('\u0003')
+    await terminal.shows(/interrupting the code/)
     terminal.type('\u0003')
     expect(await terminal.ended).toBe(130)
     expect((await project.run('sessions', 'show', name)).stderr).toContain(`session ${name} was closed`)
   })
 })
+
+/** Settles when an activity of this type is under way in a session. */
+async function toolRuns(session: string, type: string): Promise<void> {
+  const client = await connectClient()
+  const types = async (): Promise<unknown[]> => {
+    const { raw } = await client.workflow.getHandle(`session-${session}`).describe()
+    return raw.pendingActivities?.map(({ activityType }) => activityType?.name) ?? []
+  }
+  try {
+    await expect.poll(() => types().catch(() => []), patient).toContain(type)
+  } finally {
+    await client.connection.close()
+  }
+}

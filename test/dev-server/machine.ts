@@ -15,7 +15,7 @@ export async function temporaryFolder(): Promise<string> {
 
 /** Starts a server that is closed after the test. */
 export async function start(options: Partial<DevServerOptions> = {}): Promise<TemporalServer> {
-  const server = await startDevServer({ onProgress: () => {}, signal: AbortSignal.timeout(60_000), ...options })
+  const server = await startDevServer({ onProgress: () => {}, signal: AbortSignal.timeout(150_000), ...options })
   onTestFinished(() => server.close())
   return server
 }

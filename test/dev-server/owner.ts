@@ -4,6 +4,6 @@ import { startDevServer } from '../../src/worker/dev-server/index.js'
 const server = await startDevServer({
   stateDirectory: process.argv[2],
   onProgress: () => {},
-  signal: AbortSignal.timeout(60_000),
+  signal: AbortSignal.timeout(150_000),
 })
 console.log(server.address)

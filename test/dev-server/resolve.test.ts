@@ -5,6 +5,9 @@ import { resolveTemporal } from '../../src/worker/dev-server/index.js'
 import { testTemporal } from '../support/temporal.js'
 import { start, temporaryFolder } from './machine.js'
 
+/** Only root may listen there, and does not; a port that was free a moment ago may be somebody's. */
+const nobody = '127.0.0.1:1'
+
 const quiet = { onProgress: () => {} }
 
 test('without settings and without a running dev server there is none', async () => {
@@ -42,12 +45,10 @@ test('a profile of temporal.toml names the server', async () => {
 
 test('a named server that does not answer is an error, never replaced', async () => {
   const stateDirectory = await temporaryFolder()
-  const gone = await start()
-  await gone.close()
-  const environment = { HOME: stateDirectory, TEMPORAL_ADDRESS: gone.address }
+  const environment = { HOME: stateDirectory, TEMPORAL_ADDRESS: nobody }
   await expect(resolveTemporal({ ...quiet, environment, stateDirectory })).rejects.toMatchObject({
     code: 'TEMPORAL_UNREACHABLE',
-    message: expect.stringContaining(`Temporal at ${gone.address}, namespace default, can not be used`) as string,
+    message: expect.stringContaining(`Temporal at ${nobody}, namespace default, can not be used`) as string,
     hint: expect.stringContaining('ptc dev') as string,
   })
 })

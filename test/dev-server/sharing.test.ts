@@ -19,6 +19,12 @@ async function startOwner(stateDirectory: string): Promise<{ readonly owner: Chi
   throw new Error('the owner ended before its server was ready')
 }
 
+/** Of the server that runs there; also the number of its process group. */
+function supervisorOf(stateDirectory: string): number {
+  const text = readFileSync(join(stateDirectory, 'temporal.json'), 'utf8')
+  return z.object({ pid: z.int() }).parse(JSON.parse(text)).pid
+}
+
 test('a second start on the same state directory joins the server that runs', async () => {
   const stateDirectory = await temporaryFolder()
   const first = await start({ stateDirectory })
@@ -60,13 +66,21 @@ test('a server ends when its owner is killed with SIGKILL, and the next start wa
   if (next.address !== address) expect(await listens({ address })).toBe(false)
 })
 
+test('a server whose supervisor was killed, and which answers yet, is not joined', async () => {
+  const stateDirectory = await temporaryFolder()
+  const first = await start({ stateDirectory })
+  process.kill(supervisorOf(stateDirectory), 'SIGKILL')
+  await first.lost
+  expect(await findRunningDevServer(stateDirectory)).toBeUndefined()
+  const second = await start({ stateDirectory })
+  expect(second.origin).toBe('started')
+  expect(await listens(second)).toBe(true)
+})
+
 test('a server that dies by itself is told to its owner', async () => {
   const stateDirectory = await temporaryFolder()
   const server = await start({ stateDirectory })
-  const record = z
-    .object({ pid: z.int() })
-    .parse(JSON.parse(readFileSync(join(stateDirectory, 'temporal.json'), 'utf8')))
-  process.kill(-record.pid, 'SIGKILL')
+  process.kill(-supervisorOf(stateDirectory), 'SIGKILL')
   const error = await server.lost
   expect(error.code).toBe('TEMPORAL_UNREACHABLE')
   expect(error.message).toMatch(/^the Temporal server ended by itself \(signal SIGKILL\)/)

@@ -1,10 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PtcError } from '../../src/common/errors.js'
+import { findBinary } from '../../src/worker/dev-server/find-binary.js'
+import { patient } from '../support/patient.js'
 import { environmentWithCli, listens, start, temporaryFolder } from './machine.js'
 
 async function connect(address: string): Promise<Client> {
@@ -82,6 +85,32 @@ test('a port that is lost to somebody else between finding and taking it is repl
   expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('x\nx\nx\n')
 })
 
+test('a server of somebody else that took the port in between is not taken for ours', async () => {
+  const folder = await temporaryFolder()
+  const real = await findBinary({ environment: process.env, onProgress: () => {}, signal: AbortSignal.timeout(60_000) })
+  // The first time, another server has the port before ours comes to it.
+  const environment = await environmentWithCli(
+    `if [ ! -e ${folder}/other ]; then
+  ${real} "$@" >/dev/null 2>&1 &
+  echo "$! $*" >${folder}/other
+  until [ -e ${folder}/answered ]; do sleep 0.1; done
+  echo "bind: address already in use" >&2
+  exit 1
+fi
+exec ${real} "$@"`,
+  )
+  const starting = start({ environment })
+  const [pid = '', port = ''] = /^(\d+) .*--port=(\d+)/.exec(await expectText(join(folder, 'other')))?.slice(1) ?? []
+  onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'))
+  const other = { address: `127.0.0.1:${port}` }
+  await expect.poll(() => listens(other)).toBe(true)
+  await setTimeout(1_000) // for ours to ask it; asking later finds the next one
+  writeFileSync(join(folder, 'answered'), '')
+  const server = await starting
+  expect(server.address).not.toBe(other.address)
+  expect(await listens(server)).toBe(true)
+})
+
 test('a wanted port that is taken is refused, not replaced', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
@@ -118,10 +147,10 @@ test('a server that does not end when asked is killed', async () => {
 
 /** A killed process is there until its parent has asked for it. */
 async function gone(pid: number): Promise<void> {
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), patient)
 }
 
 async function expectText(path: string): Promise<string> {
-  await expect.poll(() => readFileSync(path, 'utf8')).not.toBe('')
+  await expect.poll(() => existsSync(path) && readFileSync(path, 'utf8')).toMatch(/./)
   return readFileSync(path, 'utf8')
 }

@@ -17,7 +17,7 @@ async function shown(stack: Stack, full: boolean): Promise<string> {
 const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
 
 describe.each(backends)('what a cell prints, in %s', (backend) => {
-  it('is kept for people, though its reader gets only head and tail', { timeout: 60_000 }, async () => {
+  it('is kept for people, though its reader gets only head and tail', async () => {
     const stack = await Stack.start({ backend, tools: [echo], limits: { outputCharacters: 1_000 } })
     const source = 'for n in range(3):\n    for i in range(1_000): print("line", n, i)\n    await echo(value=n)'
     const { outcome } = await stack.run(source)
@@ -27,7 +27,7 @@ describe.each(backends)('what a cell prints, in %s', (backend) => {
     expect(full).not.toContain('characters cut')
   })
 
-  it('has an end there too, over all of its steps', { timeout: 60_000 }, async () => {
+  it('has an end there too, over all of its steps', async () => {
     const stack = await Stack.start({ backend, tools: [echo], limits: { capturedCharacters: 5_000 } })
     const source = 'for n in range(10):\n    print(str(n) * 4_000)\n    await echo(value=n)'
     const { outcome } = await stack.run(source)

@@ -36,10 +36,10 @@ describe('over a limit of the run:', () => {
       turn(code('print(kept)')),
       turn(text('{{last_tool_result}}')),
     ]
-    const stack = await Stack.start({ script, limits: { cellTotalSeconds: 1 } })
+    const stack = await Stack.start({ script, limits: { cellTotalSeconds: 4 } })
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: '1', cells: 2 })
     expect(JSON.stringify(stack.api.requests.at(1)?.body)).toContain(
-      '[timed_out] the code was stopped: with all it waits for it may take 1 seconds. Wait for less at a time.',
+      '[timed_out] the code was stopped: with all it waits for it may take 4 seconds. Wait for less at a time.',
     )
   })
 })

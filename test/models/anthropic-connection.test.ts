@@ -35,12 +35,13 @@ describe('time', () => {
       startStream(response)
       response.write(messageStart)
       for (let n = 0; n < 8; n += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await new Promise((resolve) => setTimeout(resolve, 250))
         response.write('event: ping\ndata: {"type": "ping"}\n\n')
       }
       response.end(helloReply.slice(messageStart.length))
     })
-    expect((await turn(provide({ ...silent, baseURL: server.url }))).stopReason).toBe('end_turn')
+    const provider = provide({ apiKey: 'k', idleTimeoutMs: 1_500, baseURL: server.url })
+    expect((await turn(provider)).stopReason).toBe('end_turn')
   })
 
   it('but not for ever', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,7 +58,7 @@ describe('the package, packed and installed into an empty project', () => {
       taskQueue,
       environment: { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test' },
     })
-  }, 300_000)
+  })
 
   afterAll(async () => {
     await worker?.kill()
@@ -69,14 +69,14 @@ describe('the package, packed and installed into an empty project', () => {
   const ptc = async (args: readonly string[]) => {
     const { address, namespace } = testTemporal()
     const env = { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
-    return run(join(project, 'node_modules/.bin/ptc'), args, { cwd: project, env, timeout: 120_000 })
+    return run(join(project, 'node_modules/.bin/ptc'), args, { cwd: project, env, timeout: 170_000 })
   }
 
-  it('runs a program with a tool', { timeout: 150_000 }, async () => {
+  it('runs a program with a tool', async () => {
     expect((await ptc(['exec', 'add.py'])).stdout).toBe('42\n')
   })
 
-  it('answers a question with code', { timeout: 150_000 }, async () => {
+  it('answers a question with code', async () => {
     const { stdout } = await ptc(['run', '--json', 'How much is 20 and 22?'])
     expect(JSON.parse(stdout)).toMatchObject({
       status: 'answered',
@@ -87,7 +87,40 @@ describe('the package, packed and installed into an empty project', () => {
     })
   })
 
-  it('has types that a strict project accepts', { timeout: 60_000 }, async () => {
+  it("takes a backend of somebody else's, which the published conformance suite passes", async () => {
+    const folder = join(project, 'backend')
+    await cp(join(checkout, 'examples/child-process-backend'), folder, { recursive: true })
+    // Compiled as its author would: strictly, against the published types.
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022']
+    await run(process.execPath, [compiler, ...strict, '--types', 'node', 'conformance.test.ts', 'ptc.config.ts'], {
+      cwd: folder,
+    })
+    const env = { ...process.env }
+    delete env['NODE_OPTIONS']
+    const { stdout } = await run(process.execPath, ['--test-reporter=tap', 'conformance.test.js'], { cwd: folder, env })
+    expect(stdout).toMatch(/^# pass [4-9]\d$/m)
+    expect(stdout).toMatch(/^# fail 0$/m)
+  })
+
+  it("runs a program in somebody else's backend", async () => {
+    const folder = join(project, 'backend')
+    const taskQueue = uniqueName('backend')
+    const named = `import config from './ptc.config.js'\nexport default { ...config, taskQueue: '${taskQueue}' }\n`
+    await writeFile(join(folder, 'named.config.ts'), named)
+    const owned = await WorkerProcess.start({
+      command: join(project, 'node_modules/durable-ptc/dist/client/cli/main.js'),
+      config: join(folder, 'named.config.ts'),
+      taskQueue,
+    })
+    try {
+      const { stdout } = await ptc(['exec', '--config', 'backend/named.config.ts', 'backend/add.py'])
+      expect(stdout).toBe('42 False\n')
+    } finally {
+      await owned.kill()
+    }
+  })
+
+  it('has types that a strict project accepts', async () => {
     const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node']
     await run(process.execPath, [compiler, ...strict, 'ptc.config.ts'], { cwd: project })
     await writeFile(join(project, 'wrong.ts'), config('q').replace('a + b', 'String(a)'))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Tool, ToolError } from '../../src/index.js'
 import { Stack, type StackOptions } from '../support/stack.js'
-import { aborted, Happening, tool } from '../support/tools.js'
+import { aborted, Barrier, Happening, tool } from '../support/tools.js'
 
 /** What code sees of a call: its value, or its exception. */
 async function seen(called: Tool, options: StackOptions = {}): Promise<string> {
@@ -151,9 +151,11 @@ describe('limits of calls', () => {
   it('callsInFlight is never exceeded, and the rest waits its turn', async () => {
     let now = 0
     let most = 0
+    const three = new Barrier(3)
     const busy = tool('busy', async () => {
       most = Math.max(most, (now += 1))
-      await new Promise((resolve) => setTimeout(resolve, 30))
+      await three.arrive()
+      await new Promise((resolve) => setTimeout(resolve, 30)) // for a fourth, if there is one
       now -= 1
       return null
     })

@@ -4,16 +4,16 @@ import { PtcError } from '../../src/common/errors.js'
 import type { JsonValue } from '../../src/common/json.js'
 import type { DeliveredResult, StepAnswer, StepInput } from '../../src/common/steps.js'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
-import { TestNotebook } from '../support/notebook.js'
+import { Notebook } from '../../src/sandbox/conformance/notebook.js'
 
 const hashes = 'import asyncio, hashlib\ndef digest(text): return hashlib.sha256(text.encode()).hexdigest()\n'
 
 /** Values that are too large for a step come in pieces before it, in every backend. */
 export function valuesConformance(backendOf: () => SandboxBackend): void {
-  let notebook: TestNotebook
+  let notebook: Notebook
 
   beforeAll(async () => {
-    notebook = await new TestNotebook(backendOf()).open()
+    notebook = await new Notebook(backendOf()).open()
   })
 
   afterAll(() => notebook?.close())
@@ -26,7 +26,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
   })
 
   it('arrive intact: 50 MB, and this process keeps none of it', { timeout: 300_000 }, async () => {
-    const large = await new TestNotebook(backendOf()).open()
+    const large = await new Notebook(backendOf()).open()
     const chunk = 'All work and no play. '.repeat(3_000)
     const count = Math.ceil((50 << 20) / chunk.length)
     const held = large.keepMade(() => quoted(chunk, count))
@@ -130,7 +130,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
   })
 
   it('do not count as time of the code', { timeout: 60_000 }, async () => {
-    const quick = await new TestNotebook(backendOf(), { cellSeconds: 1 }).open()
+    const quick = await new Notebook(backendOf(), { cellSeconds: 1 }).open()
     const { readValue } = quick
     // Past the limit and the grace of whoever watches it.
     quick.readValue = async function* (ref, signal) {
@@ -144,7 +144,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
   })
 
   it('that can not fit in the memory of the sandbox end the cell, not the session', { timeout: 120_000 }, async () => {
-    const small = await new TestNotebook(backendOf(), { memoryBytes: 128 << 20 }).open()
+    const small = await new Notebook(backendOf(), { memoryBytes: 128 << 20 }).open()
     await small.run('kept = 1')
     const held = small.keepMade(() => quoted('x'.repeat(1 << 20), 80))
     const { final } = await small.run('await get(1)', () => ok(held))
@@ -154,7 +154,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
   })
 
   it('that outgrow the memory of the sandbox while Python makes them end with it', { timeout: 120_000 }, async () => {
-    const small = await new TestNotebook(backendOf(), { memoryBytes: 128 << 20 }).open()
+    const small = await new Notebook(backendOf(), { memoryBytes: 128 << 20 }).open()
     const held = small.keepMade(function* () {
       yield '[[]'
       // 24 MiB of text, several hundred of lists.
@@ -182,7 +182,7 @@ function textOf(bytes: number, seed = ''): string {
   return line.repeat(Math.ceil(bytes / Buffer.byteLength(line)))
 }
 
-function cellOf(notebook: TestNotebook, source: string): StepInput {
+function cellOf(notebook: Notebook, source: string): StepInput {
   notebook.cell += 1
   return { type: 'cell', cell: notebook.cell, source }
 }
@@ -198,7 +198,7 @@ function resultsOf(answer: StepAnswer, value: JsonValue): StepInput {
 }
 
 /** Runs a cell that makes calls once, and answers each of them with this value. */
-async function delivered(notebook: TestNotebook, source: string, value: JsonValue) {
+async function delivered(notebook: Notebook, source: string, value: JsonValue) {
   const input = resultsOf(await notebook.advance(cellOf(notebook, source)), value)
   return { input, end: await notebook.advance(input) }
 }

@@ -3,5 +3,11 @@ import { describeDocker } from '../support/docker.js'
 import { conformance } from './conformance.js'
 
 describeDocker('the Docker sandbox', () => {
-  conformance({ makeBackend: () => createDockerBackend(), survivesItsMaker: true, stopsCode: true, hasProcesses: true })
+  conformance({
+    makeBackend: () => createDockerBackend(),
+    survivesItsMaker: true,
+    stopsCode: true,
+    hasProcesses: true,
+    isBoundary: true,
+  })
 })

@@ -26,7 +26,7 @@ def syscall(number, *arguments):
     return 'done' if libc.syscall(number, *arguments) >= 0 else errno.errorcode[ctypes.get_errno()]
 print('armed')
 `)
-  }, 300_000)
+  })
   afterAll(() => obedient.close())
 
   test('is what the table says, field by field (A23)', async () => {

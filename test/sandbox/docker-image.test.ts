@@ -29,7 +29,7 @@ describeDocker('the image of the Docker backend', () => {
     expect(check.usable).toBe(true)
     expect(check.summary).toMatch(/^Docker \S+ \(API 1\.\d+\)/)
     await backend.open(first.spec(), never)
-  }, 300_000)
+  })
 
   test('of another runner is refused', async () => {
     const other = changed.backend({ image: first.backend().image })
@@ -60,7 +60,7 @@ describeDocker('the image of the Docker backend', () => {
       message: expect.stringContaining('ptc-test-no-such-base'),
       hint: expect.stringContaining('PTC_BASE_IMAGE'),
     })
-  }, 60_000)
+  })
 
   test('that went away while the worker ran is said to be missing, and looked for again', async () => {
     const backend = changed.backend()
@@ -73,5 +73,5 @@ describeDocker('the image of the Docker backend', () => {
     await expect(backend.open(changed.spec(), never)).rejects.toMatchObject({ code: 'SANDBOX_IMAGE_MISSING' })
     await backend.ensureImage()
     await backend.open(changed.spec(), never)
-  }, 120_000)
+  })
 })

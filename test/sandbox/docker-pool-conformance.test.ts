@@ -4,5 +4,5 @@ import { conformance } from './conformance.js'
 
 describeDocker('the Docker sandbox with a warm pool', () => {
   const makeBackend = () => createDockerBackend({ warm: 2, owner: 'test' })
-  conformance({ makeBackend, survivesItsMaker: true, stopsCode: true, hasProcesses: true })
+  conformance({ makeBackend, survivesItsMaker: true, stopsCode: true, hasProcesses: true, isBoundary: true })
 })

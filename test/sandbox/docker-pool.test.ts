@@ -6,9 +6,8 @@ import { containerName } from '../../src/sandbox/docker/identity.js'
 import type { DockerBackendOptions } from '../../src/sandbox/docker/options.js'
 import { reap } from '../../src/worker/reaper.js'
 import { describeDocker } from '../support/docker.js'
+import { patient } from '../support/patient.js'
 import { TestBackend, Talk, docker, expectHardened, never, obedientRunner, openTalk } from './docker-support.js'
-
-const patient = { timeout: 15_000, interval: 50 }
 
 /** One owner's sandboxes and pools; all of them are gone when the test has ended. */
 class Place {
@@ -68,7 +67,7 @@ describeDocker('a warm pool', () => {
 
   beforeAll(async () => {
     await image.backend().ensureImage()
-  }, 300_000)
+  })
   afterAll(() => image.close())
 
   test('gives a session a container that runs already, and starts another', async () => {
@@ -127,7 +126,7 @@ describeDocker('a warm pool', () => {
     expect([dead, paused, gone]).not.toContain(await containerOf(spec))
     const fresh = await place.untilSpares(3)
     expect(fresh.filter((id) => [dead, paused, gone].includes(id))).toEqual([])
-    expect(await place.containers()).toHaveLength(4)
+    await expect.poll(() => place.containers()).toHaveLength(4)
   })
 
   test('does not hand out what is past its time, and replaces it before', async () => {
@@ -140,7 +139,7 @@ describeDocker('a warm pool', () => {
     expect(await containerOf(spec)).not.toBe(old)
     await slow.close()
 
-    await place.backend({ warm: 1, unclaimedSeconds: 2 })
+    await place.backend({ warm: 1, unclaimedSeconds: 5 })
     const [first] = await place.spares()
     await vi.waitFor(async () => expect(await place.untilSpares(1)).not.toContain(first), patient)
   })
@@ -218,7 +217,7 @@ describeDocker('the reaper, with warm pools', () => {
 
   beforeAll(async () => {
     await image.backend().ensureImage()
-  }, 300_000)
+  })
   afterAll(() => image.close())
 
   const minutes = (count: number): Date => new Date(Date.now() + count * 60_000)

@@ -36,7 +36,8 @@ export class TestBackend {
     for (const file of ['image/Dockerfile', 'image/seccomp.json']) {
       copyFileSync(join(runnerDirectory, file), join(this.#directory, file))
     }
-    writeFileSync(join(this.#directory, 'python/runner.py'), script)
+    // An image of its own: that of another test file is removed when that one ends.
+    writeFileSync(join(this.#directory, 'python/runner.py'), `${script}# ${this.namespace}\n`)
   }
 
   /** Another backend for the same sandboxes, as another worker would have it. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { StepAnswer, StepInput } from '../../src/common/steps.js'
 import { createDockerBackend, type DockerBackend } from '../../src/sandbox/docker/index.js'
 import { describeDocker } from '../support/docker.js'
-import { TestNotebook } from '../support/notebook.js'
+import { Notebook } from '../../src/sandbox/conformance/notebook.js'
 
 describeDocker('a transfer of values to a container', () => {
   let backend: DockerBackend
@@ -15,9 +15,9 @@ describeDocker('a transfer of values to a container', () => {
 
   /** A notebook that waits for one result, and the step that brings it. */
   async function waiting() {
-    const mine = await new TestNotebook(createDockerBackend()).open()
+    const mine = await new Notebook(createDockerBackend()).open()
     const text = '"0123456789"\n'.repeat(1_000_000)
-    const heir = new TestNotebook(backend, {}, mine.session)
+    const heir = new Notebook(backend, {}, mine.session)
     heir.keep(text)
     const begun = await mine.advance({ type: 'cell', cell: 1, source: 'print(len(await get(1)))' })
     expect(begun).toMatchObject({ type: 'suspended' })
@@ -29,7 +29,7 @@ describeDocker('a transfer of values to a container', () => {
   }
 
   /** What the reader of a worker does in the middle of the transfer. */
-  function halfway(mine: TestNotebook, event: () => void): void {
+  function halfway(mine: Notebook, event: () => void): void {
     const { readValue } = mine
     mine.readValue = async function* (ref, signal) {
       let chunks = 0

@@ -41,15 +41,17 @@ test('check says what runs and what stands around it', async () => {
     expect(problem).toMatchObject({ severity: 'warning', remedy: expect.any(String) })
 })
 
-test('an interpreter loaded ahead is handed out at once, and only once', async () => {
+test('an interpreter loaded ahead is handed out, and only once', async () => {
   const warm = backend({ warm: 1 })
   await until(async () => (await readyInterpreters(runner)).length > 0)
-  const before = performance.now()
+  const [ready = 0] = await readyInterpreters(runner)
   const first = await warm.open(specOf('first'), signal)
-  expect(performance.now() - before).toBeLessThan(200)
   expect(await new Attacker(first).run('mark = 1; answer = 1')).toEqual({ answer: 1 })
   const second = await warm.open(specOf('second'), signal)
   expect(await new Attacker(second).run('answer = "mark" in globals()')).toEqual({ answer: false })
+  // The first one is the one that was ready.
+  process.kill(ready, 'SIGKILL')
+  expect(await first.ended).toMatchObject({ reason: 'exited' })
 })
 
 test.each([
@@ -200,7 +202,7 @@ test('an interrupt that comes too late does not hit the next program', async () 
   expect(await attacker.run('answer = sum(range(1_000_000))')).toEqual({ answer: 499_999_500_000 })
 })
 
-test('endless output waits in the pipe: this process does not grow', { timeout: 60_000 }, async () => {
+test('endless output waits in the pipe: this process does not grow', async () => {
   const connection = await backend().open(specOf('flood'), signal)
   const flood =
     'import os\nblock = bytes(65536)\nfor i in range(1600):\n  view = block\n  while view: view = view[os.write(1, view):]'

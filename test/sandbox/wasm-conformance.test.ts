@@ -8,5 +8,6 @@ describe('the embedded sandbox', () => {
     survivesItsMaker: false,
     stopsCode: true,
     hasProcesses: false,
+    isBoundary: true,
   })
 })

@@ -103,7 +103,7 @@ const jails: Readonly<Record<string, () => JailLayers>> = {
 }
 
 describe.each(Object.keys(jails))('with %s', (name) => {
-  test('nothing of the host comes back, and nothing goes out', { timeout: 120_000 }, async () => {
+  test('nothing of the host comes back, and nothing goes out', async () => {
     const outcomes = new Map<string, string>()
     let interpreter: Interpreter | undefined
     let attacker: Attacker | undefined

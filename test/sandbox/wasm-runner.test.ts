@@ -28,7 +28,7 @@ async function answer(): Promise<RunnerMessage> {
     const { value, done } = await frames.next()
     if (done) throw new Error(`the sandbox ended: ${JSON.stringify(await connection.ended)}`)
     const message = runnerMessage.parse(value)
-    if (message.type !== 'output') return message
+    if (message.type !== 'output' && message.type !== 'interrupted') return message
   }
 }
 

@@ -26,7 +26,7 @@ test('a stripped Node reaches no network, file, process, worker or native bindin
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, path.join(folder, 'attack.mjs')], {
       env: {},
-      timeout: 20_000,
+      timeout: 120_000,
     })
     const outcomes = JSON.parse(stdout) as Record<string, string>
     expect(Object.keys(outcomes).length).toBeGreaterThan(15)

@@ -6,6 +6,7 @@ import { defaultLimits } from '../../src/common/limits.js'
 import type { Limits } from '../../src/common/limits.js'
 import type { SandboxConnection, SandboxSpec } from '../../src/sandbox/backend.js'
 import { FrameDecoder } from '../../src/sandbox/protocol/frames.js'
+import { patient } from '../support/patient.js'
 
 /**
  * A runner for attacks: every line of input is Python source as a JSON string, run in one namespace; the answer is a
@@ -108,9 +109,9 @@ export async function readyInterpreters(text: string): Promise<number[]> {
 
 /** Waits for something outside this process that announces itself in no other way. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000
+  const deadline = Date.now() + patient.timeout
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('waited for 15 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    if (Date.now() > deadline) throw new Error(`waited for ${patient.timeout} ms`)
+    await new Promise((resolve) => setTimeout(resolve, patient.interval))
   }
 }

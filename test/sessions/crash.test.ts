@@ -87,7 +87,7 @@ const more = 'done.append((await charge(name="b"))["done"])\nprint(done)'
 const both = { outcome: { status: 'ok', output: "['a', 'b']\n" }, isNew: false, cell: 2 }
 
 describeDocker('kill -9', () => {
-  it('of the worker between two executions: the session and its container live on', { timeout: 90_000 }, async () => {
+  it('of the worker between two executions: the session and its container live on', async () => {
     const scene = await KillScene.begin()
     await scene.execute(load)
     await scene.killWorker()
@@ -99,7 +99,7 @@ describeDocker('kill -9', () => {
     await scene.close()
   })
 
-  it('of the worker while something is executed: whoever waits gets the answer', { timeout: 90_000 }, async () => {
+  it('of the worker while something is executed: whoever waits gets the answer', async () => {
     const scene = await KillScene.begin()
     await scene.execute(load)
     scene.ledger.hold('b')
@@ -115,18 +115,14 @@ describeDocker('kill -9', () => {
     await scene.close()
   })
 
-  it(
-    'of the container between two executions: the variables come back, no call is made again',
-    { timeout: 90_000 },
-    async () => {
-      const scene = await KillScene.begin()
-      await scene.execute(load)
-      await scene.killContainer()
-      expect(await scene.execute(more)).toMatchObject(both)
-      expect(scene.ledger.names).toEqual(['a', 'b'])
-      expect(scene.ledger.asked).toHaveLength(2)
-      expect(await scene.count('session.open')).toBe(2)
-      await scene.close()
-    },
-  )
+  it('of the container between two executions: the variables come back, no call is made again', async () => {
+    const scene = await KillScene.begin()
+    await scene.execute(load)
+    await scene.killContainer()
+    expect(await scene.execute(more)).toMatchObject(both)
+    expect(scene.ledger.names).toEqual(['a', 'b'])
+    expect(scene.ledger.asked).toHaveLength(2)
+    expect(await scene.count('session.open')).toBe(2)
+    await scene.close()
+  })
 })

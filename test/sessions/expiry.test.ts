@@ -3,7 +3,7 @@ import { describeDocker } from '../support/docker.js'
 import { Happening, tool } from '../support/tools.js'
 import { SessionScene } from './session-scene.js'
 
-const idle = '2s'
+const idle = '4s'
 
 describeDocker('a session on which nothing is executed', () => {
   it('ends, gives its container back, and the next execution is told', async () => {
@@ -29,11 +29,8 @@ describeDocker('a session on which nothing is executed', () => {
     await scene.printed('x = 1')
     await scene.stack.stopWorker()
     await expect
-      .poll(
-        async () => (await scene.stack.history(scene.run)).events.some(({ timerFiredEventAttributes: fired }) => fired),
-        {
-          timeout: 10_000,
-        },
+      .poll(async () =>
+        (await scene.stack.history(scene.run)).events.some(({ timerFiredEventAttributes: fired }) => fired),
       )
       .toBe(true)
     expect(await scene.stack.containers(scene.run)).toHaveLength(1)
@@ -50,7 +47,7 @@ describeDocker('a session on which nothing is executed', () => {
       return released.happened
     })
     const scene = await SessionScene.start({ tools: [hold], sessions: { idle } })
-    const executing = scene.execute('import time\nx = 1\nawait hold()\ntime.sleep(3)\nprint("whole")')
+    const executing = scene.execute('import time\nx = 1\nawait hold()\ntime.sleep(5)\nprint("whole")')
     await begun.happened
     released.happen(null)
     expect(await executing).toMatchObject({ outcome: { status: 'ok', output: 'whole\n' } })

@@ -35,6 +35,26 @@ export class SessionScene {
     return outcome.output
   }
 
+  /** Settles when a worker carries out a step of code. */
+  runsCode(): Promise<void> {
+    return this.stack.activityRuns(this.run, 'session.advance')
+  }
+
+  /** Executions the session has taken. */
+  accepted(): Promise<number> {
+    return this.#count('workflowExecutionUpdateAcceptedEventAttributes')
+  }
+
+  /** Signals it was sent. */
+  signals(): Promise<number> {
+    return this.#count('workflowExecutionSignaledEventAttributes')
+  }
+
+  async #count(attributes: keyof Awaited<ReturnType<Stack['history']>>['events'][number]): Promise<number> {
+    const { events } = await this.stack.history(this.run)
+    return events.filter((event) => event[attributes] !== null && event[attributes] !== undefined).length
+  }
+
   /** Ends it; then nothing may be left, and its history must replay. */
   async close(): Promise<void> {
     await this.stack.ptc.sessions.close(this.name)

@@ -35,7 +35,7 @@ describe('a session', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  it('executes what comes at the same time one after the other, and loses none', { timeout: 60_000 }, async () => {
+  it('executes what comes at the same time one after the other, and loses none', async () => {
     const scene = await SessionScene.start({ tools: [echo] })
     // More than the ten updates that Temporal lets wait at the same time.
     const numbers = Array.from({ length: 14 }, (_, index) => index + 1)
@@ -75,10 +75,10 @@ describe('a session', () => {
     expect(info).toMatchObject({ name: scene.name, state: 'idle', cells: 1, toolCalls: 1 })
     expect(info.lastUsedAt.getTime()).toBeGreaterThanOrEqual(info.createdAt.getTime())
     expect(Number(info.expiresAt) - info.lastUsedAt.getTime()).toBe(600_000)
-    await expect.poll(() => sessions.list(), { timeout: 10_000 }).toEqual([info])
+    await expect.poll(() => sessions.list()).toEqual([info])
     await scene.close()
     await expect(sessions.show(scene.name)).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
-    await expect.poll(() => sessions.list(), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => sessions.list()).toEqual([])
   })
 
   it('refuses what is no program, another backend, and a name that is none', async () => {
@@ -149,7 +149,7 @@ describe('closing', () => {
     const other = SessionScene.in(one.stack)
     const { sessions } = one.stack.ptc
     await Promise.all([one.printed('x = 1'), other.printed('x = 1')])
-    await expect.poll(async () => (await sessions.list()).length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(async () => (await sessions.list()).length).toBe(2)
     expect((await sessions.closeAll()).toSorted()).toEqual([one.name, other.name].toSorted())
     await Promise.all([one.stack.leftClean(one.run), one.stack.leftClean(other.run)])
     expect(await sessions.closeAll()).toEqual([])

@@ -2,9 +2,10 @@ import Dockerode from 'dockerode'
 import { fileURLToPath } from 'node:url'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
+import { exitCodeIn } from './exit-code-in.js'
 import { Ledger } from './ledger.js'
 import { connectClient, uniqueName } from './temporal.js'
 import { WorkerProcess } from './worker-process.js'
@@ -14,6 +15,12 @@ const workflowBundle = { codePath: fileURLToPath(new URL('../../dist/workflow-bu
 
 Runtime.install({ logger: new DefaultLogger('WARN') })
 
+export interface SceneOptions {
+  readonly backend?: 'docker' | 'wasm'
+  /** Read by the configuration of the workers. */
+  readonly environment?: NodeJS.ProcessEnv
+}
+
 /** A run to be disturbed: a model that is scripted, a world that counts, workers that can be killed. */
 export class CrashScene {
   readonly client: Client
@@ -21,23 +28,30 @@ export class CrashScene {
   readonly api: ScriptedMessagesApi
   readonly backend: 'docker' | 'wasm'
   readonly #taskQueue = uniqueName('crash')
+  readonly #environment: NodeJS.ProcessEnv
   #workers: WorkerProcess[] = []
 
-  private constructor(client: Client, ledger: Ledger, api: ScriptedMessagesApi, backend: 'docker' | 'wasm') {
+  private constructor(
+    client: Client,
+    ledger: Ledger,
+    api: ScriptedMessagesApi,
+    { backend = 'docker', environment = {} }: SceneOptions,
+  ) {
     this.client = client
     this.ledger = ledger
     this.api = api
     this.backend = backend
+    this.#environment = environment
   }
 
   /** Everything but the run; all of it ends with the test. */
-  static async begin(script: Script, backend: 'docker' | 'wasm' = 'docker'): Promise<CrashScene> {
+  static async begin(script: Script, options: SceneOptions = {}): Promise<CrashScene> {
     const [client, ledger, api] = await Promise.all([
       connectClient(),
       Ledger.start(),
       startScriptedMessagesApi({ script }),
     ])
-    const scene = new CrashScene(client, ledger, api, backend)
+    const scene = new CrashScene(client, ledger, api, options)
     onTestFinished(() => scene.#end())
     await scene.startWorker()
     return scene
@@ -49,6 +63,7 @@ export class CrashScene {
       ANTHROPIC_BASE_URL: this.api.url,
       ANTHROPIC_API_KEY: 'test-key',
       TEST_BACKEND: this.backend,
+      ...this.#environment,
     }
     const worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
     this.#workers.push(worker)
@@ -89,6 +104,16 @@ export class CrashScene {
     const [container] = await this.#containers(handle)
     if (!container) throw new Error('there is no container to kill')
     await this.#docker.getContainer(container.Id).kill()
+  }
+
+  /** For code that runs until there is a file `/tmp/go`. */
+  async letGoOn(handle: WorkflowHandle): Promise<void> {
+    const touch = async (): Promise<boolean> => {
+      const running = (await this.#containers(handle)).filter(({ State }) => State === 'running')
+      for (const { Id } of running) if ((await exitCodeIn(Id, ['touch', '/tmp/go']).catch(() => 1)) === 0) return true
+      return false
+    }
+    await expect.poll(touch).toBe(true)
   }
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {

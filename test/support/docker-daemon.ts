@@ -6,7 +6,7 @@ import { messageOf } from '../../src/common/errors.js'
 export type DockerState = 'available' | 'absent' | 'off'
 
 const modes = ['required', 'auto', 'off'] as const
-const pingMs = 5_000
+const pingMs = 60_000
 
 /** What `.ci/run` makes where no registry can be reached. */
 const localBase = 'durable-ptc-base:bookworm'

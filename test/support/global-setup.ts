@@ -7,10 +7,10 @@ declare module 'vitest' {
 
 let services: RunningServices | undefined
 
-/** Before the first test. vitest calls this for each of its projects; unit tests need no servers and wait for none. */
+/** Before the first test, once for all projects; unit tests need no servers and wait for none. */
 export async function setup(project: TestProject): Promise<void> {
-  if (project.name === 'unit') return
-  services ??= await startServices()
+  if (project.vitest.projects.every(({ name }) => name === 'unit')) return
+  services = await startServices()
   project.provide('temporal', services.temporal)
   project.provide('docker', services.docker)
 }

@@ -88,9 +88,10 @@ export class Stack {
       {
         tools,
         model: { name: 'scripted', ...model },
-        sandbox: { backend, docker: { runtime } },
+        // An interpreter kept ready costs a test more than it gives.
+        sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
         limits,
-        timings: { heartbeat: '2s', host: '10s', ...timings },
+        timings: { heartbeat: '5s', host: '60s', ...timings },
         sessions,
         values,
         taskQueue,

@@ -14,7 +14,7 @@ describeDocker('the reaper', () => {
     const other = new SessionHost({ namespace: `${owner}-other`, backends: [docker], tools: [] })
     const open = (where: SessionHost, workflowId: string) => {
       const session = { id: workflowId, epoch: 1, backend: 'docker' as const }
-      return where.open(session, { workflowId, runId: 'run', limits: defaultLimits }, AbortSignal.timeout(30_000))
+      return where.open(session, { workflowId, runId: 'run', limits: defaultLimits }, AbortSignal.timeout(120_000))
     }
     try {
       await Promise.all([open(host, 'alive'), open(host, 'over'), open(other, 'over')])
@@ -45,7 +45,7 @@ describeDocker('the reaper', () => {
     const owner = `reaper-${randomUUID()}`
     const session = { id: 'any', epoch: 1, backend: 'docker' as const }
     const mine = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
-    await mine.open(session, { workflowId: 'any', runId: 'run', limits: defaultLimits }, AbortSignal.timeout(30_000))
+    await mine.open(session, { workflowId: 'any', runId: 'run', limits: defaultLimits }, AbortSignal.timeout(120_000))
     try {
       await reap({ docker, host, owner, isRunning, onProgress: (line) => lines.push(line) })
       expect(lines).toEqual(['abandoned sandboxes could not be looked for: no Temporal'])

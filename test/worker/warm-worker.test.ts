@@ -4,50 +4,49 @@ import { parseConfig } from '../../src/worker/config/parse-config.js'
 import { installRuntime, startWorker } from '../../src/worker/index.js'
 import { sandboxOwner } from '../../src/worker/ownership.js'
 import { describeDocker } from '../support/docker.js'
+import { patient } from '../support/patient.js'
 import { temporalTest as test } from '../support/temporal.js'
 
 installRuntime('ERROR', () => undefined)
 
 describeDocker('a worker with warm containers', () => {
-  const options = { timeout: 60_000 }
-  test(
-    'runs a program in one of them, and leaves none',
-    options,
-    async ({ server, client, nativeConnection, taskQueue, workflowId }) => {
-      const { address, namespace } = server
-      const worker = await startWorker({
-        config: parseConfig({ tools: [], sandbox: { backend: 'docker' }, taskQueue }, 'test'),
-        server: { address, namespace, connectionOptions: { address } },
-        warm: 1,
-        onProgress: () => undefined,
-      })
-      onTestFinished(() => worker.shutdown())
-      const owner = await sandboxOwner(nativeConnection, namespace)
-      const filters = { label: ['ptc.pool', `ptc.owner=${owner}`] }
-      const containers = () => new Dockerode().listContainers({ all: true, filters })
-      const [spare] = await vi.waitFor(
-        async () => {
-          const found = await containers()
-          expect(found).toMatchObject([{ State: 'running' }])
-          return found
-        },
-        { timeout: 20_000, interval: 50 },
-      )
+  test('runs a program in one of them, and leaves none', async ({
+    server,
+    client,
+    nativeConnection,
+    taskQueue,
+    workflowId,
+  }) => {
+    const { address, namespace } = server
+    const worker = await startWorker({
+      config: parseConfig({ tools: [], sandbox: { backend: 'docker' }, taskQueue }, 'test'),
+      server: { address, namespace, connectionOptions: { address } },
+      warm: 1,
+      onProgress: () => undefined,
+    })
+    onTestFinished(() => worker.shutdown())
+    const owner = await sandboxOwner(nativeConnection, namespace)
+    const filters = { label: ['ptc.pool', `ptc.owner=${owner}`] }
+    const containers = () => new Dockerode().listContainers({ all: true, filters })
+    const [spare] = await vi.waitFor(async () => {
+      const found = await containers()
+      expect(found).toMatchObject([{ State: 'running' }])
+      return found
+    }, patient)
 
-      const handle = await client.workflow.start('program', {
-        taskQueue,
-        workflowId,
-        args: [{ source: 'print(6 * 7)' }],
-      })
-      expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
-      const results = (await handle.fetchHistory()).events?.flatMap(
-        (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
-      )
-      const opened = (results ?? []).map(({ data }) => Buffer.from(data ?? []).toString())
-      expect(opened.join('\n')).toContain(`docker container ${spare?.Id.slice(0, 12)}`)
+    const handle = await client.workflow.start('program', {
+      taskQueue,
+      workflowId,
+      args: [{ source: 'print(6 * 7)' }],
+    })
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
+    const results = (await handle.fetchHistory()).events?.flatMap(
+      (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
+    )
+    const opened = (results ?? []).map(({ data }) => Buffer.from(data ?? []).toString())
+    expect(opened.join('\n')).toContain(`docker container ${spare?.Id.slice(0, 12)}`)
 
-      await worker.shutdown()
-      expect(await containers()).toEqual([])
-    },
-  )
+    await worker.shutdown()
+    expect(await containers()).toEqual([])
+  })
 })

@@ -4,7 +4,7 @@ import signal
 import time
 
 from .channel import EMBEDDED
-from .errors import CellStop
+from .errors import CellStop, Interrupt
 
 STOP_AGAIN = 0.5  # seconds; code that swallows the first stop is stopped again, until the host kills it
 
@@ -33,7 +33,7 @@ class CellTimer:
         self.limit = 90.0
         self.used = 0.0
         self.running = False
-        signal.signal(signal.SIGINT, self._stop)  # the host's deadline
+        signal.signal(signal.SIGINT, self._stop)  # from the host: at its own deadline, or because somebody wants so
         if not EMBEDDED:  # there it is the only one
             signal.signal(signal.SIGALRM, self._stop)
 
@@ -52,8 +52,11 @@ class CellTimer:
             signal.setitimer(signal.ITIMER_REAL, 0)
         self.used += time.monotonic() - self.since
 
-    def _stop(self, *_):
-        # Never in the runner's own code or in the middle of a frame; the timer fires again.
+    def _stop(self, number, _):
+        # Never in the runner's own code or in the middle of a frame; the timer fires again, and so does the host.
         if self.running and not self.channel.sending:
+            if number == signal.SIGINT and self.used + time.monotonic() - self.since < self.limit:
+                self.channel.send({"type": "interrupted"})  # or the host would try again
+                raise Interrupt()
             rule = f"it may run {self.limit:g} seconds, waiting for tools not counted"
             raise CellStop("timed_out", f"the code was stopped: {rule}. Do less in one cell.")

@@ -33,9 +33,19 @@ class CellStop(KeyboardInterrupt):
         self.kind = kind
 
 
+class Interrupt(CellStop):
+    """Ends a cell because somebody outside said so. In tracebacks it reads as what Ctrl-C is in any Python."""
+
+    def __init__(self):
+        super().__init__("stopped", "")
+
+
+Interrupt.__qualname__ = "KeyboardInterrupt"
+
+
 class Closed(BaseException):
     """The host is done with this runner."""
 
 
-for _kind in (ToolError, ToolDenied, ToolTimedOut, ToolOutcomeUnknown, CellStop):
+for _kind in (ToolError, ToolDenied, ToolTimedOut, ToolOutcomeUnknown, CellStop, Interrupt):
     _kind.__module__ = "builtins"  # so that tracebacks show the plain name

@@ -5,6 +5,8 @@ import { sessionWorkflowId } from '../sessions/name.js'
 import type { SessionExecution } from '../sessions/execute.js'
 import { checkStart } from '../start-options.js'
 import { aborted, catchInterrupts, Interrupted, type Interrupts, unlessAborted } from './interrupts.js'
+import { ProgressWriter, type ProgressWriterOptions, wantsColor } from '../render/index.js'
+import { withoutTexts } from './follow.js'
 import { openPlace, type Place } from './place.js'
 import { readText } from './read-text.js'
 import { executionFailure, showExecution } from './show-execution.js'
@@ -28,7 +30,7 @@ export async function execOnSession(script: string, options: OnSession & { reado
     await using place = await openPlace({ config, sandbox, otherwise: 'work', interrupts })
     await place.requireWorkers(programRoles)
     const started = Date.now()
-    const executed = await execute(place, interrupts, source, options)
+    const executed = await execute(place, interrupts, source, { ...options, shows: 'everything' })
     process.exitCode = showExecution(executed, json, Date.now() - started)
   } catch (thrown) {
     if (json) print(JSON.stringify(executionFailure(session, thrown)))
@@ -37,18 +39,26 @@ export async function execOnSession(script: string, options: OnSession & { reado
 }
 
 /**
- * Executes code on a session and waits for its end.
+ * Executes code on a session, shows what it does, and waits for its end. The first Ctrl-C interrupts the code.
  *
- * @throws Interrupted when the user does not want to wait; PtcError when server or worker are lost, and what executing throws
+ * @throws Interrupted at the second Ctrl-C; PtcError when server or worker are lost, and what executing throws
  */
 export async function execute(
   { ptc, lost, isOurs }: Place,
-  { first }: Pick<Interrupts, 'first'>,
+  { first, second }: Pick<Interrupts, 'first' | 'second'>,
   source: string,
-  { session, sandbox, mustExist }: Omit<OnSession, 'config'>,
+  { session, sandbox, mustExist, shows }: Omit<OnSession, 'config'> & Pick<ProgressWriterOptions, 'shows'>,
 ): Promise<SessionExecution> {
-  const executing = ptc.sessions.execute(session, source, { mustExist, ...(sandbox === undefined ? {} : { sandbox }) })
-  const leaving = aborted(first).then(() => {
+  const progress = new ProgressWriter({ stream: process.stderr, color: wantsColor(process.stderr, process.env), shows })
+  const onInterrupt = (): void => progress.print('interrupting the code; once more to leave it to itself')
+  first.addEventListener('abort', onInterrupt)
+  const executing = ptc.sessions.execute(session, source, {
+    mustExist,
+    signal: first,
+    onChange: (tree) => progress.update(withoutTexts(tree)),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  })
+  const leaving = aborted(second).then(() => {
     const goesOn = isOurs ? 'goes on when a worker runs again' : 'goes on'
     throw new Interrupted(`the code ${goesOn} in session ${session}; \`ptc sessions close ${session}\` stops it`)
   })
@@ -58,8 +68,8 @@ export async function execute(
   try {
     return await Promise.race([executing, leaving, losing])
   } finally {
-    executing.catch(() => undefined)
-    leaving.catch(() => undefined)
-    losing.catch(() => undefined)
+    first.removeEventListener('abort', onInterrupt)
+    progress.close()
+    for (const other of [executing, leaving, losing]) other.catch(() => undefined)
   }
 }

@@ -46,7 +46,11 @@ export async function follow<Result>(handle: RunHandle<Result>, options: FollowO
 
 /** A program's text and output are its user's own: the one is known, the other goes to stdout. */
 function shownOf(tree: RunTree): RunTree {
-  if (tree.type !== 'program') return tree
+  return tree.type === 'program' ? withoutTexts(tree) : tree
+}
+
+/** The run without the code of its cells and what they printed. */
+export function withoutTexts(tree: RunTree): RunTree {
   const quiet = (cell: CellNode): CellNode => ({ ...cell, code: '', output: '', error: undefined })
   return { ...tree, turns: tree.turns.map((turn) => ({ ...turn, cells: turn.cells.map(quiet) })) }
 }

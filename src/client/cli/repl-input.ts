@@ -25,8 +25,9 @@ export function openReplInput(): ReplInput {
   const ask = (): void => prompt(lines, isTerminal, typed.length === 0 ? prompts.first : prompts.next)
   lines.on('SIGINT', () => {
     if (isBusy) return interrupted()
+    const isEmpty = typed.length === 0 && lines.line === ''
     typed = []
-    process.stderr.write('\n')
+    process.stderr.write(isEmpty ? '\n(exit or Ctrl-D leaves)\n' : '\n')
     // What stands in the line is readline's own; Ctrl-U in its words.
     lines.write(null, { ctrl: true, name: 'e' })
     lines.write(null, { ctrl: true, name: 'u' })

@@ -3,7 +3,7 @@ import { programRoles } from '../../common/names.js'
 import { sessionWorkflowId } from '../sessions/name.js'
 import { checkStart, madeUpName } from '../start-options.js'
 import { execute, type OnSession } from './exec-on-session.js'
-import { catchInterrupts, type Interrupts, unlessAborted } from './interrupts.js'
+import { catchInterrupts, Interrupted, type Interrupts, unlessAborted } from './interrupts.js'
 import { openPlace, type Place } from './place.js'
 import { readText } from './read-text.js'
 import { openReplInput, type ReplInput } from './repl-input.js'
@@ -46,16 +46,21 @@ export async function startRepl(options: ReplOptions): Promise<void> {
 /** Every error but those that end everything is told, and the next block is read. */
 async function executeBlock(
   place: Place,
-  { first }: Interrupts,
+  { first, second }: Interrupts,
   input: ReplInput,
   source: string,
   on: Omit<OnSession, 'config'>,
 ): Promise<void> {
   const stop = new AbortController()
-  input.onInterrupt(() => stop.abort())
+  const leave = new AbortController()
+  input.onInterrupt(() => (stop.signal.aborted ? leave : stop).abort(new Interrupted('interrupted')))
   const started = Date.now()
   try {
-    const executed = await execute(place, { first: AbortSignal.any([first, stop.signal]) }, source, on)
+    const either = {
+      first: AbortSignal.any([first, stop.signal]),
+      second: AbortSignal.any([second, leave.signal]),
+    }
+    const executed = await execute(place, either, source, { ...on, shows: 'live' })
     showExecution(executed, false, Date.now() - started)
   } catch (thrown) {
     if (!PtcError.isInstance(thrown) || fatal.includes(thrown.code)) throw thrown

@@ -37,6 +37,7 @@ export function showProgram({ outcome }: Pick<ProgramResult, 'outcome'>, json: b
   if (!json) printRaw(outcome.output)
   if (outcome.status === 'ok') return exitCodes.ok
   say(outcome.error.trimEnd())
+  if (outcome.status === 'stopped') return exitCodes.interrupted
   if (outcome.status !== 'code_error') say(`ptc: the program ended: ${outcome.status.replaceAll('_', ' ')}`)
   return exitCodes.failed
 }

@@ -56,6 +56,7 @@ function lossOf(outcome: CellOutcome): string | undefined {
       return undefined
     case 'timed_out':
     case 'limit_exceeded':
+    case 'stopped':
       return outcome.sessionKept ? undefined : cellLost
     case 'lost':
       return cellLost

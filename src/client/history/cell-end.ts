@@ -29,7 +29,7 @@ export function settleCell(cell: CellDraft, told: string | undefined, at: number
   const seemsLost = cell.status === 'lost' && told !== undefined
   if (cell.status !== 'running' && !seemsLost) return
   const [, word = '', error] = problem.exec(told ?? '') ?? []
-  const status = (['timed_out', 'limit_exceeded', 'diverged', 'lost'] as const).find((each) => each === word)
+  const status = (['timed_out', 'limit_exceeded', 'stopped', 'diverged', 'lost'] as const).find((each) => each === word)
   close(cell, status ?? 'lost', error ?? cell.lostBecause, cell.endedAt ?? at)
 }
 

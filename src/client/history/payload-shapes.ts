@@ -28,6 +28,7 @@ const cellOutcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('code_error'), ...ended }),
   z.object({ status: z.literal('timed_out'), ...ended, sessionKept: z.boolean() }),
   z.object({ status: z.literal('limit_exceeded'), ...ended, sessionKept: z.boolean() }),
+  z.object({ status: z.literal('stopped'), ...ended, sessionKept: z.boolean() }),
   z.object({ status: z.literal('diverged'), ...ended }),
   z.object({ status: z.literal('lost'), ...ended }),
 ])
@@ -87,7 +88,7 @@ export const advanceResult = z.discriminatedUnion('type', [
   z.object({ type: z.literal('completed'), output: heldString }),
   z.object({
     type: z.literal('failed'),
-    kind: z.enum(['code_error', 'timed_out', 'limit_exceeded']),
+    kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: z.string(),
     output: heldString,
   }),

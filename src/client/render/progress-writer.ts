@@ -14,6 +14,8 @@ export interface ProgressStream {
 export interface ProgressWriterOptions {
   readonly stream: ProgressStream
   readonly color: boolean
+  /** `live`: where the run is, and nothing that stays. Default: everything. */
+  readonly shows?: 'everything' | 'live' | undefined
 }
 
 const redrawMs = 250
@@ -26,15 +28,17 @@ const columnsOfFiles = 80
 export class ProgressWriter {
   readonly #stream: ProgressStream
   readonly #color: boolean
+  readonly #shows: NonNullable<ProgressWriterOptions['shows']>
   readonly #printed = new Set<string>()
   readonly #timer: NodeJS.Timeout | undefined
   #tree: RunTree | undefined
   #live = ''
   #closed = false
 
-  constructor({ stream, color }: ProgressWriterOptions) {
+  constructor({ stream, color, shows = 'everything' }: ProgressWriterOptions) {
     this.#stream = stream
     this.#color = color
+    this.#shows = shows
     // Time passes on the live line between two events.
     this.#timer = stream.isTTY ? setInterval(() => this.#draw(''), redrawMs).unref() : undefined
   }
@@ -44,7 +48,7 @@ export class ProgressWriter {
     this.#tree = tree
     const columns = this.#columns
     const colors = colorsFor(this.#color)
-    const due = milestones(tree, columns).filter(
+    const due = (this.#shows === 'live' ? [] : milestones(tree, columns)).filter(
       ({ key, passing }) => !this.#printed.has(key) && !(passing && this.#stream.isTTY),
     )
     for (const { key } of due) this.#printed.add(key)

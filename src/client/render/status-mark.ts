@@ -14,6 +14,7 @@ export function statusMark(status: Status): Part {
     case 'running':
       return part('▸', 'yellow')
     case 'interrupted':
+    case 'stopped':
     case 'cancelled':
     case 'terminated':
       return part('■', 'yellow')

@@ -15,15 +15,22 @@ import { PtcError } from '../../common/errors.js'
 import { sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
 import type { Executed, ExecuteInput, SessionInput } from '../../common/sessions.js'
+import type { RunTree } from '../history/index.js'
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
 import { mayPass } from '../temporal-error.js'
+import { interruptSession } from './interrupt.js'
 import { latestSession, sessionEnd, type SessionEnding, sessionOver } from './ending.js'
 import { sessionWorkflowId } from './name.js'
+import { type WatchedExecution, watchExecution } from './watch-execution.js'
 
 export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
   /** Fail when there is no such session, instead of beginning one. */
   readonly mustExist?: boolean
+  /** Aborted: the code is interrupted, as by Ctrl-C; the session lives on, and the outcome is `stopped`. */
+  readonly signal?: AbortSignal
+  /** Called with what the code does (its calls, for one), about twice a second; best effort. */
+  readonly onChange?: (tree: RunTree) => void
 }
 
 /** What came of code that was executed on a session. */
@@ -43,14 +50,15 @@ const pauseMs = 500
  * Executes code on the session of this name, once it is its turn; begins the session when there is none.
  *
  * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it was
- * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; and what opening a sandbox throws
+ * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; what opening a sandbox throws; and the signal's reason when it was
+ * aborted before anything was sent
  */
 export async function executeOnSession(
   client: Client,
   taskQueue: string,
   name: string,
   source: string,
-  { mustExist = false, sandbox, limits }: ExecuteOptions,
+  { mustExist = false, sandbox, limits, signal, onChange }: ExecuteOptions,
 ): Promise<SessionExecution> {
   const workflowId = sessionWorkflowId(name)
   checkStart('program', source, {})
@@ -60,6 +68,7 @@ export async function executeOnSession(
   const args: [ExecuteInput] = [{ source, ...(sandbox === undefined ? {} : { sandbox }) }]
   const update = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED } as const
   for (;;) {
+    signal?.throwIfAborted()
     const before = await latestSession(client, name)
     if (before.type !== 'running' && mustExist) {
       throw sessionOver(name, before.type === 'none' ? undefined : before.ending)
@@ -81,9 +90,13 @@ export async function executeOnSession(
                 memo: { summary: `session ${name}` },
               }),
             })
-      const executed = await answerOf(handle, name)
+      const { workflowRunId: runId = '' } = handle
+      const interrupt = () => interruptSession(client, { workflowId, runId }, { execution: updateId })
+      const answer = () => whileHeeding(signal, interrupt, () => answerOf(handle, name))
+      const watched = { workflowId, runId, updateId, source }
+      const executed = await (onChange === undefined ? answer() : whileWatching(client, watched, onChange, answer))
       const previous = executed.isNew && before.type === 'over' ? before.ending : undefined
-      return { session: name, workflowId, runId: handle.workflowRunId ?? '', previous, ...executed }
+      return { session: name, workflowId, runId, previous, ...executed }
     } catch (thrown) {
       // Over, or about to be: nothing was executed. The next look tells how it ended.
       if (thrown instanceof WorkflowNotFoundError && before.type === 'running') continue
@@ -91,6 +104,40 @@ export async function executeOnSession(
       if (error.code !== 'SESSION_EXPIRED') throw error
       if (before.type === 'running') await sessionEnd(client, name, before.runId)
     }
+  }
+}
+
+/** Waits for work, and interrupts it when the signal is aborted. */
+async function whileHeeding<Result>(
+  signal: AbortSignal | undefined,
+  interrupt: () => Promise<void>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // Over already, or the server does not answer: the work itself says so.
+  const onAbort = (): void => void interrupt().catch(() => undefined)
+  if (signal?.aborted === true) onAbort()
+  else signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await work()
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Waits for work, and tells what it does meanwhile. */
+async function whileWatching<Result>(
+  client: Client,
+  execution: WatchedExecution,
+  onChange: (tree: RunTree) => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const over = new AbortController()
+  const watching = watchExecution(client, execution, onChange, over.signal)
+  try {
+    return await work()
+  } finally {
+    over.abort()
+    await watching
   }
 }
 

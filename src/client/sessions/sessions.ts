@@ -6,6 +6,7 @@ import { listRuns } from '../list-runs.js'
 import { runError } from '../run-error.js'
 import { runningSession, sessionOver } from './ending.js'
 import { type ExecuteOptions, executeOnSession, type SessionExecution } from './execute.js'
+import { interruptSession } from './interrupt.js'
 import { sessionName } from './name.js'
 import { inspectSession, type Located, type SessionInfo } from './session-info.js'
 
@@ -18,6 +19,13 @@ export interface Sessions {
    * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; and what opening a sandbox throws
    */
   execute(name: string, source: string, options?: ExecuteOptions): Promise<SessionExecution>
+  /**
+   * Interrupts what is executed, as by Ctrl-C: whoever waits for it gets the outcome `stopped`, the session keeps its
+   * variables. Nothing happens when nothing is executed. To stop an execution of your own, abort its `signal`.
+   *
+   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
+   */
+  interrupt(name: string): Promise<void>
   /**
    * The sessions of this task queue, the newest first. Visibility lags: one that has just begun may be missing for a second.
    *
@@ -45,6 +53,7 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
     listRuns(client, taskQueue, { limit: mostListed, status: 'running', type: 'session' })
   return {
     execute: (name, source, options = {}) => executeOnSession(client, taskQueue, name, source, options),
+    interrupt: async (name) => interruptSession(client, await runningSession(client, name), {}),
     list: async () => inTurns(await running(), (found) => inspectSession(client, found)),
     async show(name) {
       const info = await inspectSession(client, await runningSession(client, name))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxId } from '../backend.js'
+import { hasCheckpoint } from './checkpoint.js'
 import type { DockerEngine } from './engine.js'
 import { identityOf, isSame, sandboxName } from './identity.js'
 import { listContainers } from './list-containers.js'
@@ -9,9 +10,14 @@ export interface FoundContainer {
   /** Container id. */
   readonly container: string
   readonly name: string
-  /** `created`: made, but never started; `foreign`: has the name but not the labels, and is not to be touched. */
-  readonly state: 'created' | 'running' | 'ended' | 'foreign'
+  readonly state: ContainerState | 'ended' | 'foreign'
 }
+
+/**
+ * Of a container that can be connected to. `created`: made, but never started; `parked`: ended, with a checkpoint. (`foreign` is
+ * what has the name but not the labels, and is not to be touched.)
+ */
+export type ContainerState = 'created' | 'running' | 'parked'
 
 /** What has the name of a sandbox; undefined when nothing has. @throws PtcError SANDBOX_UNAVAILABLE */
 export async function findContainer(
@@ -25,11 +31,14 @@ export async function findContainer(
   const found = named.find((container) => container.name.startsWith(`${name}.`))
   if (found === undefined) return undefined
   const identity = identityOf(found.name, found.labels)
-  const ours = identity !== undefined && isSame(identity.id, id)
-  return { container: found.id, name: found.name, state: ours ? lifeOf(found.state) : 'foreign' }
+  const { id: container } = found
+  if (identity === undefined || !isSame(identity.id, id)) return { container, name: found.name, state: 'foreign' }
+  const state = lifeOf(found.state)
+  const isParked = state === 'ended' && (await hasCheckpoint(engine, container, signal))
+  return { container, name: found.name, state: isParked ? 'parked' : state }
 }
 
-function lifeOf(state: string): FoundContainer['state'] {
+function lifeOf(state: string): 'created' | 'running' | 'ended' {
   if (state === 'created') return 'created'
   return ['running', 'paused', 'restarting'].includes(state) ? 'running' : 'ended'
 }
@@ -46,13 +55,13 @@ export async function findOrCreate(
   id: SandboxId,
   create: () => Promise<string | undefined>,
   signal: AbortSignal,
-): Promise<{ readonly container: string; readonly state: 'created' | 'running'; readonly isMine: boolean }> {
+): Promise<{ readonly container: string; readonly state: ContainerState; readonly isMine: boolean }> {
   for (;;) {
     const container = await create()
     if (container !== undefined) return { container, state: 'created', isMine: true }
     const found = await findContainer(engine, id, signal)
     if (found?.state === 'foreign') throw nameTaken(found.name)
-    if (found?.state === 'created' || found?.state === 'running') {
+    if (found !== undefined && found.state !== 'ended') {
       return { container: found.container, state: found.state, isMine: false }
     }
     if (found !== undefined) await engine.remove(found.container)

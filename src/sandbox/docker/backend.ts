@@ -5,6 +5,7 @@ import type { SandboxBackend, SandboxConnection, SandboxSpec } from '../backend.
 import { findContainer, findOrCreate } from './adopt.js'
 import { buildImage, type BuildImageOptions } from './build-image.js'
 import { checkDaemon } from './check.js'
+import { BrokenCheckpointError } from './checkpoint.js'
 import type { DockerConnection } from './connection.js'
 import { ContainerMaker } from './container-maker.js'
 import { withDeadline } from './deadline.js'
@@ -14,6 +15,7 @@ import { containerLabels, containerName } from './identity.js'
 import { readImageSource } from './image-source.js'
 import { inspectImage, resolveImage } from './image.js'
 import { listSandboxes, removeExpired, removeStaleSpares, type ListedSandbox, type ReapOptions } from './leftovers.js'
+import { dockerParking } from './parking.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { WarmPool } from './warm-pool.js'
 
@@ -22,9 +24,10 @@ export interface DockerBackend extends SandboxBackend {
   /** The image that sandboxes are made of. */
   readonly image: string
   /**
-   * Makes sure that the image is there, and builds it when it is the project's own and is not.
+   * Makes sure that the daemon enforces what it must and that the image is there; builds it when it is the project's own
+   * and is not. What the daemon can't enforce, but may be lived with, is told as progress.
    *
-   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE
+   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
    */
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
   /** The sandboxes on this daemon, of one namespace or of all. */
@@ -42,7 +45,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const settings = parseOptions(options)
   const engine = new DockerEngine(settings.callMs)
   const source = readImageSource(settings.runnerDirectory)
-  const seccomp = JSON.stringify(JSON.parse(readFileSync(join(settings.runnerDirectory, 'image/seccomp.json'), 'utf8')))
+  const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
+  const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
   const image = settings.image ?? source.tag
   const { runtime, sendMs, lifetimeSeconds, unclaimedSeconds, limits, owner, warm } = settings
   const maker = new ContainerMaker({
@@ -79,8 +83,12 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     for (;;) {
       const { container, state, isMine } = await findOrCreate(engine, spec, () => create(spec, signal), signal)
       try {
-        return track(await maker.connect(container, state === 'created', signal))
+        return track(await maker.connect(container, state, signal))
       } catch (error) {
+        if (error instanceof BrokenCheckpointError) {
+          await engine.remove(container)
+          continue
+        }
         // Never started, so nothing is lost; a container that nobody knows of would only wait for its expiry.
         if (isMine) await engine.remove(container).catch(() => {})
         // Somebody else's, whose maker gave it up: the name is free again in a moment.
@@ -116,10 +124,16 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       assertOpen()
       const found = await findContainer(engine, id, signal)
       if (found === undefined || found.state === 'foreign') return undefined
-      if (found.state !== 'ended') return track(await maker.connect(found.container, found.state === 'created', signal))
+      try {
+        if (found.state !== 'ended') return track(await maker.connect(found.container, found.state, signal))
+      } catch (error) {
+        if (!(error instanceof BrokenCheckpointError)) throw error
+      }
       await engine.remove(found.container)
       return undefined
     },
+
+    parking: dockerParking(engine, async () => (await maker.daemon()).keepsCheckpoints),
 
     async remove(id) {
       const found = await findContainer(engine, id)
@@ -137,6 +151,9 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     },
 
     async ensureImage(build = {}) {
+      const { warnings, keepsCheckpoints } = await maker.daemon()
+      for (const warning of warnings) build.onProgress?.(`warning: ${warning}`)
+      if (keepsCheckpoints) build.onProgress?.('gVisor: sandboxes that wait are kept on disk')
       const { problem, remedy } = await inspectImage(engine, source, image, build.signal)
       if (problem === undefined) {
         pool?.fill()

@@ -1,9 +1,18 @@
 import type { BackendCheck, BackendProblem } from '../backend.js'
-import { readInfo, readVersion, usesUserNamespace, type DaemonInfo, type DaemonVersion } from './daemon-facts.js'
+import {
+  isPodman,
+  keepsCheckpoints,
+  readInfo,
+  readVersion,
+  usesUserNamespace,
+  type DaemonInfo,
+  type DaemonVersion,
+} from './daemon-facts.js'
 import { withDeadline } from './deadline.js'
 import type { DockerEngine } from './engine.js'
 import { dockerError } from './errors.js'
 import type { ImageState } from './image.js'
+import { podmanProblems } from './podman.js'
 
 export interface CheckInput {
   readonly engine: DockerEngine
@@ -25,7 +34,12 @@ export async function checkDaemon({
     const [version, info, state] = await withDeadline(deadlineMs, undefined, (signal) =>
       Promise.all([readVersion(engine, signal), readInfo(engine, signal), inspectImage(signal)]),
     )
-    const problems = [...daemonProblems(info, runtime), ...runcProblems(version, runtime), ...imageProblems(state)]
+    const problems = [
+      ...daemonProblems(info, runtime),
+      ...(isPodman(version) ? podmanProblems : []),
+      ...runcProblems(version, runtime),
+      ...imageProblems(state),
+    ]
     return {
       usable: problems.every(({ severity }) => severity !== 'error'),
       summary: summaryOf(version, info, image, runtime),
@@ -40,7 +54,14 @@ export async function checkDaemon({
 
 function summaryOf(version: DaemonVersion, info: DaemonInfo, image: string, runtime: string | undefined): string {
   const isolation = usesUserNamespace(info) ? 'user namespace' : 'no user namespace (userns-remap or rootless adds one)'
-  return `Docker ${version.Version} (API ${version.ApiVersion}), ${runtime ?? 'default runtime'}, ${isolation}, image ${image}`
+  const parking = runtime === 'runsc' ? `, ${parkingOf(keepsCheckpoints(info, version, runtime))}` : ''
+  return `${isPodman(version) ? 'Podman' : 'Docker'} ${version.Version} (API ${version.ApiVersion}), ${runtime ?? 'default runtime'}${parking}, ${isolation}, image ${image}`
+}
+
+function parkingOf(isKept: boolean): string {
+  return isKept
+    ? 'sandboxes that wait are kept on disk'
+    : 'sandboxes that wait are rebuilt ("experimental": true in daemon.json keeps them on disk)'
 }
 
 /** What the daemon can't enforce. */

@@ -120,6 +120,8 @@ export function containerBody(input: ContainerBodyInput) {
   }
 }
 
+export type ContainerBody = ReturnType<typeof containerBody>
+
 function ulimit(name: string, value: number) {
   return { Name: name, Soft: value, Hard: value }
 }

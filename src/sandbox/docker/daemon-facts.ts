@@ -10,6 +10,7 @@ const daemonInfo = z.object({
   CpuCfsQuota: z.boolean().optional(),
   SecurityOptions: z.array(z.string()).nullish(),
   Runtimes: z.record(z.string(), z.unknown()).nullish(),
+  ExperimentalBuild: z.boolean().optional(),
 })
 
 const daemonVersion = z.object({
@@ -35,6 +36,16 @@ function get(engine: DockerEngine, path: string, signal: AbortSignal | undefined
   return engine.call({ doing: 'reach the Docker daemon', signal }, (_docker, abortSignal) =>
     engine.dial({ path, method: 'GET', statusCodes: { 200: true, 500: 'server error' }, abortSignal }),
   )
+}
+
+/** Podman's service speaks Docker's API, but not to the letter. */
+export function isPodman(version: DaemonVersion): boolean {
+  return (version.Components ?? []).some(({ Name }) => Name === 'Podman Engine')
+}
+
+/** True when a container of this runtime can be written to disk and started from it: CRIU, for runc, is not relied upon. */
+export function keepsCheckpoints(info: DaemonInfo, version: DaemonVersion, runtime: string | undefined): boolean {
+  return runtime === 'runsc' && info.ExperimentalBuild === true && !isPodman(version)
 }
 
 /** True when root in a container is not root outside: the daemon is rootless, or remaps users. */

@@ -84,7 +84,8 @@ test('a million tiny frames in one chunk neither overflow the stack nor take mor
     return performance.now() - begin
   }
   time(10_000)
-  const [few, many] = [time(100_000), time(1_000_000)]
+  const best = (count: number): number => Math.min(...[1, 2, 3].map(() => time(count)))
+  const [few, many] = [best(100_000), best(1_000_000)]
   // Ten times the frames; quadratic would be a hundred times the time.
   expect(many).toBeLessThan(Math.max(few, 5) * 40)
 })

@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Dockerode from 'dockerode'
 import { PtcError, messageOf } from '../../common/errors.js'
 import { withDeadline } from './deadline.js'
@@ -80,9 +81,17 @@ export class DockerEngine {
 
   /** Removes a container with its volumes; one that is gone, or going, is fine. */
   async remove(container: string): Promise<void> {
-    await this.call({ doing: `remove container ${container}`, fine: [404, 409] }, (docker, abortSignal) =>
-      docker.getContainer(container).remove({ force: true, v: true, abortSignal }),
-    )
+    const remove = () =>
+      this.call({ doing: `remove container ${container}`, fine: [404, 409] }, (docker, abortSignal) =>
+        docker.getContainer(container).remove({ force: true, v: true, abortSignal }),
+      )
+    try {
+      await remove()
+    } catch (error) {
+      if (!isJustEnding(error)) throw error
+      await sleep(justEndingMs)
+      await remove()
+    }
   }
 
   /** Sends a signal; false when the container does not run. */
@@ -101,6 +110,14 @@ export class DockerEngine {
   dial(options: DialOptions): Promise<unknown> {
     return dial(this.#docker, options)
   }
+}
+
+/** Time Podman needs to see that a container has ended. */
+const justEndingMs = 500
+
+/** Podman refuses to remove a container that is ending by itself at that very moment. */
+function isJustEnding(error: unknown): boolean {
+  return PtcError.isInstance(error) && statusOf(error.cause) === 500 && /state improper/.test(error.message)
 }
 
 export type DialOptions = Parameters<Dockerode['modem']['dial']>[0]

@@ -1,9 +1,13 @@
 import { PtcError, messageOf } from '../../common/errors.js'
 import { DeadlineError } from './deadline.js'
 
+/** Conflicts for which Podman has only the status 500. */
+const podmanConflict = /\bname .* is already in use\b|\bcan only (?:kill|attach to)\b/
+
 /** The HTTP status of a daemon's refusal; undefined when the daemon did not answer. */
 export function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined
+  if (error.statusCode === 500 && podmanConflict.test(messageOf(error))) return 409
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 

@@ -1,4 +1,5 @@
 import type { SandboxId } from '../backend.js'
+import { hasCheckpoint } from './checkpoint.js'
 import type { DockerEngine } from './engine.js'
 import { type Identity, identityOf, label } from './identity.js'
 import { listContainers } from './list-containers.js'
@@ -9,6 +10,8 @@ export interface ListedSandbox extends Identity {
   readonly container: string
   readonly name: string
   readonly running: boolean
+  /** Ended, but to be had back as it was. */
+  readonly parked: boolean
   /** Undefined when the label is broken: then it is left to people. */
   readonly expiresAt: Date | undefined
 }
@@ -16,11 +19,15 @@ export interface ListedSandbox extends Identity {
 /** Every sandbox on this daemon, of one namespace or of all. @throws PtcError SANDBOX_UNAVAILABLE */
 export async function listSandboxes(engine: DockerEngine, namespace?: string): Promise<readonly ListedSandbox[]> {
   const containers = await listContainers(engine, { label: [ownedBy(namespace)] })
-  return containers.flatMap(({ id: container, name, labels, state }) => {
+  const sandboxes: ListedSandbox[] = []
+  for (const { id: container, name, labels, state } of containers) {
     const identity = identityOf(name, labels)
-    if (identity === undefined) return []
-    return { ...identity, container, name, running: state === 'running', expiresAt: timeOf(labels[label.expires]) }
-  })
+    if (identity === undefined) continue
+    const parked = state === 'exited' && (await hasCheckpoint(engine, container))
+    const expiresAt = timeOf(labels[label.expires])
+    sandboxes.push({ ...identity, container, name, running: state === 'running', parked, expiresAt })
+  }
+  return sandboxes
 }
 
 function ownedBy(namespace: string | undefined): string {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Limits } from '../../common/limits.js'
 import type { DockerConnection } from './connection.js'
-import type { ContainerBody, ContainerMaker } from './container-maker.js'
+import type { ContainerBody } from './container-body.js'
+import type { ContainerMaker } from './container-maker.js'
 import type { DockerEngine } from './engine.js'
 import { label } from './identity.js'
 
@@ -56,7 +57,7 @@ export async function makeSpare(options: SpareOptions): Promise<Spare> {
   const body = await maker.body({ namespace: owner, session: name, epoch: 0 }, labels, limits)
   try {
     const container = (await maker.create(name, body)) ?? name
-    const connection = await maker.connect(container, true)
+    const connection = await maker.connect(container, 'created')
     return { name, container, body, connection, usableUntil: now + unclaimedSeconds * 1_000 * usableShare }
   } catch (error) {
     await engine.remove(name).catch(() => {})

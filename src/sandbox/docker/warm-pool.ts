@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { SandboxSpec } from '../backend.js'
 import type { DockerConnection } from './connection.js'
-import type { ContainerBody } from './container-maker.js'
+import type { ContainerBody } from './container-body.js'
 import { containerName } from './identity.js'
 import { type Spare, type SpareOptions, claimSpare, discardSpare, makeSpare } from './spare.js'
 

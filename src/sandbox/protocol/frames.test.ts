@@ -127,7 +127,7 @@ describe('FrameDecoder', () => {
     for (let at = 0; at < large.length; at += 64) frames.push(...decoder.push(large.subarray(at, at + 64)))
     expect(frames).toHaveLength(1)
     // Quadratic, this takes minutes.
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(performance.now() - begun).toBeLessThan(30_000)
   })
 
   it('takes many tiny frames in one piece in linear time', () => {
@@ -135,7 +135,7 @@ describe('FrameDecoder', () => {
     const many = Buffer.concat(Array.from({ length: 400_000 }, () => one))
     const begun = performance.now()
     expect(new FrameDecoder(limit).push(many)).toHaveLength(400_000)
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(performance.now() - begun).toBeLessThan(30_000)
   })
 })
 

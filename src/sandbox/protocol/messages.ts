@@ -102,6 +102,8 @@ export const runnerMessage = z.discriminatedUnion('type', [
   }),
   /** Printed text, as it appears; the authoritative copy is in the answer. */
   z.strictObject({ type: z.literal('output'), step, text: z.string() }),
+  /** The host's interrupt has reached the code; what the code makes of it is its own. */
+  z.strictObject({ type: z.literal('interrupted') }),
   z.strictObject({
     type: z.literal('suspended'),
     step,
@@ -114,7 +116,7 @@ export const runnerMessage = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('failed'),
     step,
-    kind: z.enum(['code_error', 'timed_out', 'limit_exceeded']),
+    kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: z.string(),
     output: z.string(),
   }),

@@ -1,5 +1,6 @@
 import type { Limits } from '../../common/limits.js'
-import type { BackendName } from '../../common/plan.js'
+import type { BuiltInBackend } from '../../common/plan.js'
+import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { Tool } from '../../tools/tool.js'
 
@@ -19,8 +20,8 @@ export interface PtcConfig {
     readonly idleTimeout?: Duration
   }
   readonly sandbox?: {
-    /** `auto` (default): Docker where a daemon answers, else the embedded one. */
-    readonly backend?: BackendName | 'auto'
+    /** `auto` (default): Docker where a daemon answers, else the embedded one. Or what `defineBackend` made. */
+    readonly backend?: BuiltInBackend | 'auto' | BackendDefinition
     readonly docker?: {
       /** Default: built from the runner of this installation. */
       readonly image?: string

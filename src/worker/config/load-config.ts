@@ -7,8 +7,14 @@ import { parseConfig, type ResolvedConfig } from './parse-config.js'
 
 const names = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
 
-/** This package's own entry, so that a configuration's `import … from 'durable-ptc'` is this very copy. */
-const ownEntry = fileURLToPath(new URL('../../index.js', import.meta.url))
+const entry = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** This package's own entries, so that a configuration's `import … from 'durable-ptc'` is this very copy. */
+const alias = {
+  'durable-ptc/sandbox': entry('../../sandbox/index.js'),
+  'durable-ptc/testing': entry('../../testing/index.js'),
+  'durable-ptc': entry('../../index.js'),
+}
 
 /**
  * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or one above.
@@ -30,7 +36,7 @@ export async function loadConfig(
 }
 
 async function importDefault(path: string, shown: string): Promise<unknown> {
-  const jiti = createJiti(path, { alias: { 'durable-ptc': ownEntry }, moduleCache: true, interopDefault: false })
+  const jiti = createJiti(path, { alias, moduleCache: true, interopDefault: false })
   let module: unknown
   try {
     module = await jiti.import(path)

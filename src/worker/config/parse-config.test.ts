@@ -176,7 +176,7 @@ describe('parseConfig', () => {
     [
       'an unknown backend',
       { tools: [], sandbox: { backend: 'podman' } },
-      '✖ Invalid option: expected one of "auto"|"docker"|"wasm"\n  → at sandbox.backend',
+      '✖ must be "auto", "docker", "wasm" or what defineBackend made\n  → at sandbox.backend',
     ],
     [
       'an unknown provider',

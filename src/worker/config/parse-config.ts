@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { limitsSchema } from '../../activities/limits-schema.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultTaskQueue } from '../../common/names.js'
-import type { RunPlan } from '../../common/plan.js'
+import type { BackendChoice, BuiltInBackend, RunPlan } from '../../common/plan.js'
 import { defaultModel } from '../../models/prices.js'
+import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
@@ -11,6 +12,9 @@ import { durationOption } from './duration-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
 const whole = z.int().min(1)
+
+const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
+const isBackend = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
@@ -25,7 +29,12 @@ const schema = z.strictObject({
     .prefault({}),
   sandbox: z
     .strictObject({
-      backend: z.enum(['auto', 'docker', 'wasm']).default('auto'),
+      backend: z
+        .custom<BuiltInBackend | 'auto' | BackendDefinition>(
+          isBackend,
+          'must be "auto", "docker", "wasm" or what defineBackend made',
+        )
+        .default('auto'),
       docker: z
         .strictObject({
           image: z.string().min(1).optional(),
@@ -65,7 +74,11 @@ export interface ResolvedConfig {
   readonly registry: ToolRegistry
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
-  readonly sandbox: Parsed['sandbox']
+  readonly sandbox: Omit<Parsed['sandbox'], 'backend'> & {
+    readonly backend: BackendChoice
+    /** The backend that the configuration brings; in use when `backend` is its name. */
+    readonly own: BackendDefinition | undefined
+  }
   readonly values: ValuesSettings
   readonly taskQueue: string
 }
@@ -83,6 +96,8 @@ export function parseConfig(config: unknown, source: string, folder = process.cw
     })
   }
   const { model, sandbox, limits: configuredLimits, timings, sessions, taskQueue, tools, values } = parsed.data
+  const own = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
+  const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   // createRegistry checks that each is a tool.
   const registry = createRegistry(tools as readonly Tool[])
   return {
@@ -90,7 +105,7 @@ export function parseConfig(config: unknown, source: string, folder = process.cw
       tools: registry.plans(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
-      backend: sandbox.backend,
+      backend,
       limits: configuredLimits,
       timings: {
         heartbeatMs: timings.heartbeat,
@@ -104,7 +119,7 @@ export function parseConfig(config: unknown, source: string, folder = process.cw
     registry,
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
-    sandbox,
+    sandbox: { ...sandbox, backend, own },
     values: valuesSettings(values, folder),
     taskQueue,
   }

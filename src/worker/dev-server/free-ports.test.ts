@@ -13,8 +13,12 @@ async function takePort(): Promise<number> {
 }
 
 test('a wished port that is free is given', async () => {
-  const [free = 0] = await freePorts([0])
-  expect(await freePorts([free])).toEqual([free])
+  // Somebody else may take one in between, but not each time.
+  const isGiven = async (): Promise<boolean> => {
+    const [free = 0] = await freePorts([0])
+    return (await freePorts([free]))[0] === free
+  }
+  await expect.poll(isGiven).toBe(true)
 })
 
 test('a wished port that is taken is replaced by a free one', async () => {

@@ -9,7 +9,7 @@ import { type TemporalServer, foreignServer } from './temporal-server.js'
 const serverRecord = z.object({
   /** The process that started the server and ends it. */
   owner: z.int().positive(),
-  /** The server's own process, for people. */
+  /** The server's supervisor: when it is gone, the server is gone or on its way out. */
   pid: z.int().positive(),
   address: z.string(),
   namespace: z.string(),
@@ -22,11 +22,12 @@ const answerMs = 2_000
 
 /**
  * The dev server that another process runs on this state directory; undefined when there is none that answers.
- * A server whose owner is dead is on its way out (see supervise.ts) and does not count.
+ * A server whose owner or supervisor is dead is on its way out (see supervise.ts) and does not count, even if it still answers.
  */
 export async function findRunningDevServer(stateDirectory: string): Promise<TemporalServer | undefined> {
   const record = await readServerRecord(stateDirectory)
-  if (record === undefined || !isAlive(record.owner) || !(await answers(record))) return undefined
+  if (record === undefined || !isAlive(record.owner) || !isAlive(record.pid) || !(await answers(record)))
+    return undefined
   return serverOf(record)
 }
 

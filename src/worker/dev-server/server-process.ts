@@ -21,6 +21,8 @@ const ip = '127.0.0.1'
 const readyMs = 60_000
 const attemptMs = 2_000
 const betweenAttemptsMs = 50
+/** A server of a version that prints nothing is believed when it has lived so long after the first answer. */
+const silentMs = 10_000
 const graceMs = 5_000
 
 /** One `temporal server start-dev`, from its start to its end. */
@@ -46,12 +48,13 @@ export class ServerProcess {
   }
 
   /**
-   * Resolves when the server answers.
+   * Resolves when the server answers, and it is this one: another may have taken the port a moment before.
    *
    * @throws PtcError TEMPORAL_UNREACHABLE with its last log lines when it ends first, or is not ready within 60 s
    */
   async ready(signal: AbortSignal): Promise<void> {
     const deadline = Date.now() + readyMs
+    let answeredAt: number | undefined
     let ended: string | undefined
     void this.#process.ended.then(
       (how) => (ended = how),
@@ -64,7 +67,9 @@ export class ServerProcess {
         // A plain connection first: gRPC waits a second after each refused one.
         await connectable(this.address)
         await probe({ address: this.address }, this.#options.namespace, attemptMs)
-        return
+        answeredAt ??= Date.now()
+        if ((await this.#saysWhereItListens()) || Date.now() - answeredAt > silentMs) return
+        await delay(betweenAttemptsMs)
       } catch (error) {
         if (Date.now() > deadline) throw await this.#failure(`is not ready after ${readyMs / 1000} s`, error)
         await delay(betweenAttemptsMs)
@@ -72,11 +77,19 @@ export class ServerProcess {
     }
   }
 
+  /** What a server prints once it has its port: `Server: localhost:7233`. */
+  async #saysWhereItListens(): Promise<boolean> {
+    return new RegExp(`Server: .*:${this.#options.port}$`, 'm').test(await this.#options.log.tail())
+  }
+
   /** Settles when the process ends without {@link close}; otherwise never. */
   lost(): Promise<PtcError> {
     return new Promise((settle) => {
       const tell = async (how: string): Promise<void> => {
-        if (this.#closing === undefined) settle(await this.#failure(`ended by itself (${how})`))
+        if (this.#closing !== undefined) return
+        const failure = await this.#failure(`ended by itself (${how})`)
+        await this.close() // nobody else may: it lets go of the log
+        settle(failure)
       }
       void this.#process.ended.then(tell, (error: unknown) => tell(messageOf(error)))
     })

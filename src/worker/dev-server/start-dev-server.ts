@@ -39,8 +39,8 @@ export interface DevServerOptions {
 const usualPort = 7233
 const usualUiPort = 8233
 const portAttempts = 3
-/** A server whose owner was killed is ended by its supervisor within 5 s. */
-const leftoverMs = 8_000
+/** A server whose owner was killed is ended by its supervisor within 5 s; a busy machine takes its time. */
+const leftoverMs = 20_000
 
 /**
  * Starts a Temporal dev server, or joins the one that already runs on the state directory. What `TEMPORAL_ADDRESS` names

@@ -1,3 +1,4 @@
+import { defaultLimits } from '../../common/limits.js'
 import type { BackendChoice } from '../../common/plan.js'
 import type { BackendCheck, SandboxBackend } from '../../sandbox/backend.js'
 import { createDockerBackend } from '../../sandbox/docker/index.js'
@@ -6,12 +7,13 @@ import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Check, failed } from './check.js'
 
 /**
- * Both sandboxes. One that is missing is an error when the configuration asks for it by name, or when it was the last hope;
+ * Both sandboxes, and the configuration's own. One that is missing is an error when the configuration asks for it by name, or when it was the last hope;
  * otherwise the other one does.
  */
 export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | undefined): Promise<readonly Check[]> {
   const { image, runtime } = config?.sandbox.docker ?? {}
-  const [docker, wasm] = await Promise.all([
+  const own = config?.sandbox.own
+  const [docker, wasm, ownFound] = await Promise.all([
     look('Docker sandbox', () =>
       createDockerBackend({
         ...(image === undefined ? {} : { image }),
@@ -19,10 +21,18 @@ export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | u
       }),
     ),
     look('Embedded sandbox', () => createWasmBackend({ warm: 0 })),
+    own &&
+      look(`Sandbox ${own.name}`, () =>
+        own.create({ namespace: 'doctor', limits: defaultLimits, onProgress: () => undefined }),
+      ),
   ])
   const wanted = config?.sandbox.backend ?? 'auto'
   const dockerResult = judge(docker, isNeeded('docker', wanted, wasm), image === undefined)
-  return [dockerResult, judge(wasm, isNeeded('wasm', wanted, docker), false)]
+  return [
+    ...(own && ownFound ? [judge(ownFound, wanted === own.name, false)] : []),
+    dockerResult,
+    judge(wasm, isNeeded('wasm', wanted, docker), false),
+  ]
 }
 
 interface Looked {
@@ -30,9 +40,9 @@ interface Looked {
   readonly found: BackendCheck | { readonly thrown: unknown }
 }
 
-async function look(name: string, create: () => SandboxBackend): Promise<Looked> {
+async function look(name: string, create: () => SandboxBackend | Promise<SandboxBackend>): Promise<Looked> {
   try {
-    const backend = create()
+    const backend = await create()
     try {
       return { name, found: await backend.check() }
     } finally {

@@ -34,6 +34,7 @@ export function execCommand(): Command {
       `
 What the program prints goes to stdout, its error to stderr; then the exit code is 1.
 A session ends when it was not used for a while (270 seconds unless configured), or by \`ptc sessions close\`.
+Ctrl-C stops the code; a session keeps its variables, and with -i the next block is read. A second Ctrl-C leaves.
 With -i a block ends with its line, or with an empty line when it is indented; exit or Ctrl-D leaves. Without --session
 everything is gone then.
 

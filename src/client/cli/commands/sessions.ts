@@ -6,15 +6,20 @@ import { print, say } from '../terminal.js'
 
 type Options = ConfigOption & JsonOption
 
-/** `ptc sessions list|show|close|close-all`. */
+/** `ptc sessions list|show|interrupt|close|close-all`. */
 export function sessionsCommand(): Command {
   return new Command('sessions')
-    .description('sandboxes with a name, whose variables outlive a run: list, show, close')
+    .description('sandboxes with a name, whose variables outlive a run: list, show, interrupt, close')
     .addCommand(part('list', 'list the sessions there are, the newest first', 'an array of sessions').action(list))
     .addCommand(
       part('show', 'show one: state, cells, when it was used and when it expires', 'the session')
         .argument('<name>', 'name of the session')
         .action(show),
+    )
+    .addCommand(
+      part('interrupt', 'stop the code that runs in one, as Ctrl-C would; its variables stay', 'its name')
+        .argument('<name>', 'name of the session')
+        .action(interrupt),
     )
     .addCommand(
       part('close', 'end one, and what is executed on it; its sandbox is removed', 'how it ended')
@@ -48,6 +53,14 @@ function show(name: string, options: Options): Promise<void> {
     const found = await sessions.show(name)
     const { sessionFacts } = await import('../session-table.js')
     print(options.json === true ? JSON.stringify(found, null, 2) : sessionFacts(found, new Date()))
+  })
+}
+
+function interrupt(name: string, options: Options): Promise<void> {
+  return withSessions(options, async (sessions) => {
+    await sessions.interrupt(name)
+    if (options.json === true) print(JSON.stringify({ session: name }))
+    else say(`session ${name} is interrupted`)
   })
 }
 

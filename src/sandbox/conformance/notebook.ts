@@ -1,23 +1,30 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
-import type { JsonValue } from '../../src/common/json.js'
-import { PtcError } from '../../src/common/errors.js'
-import { defaultLimits, type Limits } from '../../src/common/limits.js'
-import type { CallOutcome } from '../../src/common/outcomes.js'
-import type { DeliveredResult, RequestedCall, SessionRef, StepAnswer, StepInput } from '../../src/common/steps.js'
-import { heldElsewhere, type HeldElsewhere } from '../../src/common/values.js'
-import type { SandboxBackend } from '../../src/sandbox/backend.js'
-import type { ToolSignature } from '../../src/sandbox/protocol/messages.js'
-import { SessionHost } from '../../src/sandbox/session-host.js'
-import type { ReadValue } from '../../src/sandbox/value-transfer.js'
+import type { JsonValue } from '../../common/json.js'
+import { PtcError } from '../../common/errors.js'
+import { defaultLimits, type Limits } from '../../common/limits.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { DeliveredResult, RequestedCall, SessionRef, StepAnswer, StepInput } from '../../common/steps.js'
+import { heldElsewhere, type HeldElsewhere } from '../../common/values.js'
+import type { SandboxBackend, SandboxSpec } from '../backend.js'
+import type { ToolSignature } from '../protocol/messages.js'
+import { SessionHost } from '../session-host.js'
+import type { ReadValue } from '../value-transfer.js'
 
+/** What a tool answers. */
 export type Serve = (call: RequestedCall) => CallOutcome
 
+/** A tool that gives back its arguments. */
 export const echo: Serve = ({ arguments: args }) => ({ status: 'ok', value: args })
 
-/** The tools of the conformance suite: `get(a, b=None)`. */
-export const testTools: readonly ToolSignature[] = [
+/** The tools of a notebook: `get(a, b=None)`. */
+export const notebookTools: readonly ToolSignature[] = [
   { name: 'get', parameters: ['a', 'b'], required: ['a'], documentation: 'Gets a thing.' },
 ]
+
+const namespace = 'test'
+
+/** More than any step here takes, however slow the machine. */
+const patienceMs = 150_000
 
 export interface CellRun {
   /** The answers in order; the last is final. */
@@ -28,7 +35,7 @@ export interface CellRun {
 }
 
 /** Drives a session as the workflow does, without Temporal: one that a test can look at step by step. */
-export class TestNotebook {
+export class Notebook {
   readonly host: SessionHost
   readonly limits: Limits
   readonly session: SessionRef
@@ -41,12 +48,12 @@ export class TestNotebook {
 
   constructor(backend: SandboxBackend, limits: Partial<Limits> = {}, session?: SessionRef) {
     this.limits = { ...defaultLimits, ...limits }
-    this.host = new SessionHost({ namespace: 'test', backends: [backend], tools: testTools })
+    this.host = new SessionHost({ namespace, backends: [backend], tools: notebookTools })
     this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name }
   }
 
   async open(): Promise<this> {
-    await this.host.open(this.session, this.owner, AbortSignal.timeout(60_000))
+    await this.host.open(this.session, this.owner, AbortSignal.timeout(patienceMs))
     return this
   }
 
@@ -54,10 +61,14 @@ export class TestNotebook {
     return { workflowId: 'test', runId: 'test', limits: this.limits }
   }
 
+  /** As the backend is asked for this session. */
+  get spec(): SandboxSpec {
+    return { namespace, session: this.session.id, epoch: this.session.epoch, ...this.owner }
+  }
+
   /** Runs a cell to its end; every suspension is answered with all of its calls, and a timer by letting time pass. */
   async run(source: string, serve: Serve = echo): Promise<CellRun> {
-    this.cell += 1
-    const answers = [await this.advance({ type: 'cell', cell: this.cell, source })]
+    const answers = [await this.begin(source)]
     for (;;) {
       const last = answers.at(-1)
       if (last?.type !== 'suspended') break
@@ -68,12 +79,14 @@ export class TestNotebook {
     const final = answers.at(-1)
     if (!final) throw new Error('a cell has at least one answer')
     const output = answers.map((answer) => ('output' in answer ? answer.output : '')).join('')
-    return {
-      answers,
-      final,
-      output,
-      calls: answers.flatMap((answer) => (answer.type === 'suspended' ? answer.calls : [])),
-    }
+    const calls = answers.flatMap((answer) => (answer.type === 'suspended' ? answer.calls : []))
+    return { answers, final, output, calls }
+  }
+
+  /** Starts the next cell: its first step. */
+  begin(source: string): Promise<StepAnswer> {
+    this.cell += 1
+    return this.advance({ type: 'cell', cell: this.cell, source })
   }
 
   /** Keeps a value outside of the steps, whatever its size. */
@@ -110,7 +123,7 @@ export class TestNotebook {
 
   send(number: number, input: StepInput, attempt = 1): Promise<StepAnswer> {
     const { readValue } = this
-    const options = { attempt, signal: AbortSignal.timeout(60_000), onOutput: () => undefined, readValue }
+    const options = { attempt, signal: AbortSignal.timeout(patienceMs), onOutput: () => undefined, readValue }
     return this.host.advance(this.session, { number, now: this.now, input }, this.owner, options)
   }
 

@@ -1,0 +1,48 @@
+import { containerName } from '../dist/sandbox/docker/identity.js'
+import { benchmark } from './support/benchmark.js'
+import { containerMemory } from './support/container-memory.js'
+import { type BenchSession, namespace, openSession, prepareDocker, runCell, startHost } from './support/sandboxes.js'
+
+const sessionsAtOnce = 20
+const concurrency = 4
+
+// How many sessions a host can make in a second, and what one costs that does nothing; without Temporal around it.
+await benchmark('capacity', async (context) => {
+  const { runs, tell, atEnd } = context
+  const backend = await prepareDocker(context)
+  const host = await startHost(backend, context)
+  const made: number[] = []
+  const memory: number[] = []
+  const sessions = new Set<BenchSession>()
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([...sessions].map((session) => session.close()))
+    sessions.clear()
+  }
+  atEnd(closeAll)
+  const open = async (): Promise<void> => {
+    const session = await openSession(host, 'docker')
+    sessions.add(session)
+    await runCell(session, 'pass')
+  }
+  tell(`${runs} repetitions of ${sessionsAtOnce} sessions, ${concurrency} at a time`)
+  for (let run = 0; run <= runs; run += 1) {
+    const start = performance.now()
+    for (let left = sessionsAtOnce; left > 0; left -= concurrency) {
+      await Promise.all(Array.from({ length: Math.min(concurrency, left) }, open))
+    }
+    const perSecond = (sessionsAtOnce * 1_000) / (performance.now() - start)
+    const names = [...sessions].map(({ ref, workflowId }) =>
+      containerName({ namespace, session: ref.id, epoch: ref.epoch, workflowId }),
+    )
+    const total = await containerMemory(names)
+    await closeAll()
+    // The first repetition warms up.
+    if (run === 0) continue
+    made.push(perSecond)
+    memory.push(total / names.length / 2 ** 20)
+  }
+  return [
+    { what: `sessions made, ${concurrency} at a time, first cell done`, unit: '/s', samples: made },
+    { what: `memory of an idle session, of ${sessionsAtOnce}`, unit: 'MiB', samples: memory, target: 10 },
+  ]
+})

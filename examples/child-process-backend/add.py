@@ -1,0 +1,3 @@
+import os
+
+print(await add(a=1, b=41), "DOCKER_HOST" in os.environ)

@@ -1,0 +1,14 @@
+import { after, test } from 'node:test'
+import { sandboxConformance } from 'durable-ptc/sandbox/conformance'
+import { ChildProcessBackend } from './backend.js'
+
+const suite = sandboxConformance({
+  makeBackend: () => new ChildProcessBackend(),
+  survivesItsMaker: false,
+  stopsCode: true,
+  hasProcesses: true,
+  isBoundary: false,
+})
+
+after(() => suite.close())
+for (const { name, timeoutMs, run } of suite.cases) void test(name, { timeout: timeoutMs }, run)

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { expectAnswer, expectError, expectNear } from './expectations.js'
+import type { CaseDefinition } from './scene.js'
+
+/** Waiting of the code for time. */
+export const timeCases: readonly CaseDefinition[] = [
+  {
+    name: 'of a long sleep is handed over instead of slept',
+    async run(scene) {
+      const { answers, output } = await (await scene.notebook()).run('await asyncio.sleep(3600)\nprint("woke")')
+      const [first] = answers
+      assert.ok(first)
+      const { calls, wakeInMs } = expectAnswer(first, 'suspended')
+      assert.deepEqual(calls, [])
+      expectNear(wakeInMs, 3_600_000, 60_000)
+      assert.equal(output, 'woke\n')
+    },
+  },
+  {
+    name: 'is up for a timeout around a call',
+    async run(scene) {
+      const notebook = await scene.notebook()
+      const source =
+        'try:\n    async with asyncio.timeout(60):\n        await get(1)\nexcept TimeoutError:\n    print("too slow")'
+      const { wakeInMs } = expectAnswer(await notebook.begin(source), 'suspended')
+      expectNear(wakeInMs, 60_000, 30_000)
+      notebook.now += 60_000
+      const end = expectAnswer(await notebook.advance({ type: 'results', results: [] }), 'completed')
+      assert.equal(end.output, 'too slow\n')
+    },
+  },
+  {
+    name: 'that can never come is an error, not a hang',
+    async run(scene) {
+      const { final } = await (await scene.notebook()).run('await asyncio.Future()')
+      expectError(final, 'never happen')
+    },
+  },
+]

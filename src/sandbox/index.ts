@@ -1,0 +1,13 @@
+export type {
+  BackendCheck,
+  BackendProblem,
+  SandboxBackend,
+  SandboxConnection,
+  SandboxEnd,
+  SandboxId,
+  SandboxSpec,
+} from './backend.js'
+export { type BackendContext, type BackendDefinition, defineBackend } from './define-backend.js'
+export { runnerDirectory } from './assets.js'
+export { PtcError, type ErrorCode } from '../common/errors.js'
+export { defaultLimits, type Limits } from '../common/limits.js'

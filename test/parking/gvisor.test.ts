@@ -1,0 +1,171 @@
+import { existsSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { defaultLimits } from '../../src/common/limits.js'
+import { createDockerBackend } from '../../src/sandbox/docker/index.js'
+import { SessionHost } from '../../src/sandbox/session-host.js'
+import { reap } from '../../src/worker/reaper.js'
+import { never } from '../sandbox/docker-support.js'
+import { describeGvisor, gvisorRuntime, missingForOwnDaemon } from '../support/gvisor.js'
+import { OwnDaemon } from '../support/own-daemon.js'
+import { Stack } from '../support/stack.js'
+import { uniqueName } from '../support/temporal.js'
+import { Happening, tool } from '../support/tools.js'
+
+/** Has what no journal brings back: a random number, a thread, an open file. Ends only while the thread goes on. */
+const unrepeatable = `
+import os, threading, time
+secret = os.urandom(8).hex()
+count = 0
+def work():
+    global count
+    while True:
+        count += 1
+        time.sleep(0.01)
+threading.Thread(target=work, daemon=True).start()
+file = open("/tmp/notes", "w+")
+file.write(secret)
+await charge(name=secret)
+mail = await wait_for_mail()
+reached = count
+while count == reached: time.sleep(0.01)
+file.seek(0)
+print(mail, reached > 0, file.read() == secret)
+await charge(name=secret)
+`
+
+const repeatable = `
+kept = await charge(name="before")
+print(await wait_for_mail(), kept)
+await charge(name="after")
+`
+
+describeGvisor('a program that waits for long under gVisor with checkpoints', missingForOwnDaemon(), () => {
+  let daemon: OwnDaemon
+  beforeAll(async () => {
+    daemon = await OwnDaemon.start()
+    vi.stubEnv('DOCKER_HOST', daemon.host)
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    await daemon?.close()
+  })
+
+  /** A program that is parked; it goes on when the mail comes. */
+  async function parked(source: string) {
+    const effects: unknown[] = []
+    const mail = new Happening<string>()
+    const tools = [tool('charge', ({ name }) => effects.push(name)), tool('wait_for_mail', () => mail.happened)]
+    const stack = await Stack.start({ tools, backend: 'docker', runtime: gvisorRuntime, timings: { park: '1s' } })
+    const handle = await stack.startProgram(source)
+    await expect.poll(() => ended(stack, handle, 'session.park')).toBe(true)
+    const [container] = await stack.containers(handle)
+    const directory = daemon.directoryOf(container?.Id ?? '')
+    const checkpoint = join(directory, 'checkpoints/parked/checkpoint.img')
+    return { stack, handle, container, directory, checkpoint, effects, mail }
+  }
+
+  it('is kept on disk, and goes on with its variables, threads and files', async () => {
+    const { stack, handle, container, directory, checkpoint, effects, mail } = await parked(unrepeatable)
+    expect(container?.State).toBe('exited')
+    expect(existsSync(checkpoint)).toBe(true)
+    mail.happen('a letter')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter True True\n' } })
+    expect(effects).toHaveLength(2)
+    expect(effects[0]).toBe(effects[1])
+    expect(await steps(stack)).toEqual([
+      'open a session (docker)',
+      'run cell 1',
+      'go on with 1 result',
+      'park the session',
+      'wake the session: go on with 1 result',
+      'go on with 1 result',
+      'close the session',
+    ])
+    await stack.leftClean(handle)
+    expect(existsSync(directory)).toBe(false)
+  })
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)('is kept through the end of the daemon by %s', async (signal) => {
+    const { stack, handle, effects, mail } = await parked(unrepeatable)
+    await daemon.restart(signal)
+    mail.happen('a letter')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter True True\n' } })
+    expect(effects).toHaveLength(2)
+    await stack.leftClean(handle)
+  })
+
+  it('is kept through the end of its worker, and woken by the next', async () => {
+    const stack = await Stack.start({ backend: 'docker', runtime: gvisorRuntime, timings: { park: '1s' } })
+    const source = 'import asyncio, os\nx = os.urandom(4)\ny = x\nawait asyncio.sleep(5)\nprint(x == y)'
+    const handle = await stack.startProgram(source)
+    await expect.poll(() => ended(stack, handle, 'session.park')).toBe(true)
+    await stack.stopWorker()
+    await stack.startWorker()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
+    expect(await steps(stack)).not.toContain('wake the session (2)')
+    await stack.leftClean(handle)
+  })
+
+  it.each([
+    { damage: 'deleted', harm: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
+    { damage: 'cut off', harm: (file: string) => truncateSync(file, 50_000) },
+  ])('is rebuilt when what was kept is $damage, with nothing done twice', async ({ harm }) => {
+    const { stack, handle, checkpoint, effects, mail } = await parked(repeatable)
+    harm(checkpoint)
+    mail.happen('a letter')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
+    expect(effects).toEqual(['before', 'after'])
+    expect(await steps(stack)).toContain('rebuild the session (2)')
+    await stack.leftClean(handle)
+  })
+
+  it('can be stopped while it is kept, and nothing is left', async () => {
+    const { stack, handle, directory } = await parked(repeatable)
+    await handle.cancel()
+    await expect(handle.result()).rejects.toThrow(/cancel/i)
+    await stack.leftClean(handle)
+    expect(existsSync(directory)).toBe(false)
+  })
+
+  it('is not taken for forgotten while its run goes on, however long; after that it is removed, and what was kept', async () => {
+    const owner = uniqueName('reaper')
+    const docker = createDockerBackend({ runtime: gvisorRuntime, lifetimeSeconds: 1 })
+    onTestFinished(() => docker.close())
+    const host = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
+    const session = { id: 'waits', epoch: 1, backend: 'docker' as const }
+    await host.open(session, { workflowId: 'run', runId: 'run', limits: defaultLimits }, never)
+    expect(await host.park(session, never)).toBe(true)
+    const sandboxes = () => docker.listSandboxes(owner)
+    const [sandbox] = await sandboxes()
+    expect(sandbox).toMatchObject({ running: false, parked: true })
+    await expect.poll(() => new Date() > (sandbox?.expiresAt ?? Infinity)).toBe(true)
+    let isRunning = true
+    const round = () => reap({ docker, host, owner, isRunning: async () => isRunning, onProgress: () => undefined })
+    await round()
+    expect(await sandboxes()).toHaveLength(1)
+    isRunning = false
+    await round()
+    expect(await sandboxes()).toEqual([])
+    expect(existsSync(daemon.directoryOf(sandbox?.container ?? ''))).toBe(false)
+  })
+})
+
+async function steps(stack: Stack): Promise<(string | undefined)[]> {
+  const rows = await stack.activities()
+  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
+}
+
+/** Has an activity of this type ended? */
+async function ended(stack: Stack, handle: WorkflowHandle, type: string): Promise<boolean> {
+  const { events } = await stack.history(handle)
+  const scheduled = events.find(
+    ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === type,
+  )
+  return events.some(({ activityTaskCompletedEventAttributes: completed }) => {
+    return (
+      completed !== null && scheduled !== undefined && String(completed?.scheduledEventId) === String(scheduled.eventId)
+    )
+  })
+}

@@ -1,0 +1,2 @@
+/** For `vi.waitFor` and the like: reached on failure only, so that a slow machine fails nothing. */
+export const patient = { timeout: 120_000, interval: 50 } as const

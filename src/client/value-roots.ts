@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
-import { temporal } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 import { temporalError } from './temporal-error.js'
 
-const { History } = temporal.api.history.v1
-const { DescribeScheduleResponse } = temporal.api.workflowservice.v1
+const { History } = proto.temporal.api.history.v1
+const { DescribeScheduleResponse } = proto.temporal.api.workflowservice.v1
 const largestPage = 256
 
 /**

@@ -1,10 +1,10 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common'
-import { temporal } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 import { previewCharacters } from '../common/values.js'
 import { withPatience } from './patience.js'
 import type { StoredContent, ValueStore } from './store.js'
 
-const { Payload: PayloadMessage } = temporal.api.common.v1
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 const thresholdBytes = 256 * 1024
 /** In every reference: old histories are read with it. */
 const driverName = 'ptc.values'

@@ -15,7 +15,7 @@ describe('help and version go to stdout and are no error', () => {
     [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
     [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
-    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'doctor'].map(
+    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(
       (name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)],
     ),
   ])('ptc %j', async (ptcArguments, text) => {
@@ -52,6 +52,7 @@ describe('ptc doctor', () => {
       'Temporal',
       'Docker sandbox',
       'Embedded sandbox',
+      'Values',
       'Model',
     ]) {
       expect(stdout).toMatch(new RegExp(`^(ok|warn|error) +${name}: .+`, 'm'))

@@ -16,7 +16,10 @@ export class Proxy {
   static async start(port: number, pauseMs: number | undefined): Promise<Proxy> {
     const server = createServer((client) => {
       client.on('error', () => undefined)
-      if (pauseMs === undefined) return client.resume()
+      if (pauseMs === undefined) {
+        client.resume()
+        return
+      }
       const upstream = connect(port, '127.0.0.1')
       upstream.on('error', () => client.destroy())
       client.on('close', () => upstream.destroy())

@@ -5,7 +5,6 @@ import { payloadStorage } from '../../values/payload-storage.js'
 import { type Example, prepareDemoModel } from '../../worker/demo/index.js'
 import { loadConfig, resolveTemporal, startDevServer } from '../../worker/index.js'
 import { createValues } from '../../worker/values.js'
-import { createValues } from '../../worker/values.js'
 import { createPtcClient } from '../client.js'
 import { connectClient } from '../connect.js'
 import { Closers } from './closers.js'
@@ -69,7 +68,7 @@ async function start(
     server,
     client,
     values,
-    ptc: createPtcClient({ client, taskQueue, values: new Values({ store: values.store, patienceMs: 0 }) }),
+    ptc: createPtcClient({ client, taskQueue, values }),
     lost,
     isOurs: server.origin === 'started',
     requireWorkers: () => Promise.resolve(),

@@ -19,6 +19,8 @@ import { say, sayStep } from './terminal.js'
 export interface PlaceOptions {
   /** A file; undefined: found as usual; false: what is wrong with it is of no interest here. */
   readonly config: string | undefined | false
+  /** A configuration with a mistake in it is as good as none: for those who only want to look. */
+  readonly anyConfig?: boolean
   /** For a worker that has to be started here. */
   readonly sandbox?: BackendChoice | undefined
   /**
@@ -47,7 +49,7 @@ export interface Place extends AsyncDisposable {
 /** @throws PtcError TEMPORAL_UNREACHABLE, and what loading a configuration and starting a worker throw */
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   const { interrupts, otherwise, sandbox } = options
-  const config = options.config === false ? undefined : await findConfig(options.config)
+  const config = await configOf(options)
   const state = stateDirectory()
   const found = await resolveTemporal({ stateDirectory: state, onProgress: () => undefined })
   const server = found ?? (await startServer(state, config, options))
@@ -79,7 +81,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     server,
     client,
     values,
-    ptc: createPtcClient({ client, taskQueue }),
+    ptc: createPtcClient({ client, taskQueue, values }),
     lost,
     isOurs: server.origin === 'started',
     requireWorkers: (roles) => (worker === undefined ? requireWorkers(client, taskQueue, roles) : Promise.resolve()),
@@ -95,6 +97,11 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       await endWithin(isLost ? lostMs : endMs, told, interrupts.second)
     },
   }
+}
+
+async function configOf({ config, anyConfig = false }: PlaceOptions): Promise<LoadedConfig | undefined> {
+  if (config === false) return undefined
+  return anyConfig ? findConfig(config).catch(() => undefined) : findConfig(config)
 }
 
 /** A run can wait for its worker; the user should know that this one does. */

@@ -132,6 +132,20 @@ describe('values that are kept elsewhere', () => {
     expect(builder.tree()).toEqual(before)
   })
 
+  test('are not asked for again from a store that does not answer', async () => {
+    const kept = new Kept()
+    const builder = await builderOf(kept)
+    const silent: ValueReader = {
+      load: (held) => kept.load(held).then(() => Promise.reject(new PtcError('VALUE_STORE_UNAVAILABLE', 'down'))),
+      readText: (ref) => kept.readText(ref),
+    }
+    await builder.fetchValues(silent, false)
+    const { asked } = kept
+    expect(asked).toBeGreaterThan(0)
+    await builder.fetchValues(silent, true)
+    expect(kept.asked).toBe(asked)
+  })
+
   test('do not hide how a cell ended, as the model was told', async () => {
     const tree = (await builderOf(new Kept())).tree()
     expect(cellOf(tree)).toMatchObject({ status: 'timed_out', error: 'too slow' })

@@ -21,7 +21,7 @@ export interface WantedValues {
 const mostBytes = 4 * 1024 * 1024
 const atOnce = 8
 /** A store that is slow must not keep a tree from being drawn. */
-const patienceMs = 20_000
+const patienceMs = 10_000
 
 /** Values that are kept elsewhere, as far as somebody has fetched them. */
 export class FetchedValues {
@@ -29,6 +29,7 @@ export class FetchedValues {
   /** By their hash; undefined: tried in vain. */
   readonly #whole = new Map<string, JsonValue | undefined>()
   readonly #beginnings = new Map<string, string | undefined>()
+  #isUnreachable = false
 
   constructor(previewCharacters: number) {
     this.#previewCharacters = previewCharacters
@@ -55,6 +56,7 @@ export class FetchedValues {
 
   /** Never rejects: what can't be fetched is not there, and a store that does not answer is not asked again. */
   async fetch({ whole, beginnings }: WantedValues, reader: ValueReader, signal?: AbortSignal): Promise<void> {
+    if (this.#isUnreachable) return
     const deadline = AbortSignal.timeout(patienceMs)
     const within = signal ? AbortSignal.any([signal, deadline]) : deadline
     const load = async (ref: ValueRef): Promise<void> => {
@@ -67,7 +69,10 @@ export class FetchedValues {
     }
     const small = whole.filter(({ sha256, bytes }) => bytes <= mostBytes && !this.#whole.has(sha256))
     const shown = beginnings.filter(({ sha256 }) => !this.#beginnings.has(sha256))
-    await untilUnreachable([...small.map((ref) => () => load(ref)), ...shown.map((ref) => () => begin(ref))])
+    this.#isUnreachable = !(await fetchAll([
+      ...small.map((ref) => () => load(ref)),
+      ...shown.map((ref) => () => begin(ref)),
+    ]))
   }
 
   async #readBeginning(ref: ValueRef, reader: ValueReader, signal: AbortSignal): Promise<string> {
@@ -92,11 +97,13 @@ export function shortHash({ sha256 }: Pick<ValueRef, 'sha256'>): string {
   return sha256.slice(0, 12)
 }
 
-async function untilUnreachable(fetches: readonly (() => Promise<void>)[]): Promise<void> {
+/** False when there is no sense in asking for more. */
+async function fetchAll(fetches: readonly (() => Promise<void>)[]): Promise<boolean> {
   for (let start = 0; start < fetches.length; start += atOnce) {
     const ends = await Promise.allSettled(fetches.slice(start, start + atOnce).map((fetch) => fetch()))
-    if (ends.some((end) => end.status === 'rejected' && !isAboutOneValue(end.reason))) return
+    if (ends.some((end) => end.status === 'rejected' && !isAboutOneValue(end.reason))) return false
   }
+  return true
 }
 
 function isAboutOneValue(thrown: unknown): boolean {

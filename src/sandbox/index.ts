@@ -5,6 +5,7 @@ export type {
   SandboxConnection,
   SandboxEnd,
   SandboxId,
+  SandboxParking,
   SandboxSpec,
 } from './backend.js'
 export { type BackendContext, type BackendDefinition, defineBackend } from './define-backend.js'

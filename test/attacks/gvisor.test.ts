@@ -7,6 +7,7 @@ import { takeover, tools } from './hostile-code.js'
 
 const megabyte = 1024 * 1024
 const missing = await missingFromDaemon()
+const keepsParked = missing === undefined && (await createDockerBackend({ runtime }).parking?.isAvailable()) === true
 
 describeGvisor('the Docker sandbox under gVisor', missing, () => {
   conformance({
@@ -15,6 +16,7 @@ describeGvisor('the Docker sandbox under gVisor', missing, () => {
     stopsCode: true,
     hasProcesses: true,
     isBoundary: true,
+    keepsParked,
   })
 })
 

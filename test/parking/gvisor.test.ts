@@ -108,6 +108,21 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     await stack.leftClean(handle)
   })
 
+  it('that waits a second time is rebuilt, and kept again in its next container', async () => {
+    const effects: unknown[] = []
+    const tools = [tool('charge', ({ name }) => effects.push(name))]
+    const stack = await Stack.start({ tools, backend: 'docker', runtime: gvisorRuntime, timings: { park: '500ms' } })
+    const source =
+      'import asyncio\nfor n in range(3):\n    await charge(name=n)\n    await asyncio.sleep(2)\nprint("woke")'
+    expect(await stack.run(source)).toMatchObject({ outcome: { status: 'ok', output: 'woke\n' } })
+    expect(effects).toEqual([0, 1, 2])
+    expect((await steps(stack)).filter((step) => step?.includes('wake the session'))).toEqual([
+      'wake the session: go on: a timer is due',
+      'wake the session (2)',
+      'wake the session: go on: a timer is due',
+    ])
+  })
+
   it.each([
     { damage: 'deleted', harm: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
     { damage: 'cut off', harm: (file: string) => truncateSync(file, 50_000) },

@@ -5,7 +5,8 @@ import { conformance } from './conformance.js'
 describeDocker('the Docker sandbox', () => {
   conformance({
     makeBackend: () => createDockerBackend(),
-    survivesItsMaker: true,
+    // Podman ends a container's input with the connection to it: docs/backends.md.
+    survivesItsMaker: process.env['PTC_TEST_PODMAN'] === undefined,
     stopsCode: true,
     hasProcesses: true,
     isBoundary: true,

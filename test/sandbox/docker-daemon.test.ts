@@ -108,6 +108,9 @@ test('a daemon that talks nonsense is unavailable, not a crash', async () => {
 test('a DOCKER_HOST that is none, and options that are none, are said at once', () => {
   vi.stubEnv('DOCKER_HOST', 'tcp://[nonsense')
   expect(() => createDockerBackend()).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
+  vi.stubEnv('DOCKER_HOST', 'ssh://user@host')
+  const refusal = { code: 'CONFIG_INVALID', hint: expect.stringContaining('ssh -N -L') as string }
+  expect(() => createDockerBackend()).toThrow(expect.objectContaining(refusal))
   vi.unstubAllEnvs()
   expect(() => createDockerBackend({ lifetimeSeconds: 0 })).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
 })

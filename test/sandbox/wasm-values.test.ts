@@ -7,7 +7,7 @@ import { encodeFrame } from '../../src/sandbox/protocol/frames.js'
 import { helloMessage } from '../../src/sandbox/protocol/hello.js'
 import { type Fence, type HostMessage, type RunnerMessage, runnerMessage } from '../../src/sandbox/protocol/messages.js'
 import { createWasmBackend } from '../../src/sandbox/wasm/backend.js'
-import { testTools } from '../../src/sandbox/conformance/notebook.js'
+import { notebookTools } from '../../src/sandbox/conformance/notebook.js'
 import { framesOf, specOf } from './wasm-support.js'
 
 // What the runner makes of pieces that no driver of ours sends, or not in this order. The same files run in a container.
@@ -19,7 +19,7 @@ let step = 0
 beforeAll(async () => {
   connection = await backend.open(specOf('values'), new AbortController().signal)
   frames = framesOf(connection)
-  await send(helloMessage({ session: 'values', seed: 1, tools: testTools, limits: defaultLimits }, [1, 0, 1]))
+  await send(helloMessage({ session: 'values', seed: 1, tools: notebookTools, limits: defaultLimits }, [1, 0, 1]))
   expect(await answer()).toMatchObject({ type: 'ready' })
 })
 

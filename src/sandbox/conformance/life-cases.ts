@@ -126,4 +126,30 @@ export const lifeCases: readonly CaseDefinition[] = [
       await heir.close()
     },
   },
+  {
+    name: 'keeps a parked sandbox as it was, for the next worker',
+    needs: 'keepsParked',
+    async run(scene) {
+      const mine = scene.keep(await new Notebook(scene.another()).open())
+      const begun = expectAnswer(await mine.begin(`${token}\nr = await get(1)\nprint(r, token)`), 'suspended')
+      assert.equal(await mine.host.park(mine.session, never), true)
+      assert.equal(await mine.host.park(mine.session, never), true, 'parking is idempotent')
+      const heir = scene.keep(new Notebook(scene.another(), {}, mine.session))
+      const results = [{ index: 1, outcome: { status: 'ok' as const, value: 'r' } }]
+      const end = expectAnswer(await heir.send(2, { type: 'results', results }), 'completed')
+      assert.equal(end.output, `r ${begun.output}`)
+      await heir.close()
+    },
+  },
+  {
+    name: 'removes a parked sandbox, and finds it no more',
+    needs: 'keepsParked',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      assert.equal(await notebook.host.park(notebook.session, never), true)
+      await notebook.close()
+      assert.equal(await scene.backend.attach(notebook.spec, never), undefined)
+      assert.equal(await notebook.host.park(notebook.session, never), false)
+    },
+  },
 ]

@@ -13,6 +13,8 @@ export interface Claims {
   readonly hasProcesses: boolean
   /** Hostile code is held back: it reaches no file, no network and no memory but its own. */
   readonly isBoundary: boolean
+  /** A parked sandbox is kept as it was: see `SandboxBackend.parking`. */
+  readonly keepsParked?: boolean
 }
 
 /** One case, before it is bound to a backend. */

@@ -23,11 +23,19 @@ export class DockerEngine {
   /** @throws PtcError CONFIG_INVALID when DOCKER_HOST and its companions make no sense */
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs
+    if (process.env['DOCKER_HOST']?.startsWith('ssh:') === true) {
+      // dockerode would connect, but to anybody: it compares no host key, and what code and tools say would go there.
+      throw new PtcError('CONFIG_INVALID', 'DOCKER_HOST=ssh://… is not supported: host keys would not be checked', {
+        hint:
+          'Let ssh make a tunnel: `ssh -N -L /tmp/docker.sock:/var/run/docker.sock user@host`, ' +
+          'and DOCKER_HOST=unix:///tmp/docker.sock.',
+      })
+    }
     try {
       this.#docker = new Dockerode()
     } catch (cause) {
       throw new PtcError('CONFIG_INVALID', `the DOCKER_* environment is not usable: ${messageOf(cause)}`, {
-        hint: 'DOCKER_HOST is like unix:///var/run/docker.sock, tcp://host:2376 or ssh://user@host.',
+        hint: 'DOCKER_HOST is like unix:///var/run/docker.sock or tcp://host:2376.',
         cause,
       })
     }

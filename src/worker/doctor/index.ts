@@ -1,6 +1,7 @@
 import type { Check } from './check.js'
 import { checkConfig } from './check-config.js'
 import { checkModel } from './check-model.js'
+import { checkPool } from './check-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
 import { checkTemporal } from './check-temporal.js'
 import { checkNode, checkPackages } from './check-versions.js'
@@ -16,6 +17,10 @@ export interface DoctorOptions {
 /** Looks at everything a run needs on this machine. Never throws; takes some seconds at most. */
 export async function examine({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
   const { check, config } = await checkConfig(file)
-  const [temporal, sandboxes] = await Promise.all([checkTemporal(stateDirectory), checkSandboxes(config)])
-  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, checkModel()]
+  const [temporal, sandboxes, pool] = await Promise.all([
+    checkTemporal(stateDirectory),
+    checkSandboxes(config),
+    checkPool(config),
+  ])
+  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, pool, checkModel()]
 }

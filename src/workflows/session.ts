@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow'
 import { digestOf } from '../common/call-key.js'
 import type { ErrorCode } from '../common/errors.js'
-import type { RunPlan } from '../common/plan.js'
+import type { BackendChoice, RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
 import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './engine.js'
@@ -34,6 +34,13 @@ export class Session {
     this.#plan = run.plan
     const { workflowId, firstExecutionRunId } = run.identity
     this.#ref = { id: digestOf([workflowId, firstExecutionRunId]).slice(0, 20), epoch: 0, backend: run.plan.backend }
+  }
+
+  /** Where its sandbox stands. The backend is the real one as soon as there was a sandbox. */
+  get sandbox(): { readonly state: 'none' | 'open' | 'parked'; readonly backend: BackendChoice } {
+    const { backend } = this.#ref
+    if (this.#isParked || this.#keeping !== undefined) return { state: 'parked', backend }
+    return { state: this.#hostQueue === undefined ? 'none' : 'open', backend }
   }
 
   /**
@@ -133,7 +140,8 @@ export class Session {
   async #open(): Promise<AdvanceAnswer> {
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { limits, timings } = this.#plan
-    const opened = await openSession({ session: this.#ref, limits }, timings, this.#openSummary())
+    const after = this.#ref.epoch === 1 ? 'nothing' : this.#isParked ? 'parking' : 'loss'
+    const opened = await openSession({ session: this.#ref, limits, after }, timings, this.#openSummary())
     this.#isParked = false
     this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue

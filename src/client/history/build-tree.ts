@@ -71,7 +71,7 @@ function modelNode(record: ActivityRecord, over: boolean): ModelNode {
 }
 
 function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
-  const { number, code, startedAt, endedAt, status, output, error, steps, rebuilds, calls } = cell
+  const { number, code, startedAt, endedAt, status, output, error, steps, rebuilds, wakes, calls } = cell
   const interrupted = status === 'running' && around.over
   return {
     number,
@@ -83,14 +83,15 @@ function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
     error: error ?? (interrupted ? cell.lostBecause : undefined),
     steps: steps.size,
     rebuilds,
+    wakes,
     calls: callNodes(calls, around),
   }
 }
 
 /** What the model wrote and no sandbox has begun: shown at once, not only when one is open. */
-function waitingCells(turn: TurnDraft, { cells, rebuilds }: RunDraft, over: boolean): CellNode[] {
+function waitingCells(turn: TurnDraft, { cells, rebuilds, wakes }: RunDraft, over: boolean): CellNode[] {
   const startedAt = turn.model?.end?.at ?? 0
-  const nothing = { endedAt: undefined, output: '', error: undefined, steps: 0, rebuilds, calls: [] }
+  const nothing = { endedAt: undefined, output: '', error: undefined, steps: 0, rebuilds, wakes, calls: [] }
   const status = over ? 'interrupted' : 'waiting'
   return turn.waiting.map(({ code }, place) => ({
     number: cells.size + place + 1,

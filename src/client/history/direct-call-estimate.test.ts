@@ -8,7 +8,17 @@ const usage = (inputTokens: number) => ({ inputTokens, outputTokens: 10, cacheRe
 function turn(number: number, inputTokens: number, requestBytes: number, calls: readonly CallNode[]): TurnNode {
   const span = { startedAt: 0, endedAt: 1, attempts: 1, lastFailure: undefined }
   const reply = { model: 'm', text: '', stopReason: 'end_turn', usage: usage(inputTokens), costUsd: 0, replyBytes: 0 }
-  const cell = { number, code: '', status: 'ok', output: '', error: undefined, steps: 1, rebuilds: 0, ...span } as const
+  const cell = {
+    number,
+    code: '',
+    status: 'ok',
+    output: '',
+    error: undefined,
+    steps: 1,
+    rebuilds: 0,
+    wakes: 0,
+    ...span,
+  } as const
   return {
     number,
     model: { status: 'ok', summary: '', requestBytes, ...reply, ...span },

@@ -13,8 +13,9 @@ export interface RunDraft {
   sandbox: string | undefined
   model: string | undefined
   onceTools: ReadonlySet<string>
-  /** Rebuilds between two cells: for the sake of the next. */
+  /** Rebuilds and wakes between two cells: for the sake of the next. */
   rebuilds: number
+  wakes: number
 }
 
 export interface TurnDraft {
@@ -39,6 +40,7 @@ export interface CellDraft {
   output: string
   error: string | undefined
   rebuilds: number
+  wakes: number
   /** Why its sandbox was lost; whether that was its end is told by what comes next. */
   lostBecause: string | undefined
 }
@@ -74,5 +76,6 @@ export function emptyDraft(): RunDraft {
     model: undefined,
     onceTools: new Set(),
     rebuilds: 0,
+    wakes: 0,
   }
 }

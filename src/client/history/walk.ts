@@ -25,7 +25,11 @@ function take(run: RunDraft, record: ActivityRecord): void {
     case 'model':
       return takeTurn(run, record, work)
     case 'open':
-      return takeOpen(run, record, work.epoch)
+      return takeOpen(run, record, work.after)
+    case 'park':
+      // Kept as it is: the next step wakes it. What could not be kept is made again, and counted then.
+      if (answerOf(record, 'park')?.isKept === true) (runningCell(run) ?? run).wakes += 1
+      return
     case 'advance':
       return takeAdvance(run, record, work)
     case 'tool':
@@ -64,14 +68,13 @@ function settleTurn(turn: TurnDraft, told: ReadonlyMap<string, string>, at: numb
   }
 }
 
-function takeOpen(run: RunDraft, record: ActivityRecord, epoch: number): void {
+function takeOpen(run: RunDraft, record: ActivityRecord, after: 'nothing' | 'parking' | 'loss'): void {
   const opened = answerOf(record, 'open')
   run.backend = opened?.backend ?? run.backend
   run.sandbox = opened?.description ?? run.sandbox
-  if (epoch <= 1) return
-  const cell = runningCell(run)
-  if (cell) cell.rebuilds += 1
-  else run.rebuilds += 1
+  const counted = runningCell(run) ?? run
+  if (after === 'loss') counted.rebuilds += 1
+  if (after === 'parking') counted.wakes += 1
 }
 
 function takeAdvance(run: RunDraft, record: ActivityRecord, { step }: Advance): void {
@@ -116,9 +119,11 @@ function beginCell(run: RunDraft, number: number, code: string, startedAt: numbe
     output: '',
     error: undefined,
     rebuilds: run.rebuilds,
+    wakes: run.wakes,
     lostBecause: undefined,
   }
   run.rebuilds = 0
+  run.wakes = 0
   run.cells.set(number, cell)
   turn.cells.push(cell)
 }

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../common/errors.js'
 import type { Message, ModelReply, UserBlock } from '../common/messages.js'
 import { type AgentInput, type AgentResult, type AgentStatus, contextTokens, textOf } from '../common/runs.js'
 import { shortNumber, utf8Length } from '../common/text.js'
+import { answerInspect } from './answer-inspect.js'
 import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
 import { neverHang } from './never-hang.js'
@@ -15,6 +16,7 @@ export async function agent(input: AgentInput): Promise<AgentResult> {
   return neverHang(async () => {
     const run = await startRun(input)
     const notebook = openNotebook(run, { idleMs: run.plan.timings.idleMs })
+    answerInspect(run, notebook)
     const calls = new CancellationScope()
     try {
       const { status, answer } = await calls.run(() => converse(run, notebook, input.question))

@@ -12,10 +12,13 @@ export interface Notebook {
   readonly alarm: Alarm
   /** Between cells the sandbox is given back after so long; null: never. */
   readonly idleMs: number | null
+  /** Whether a cell runs, and when the last one ended; milliseconds since the epoch. */
+  readonly use: { isBusy: boolean; lastAt: number }
 }
 
 export function openNotebook(run: Run, { idleMs }: { readonly idleMs: number | null } = { idleMs: null }): Notebook {
-  return { session: new Session(run), openCalls: new OpenCalls(), alarm: new Alarm(), idleMs }
+  const use = { isBusy: false, lastAt: Date.now() }
+  return { session: new Session(run), openCalls: new OpenCalls(), alarm: new Alarm(), idleMs, use }
 }
 
 /** Never cancelled; a host that is gone does not fail it. */

@@ -65,8 +65,9 @@ export class OwnedSession {
     if (this.#ended !== undefined) throw refusal('SESSION_EXPIRED', `session ${this.#name} is about to end`)
     if (this.#opened === undefined) return
     const { plan } = this.#opened.run
-    if (sandbox !== undefined && plan.backend !== 'auto' && sandbox !== 'auto' && sandbox !== plan.backend) {
-      throw refusal('RUN_INPUT_INVALID', `session ${this.#name} runs in ${plan.backend}, not in ${sandbox}`)
+    const { backend } = this.#opened.notebook.session.sandbox
+    if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
+      throw refusal('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
     }
     const { historyLength, historySize } = workflowInfo()
     if (this.#accepted >= plan.sessions.executions) {
@@ -132,9 +133,11 @@ export class OwnedSession {
   status(): SessionStatus {
     const idleMs = this.#opened?.run.plan.sessions.idleMs
     const isIdle = this.#pending === 0 && this.#ended === undefined && idleMs !== undefined
+    const sandbox = this.#opened?.notebook.session.sandbox
+    const running = sandbox?.state === 'parked' ? 'parked' : 'busy'
     return {
-      state: this.#ended === undefined ? (isIdle ? 'idle' : 'busy') : 'ending',
-      backend: this.#opened?.run.plan.backend ?? 'auto',
+      state: this.#ended === undefined ? (isIdle ? 'idle' : running) : 'ending',
+      backend: sandbox?.backend ?? 'auto',
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       expiresAt: isIdle ? this.#lastUsedAt + idleMs : null,
@@ -160,8 +163,10 @@ export class OwnedSession {
 
   async #runCell(source: string, id: string, { run, notebook }: Opened): Promise<CellOutcome> {
     this.#current = id
+    run.quota.calls = 0
     try {
-      return await this.#cells.run(() => runCell(run, notebook, source))
+      // No model reads it: whoever executes gets all that was captured.
+      return await this.#cells.run(() => runCell(run, notebook, source, run.plan.limits.capturedCharacters))
     } catch (thrown) {
       if (isCancellation(thrown)) throw this.#closed()
       // The engine failed in the middle of a cell; the next one starts from the state before it.

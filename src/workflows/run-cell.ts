@@ -9,16 +9,32 @@ import { type Run, showProgress } from './run.js'
 
 type Suspended = Extract<StepAnswer<DescribedCall>, { type: 'suspended' }>
 
-/** Runs one cell to its end: advance, serve the calls, advance with what has arrived. */
-export async function runCell(run: Run, notebook: Notebook, source: string): Promise<CellOutcome> {
+/**
+ * Runs one cell to its end: advance, serve the calls, advance with what has arrived.
+ *
+ * @param outputCharacters of the outcome; what the reader gets
+ */
+export async function runCell(
+  run: Run,
+  notebook: Notebook,
+  source: string,
+  outputCharacters = run.plan.limits.outputCharacters,
+): Promise<CellOutcome> {
   const size = utf8Length(source)
   const { sourceBytes } = run.plan.limits
   if (size > sourceBytes) return tooLarge(size, sourceBytes)
   notebook.alarm.clear()
-  const output = new CellOutput(run.plan.limits.outputCharacters)
-  const outcome = await toItsEnd(run, notebook, source, output)
-  beginIdle(notebook)
-  return { ...outcome, output: output.text }
+  const output = new CellOutput(outputCharacters)
+  const { use } = notebook
+  use.isBusy = true
+  try {
+    const outcome = await toItsEnd(run, notebook, source, output)
+    beginIdle(notebook)
+    return { ...outcome, output: output.text }
+  } finally {
+    use.isBusy = false
+    use.lastAt = Date.now()
+  }
 }
 
 /** Characters of output that every step may carry, whatever the cell has printed before: its end says the most. */

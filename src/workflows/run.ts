@@ -13,6 +13,8 @@ export interface Run {
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolPlan>
   readonly counts: { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
+  /** Tool calls that count towards `callsPerRun`: of a session, those of the current execution. */
+  readonly quota: { calls: number }
   /** One for each tool activity that may be under way. */
   readonly slots: Slots
 }
@@ -25,6 +27,7 @@ export async function startRun(options: RunOptions): Promise<Run> {
     identity: { namespace, workflowId, firstExecutionRunId },
     tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
     counts: { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 },
+    quota: { calls: 0 },
     slots: new Slots(plan.limits.callsInFlight),
   }
 }

@@ -25,6 +25,7 @@ export async function textOfHeld(
     if (ref !== undefined && ref.bytes > wholeBytes) output.add(await values.excerpt(part, limit, neededBy, signal))
     else output.add(textOf(await values.load(part, neededBy, signal)))
   }
+  if (after === '') return output.text
   return [output.text.trimEnd(), after].filter((piece) => piece !== '').join('\n')
 }
 

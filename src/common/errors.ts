@@ -63,6 +63,8 @@ export const errorTable = {
   SESSION_CLOSED: { retryable: false },
   /** It has had as many executions, or as long a history, as a session may have. */
   SESSION_FULL: { retryable: false },
+  /** It is the sandbox of a run, and ends with that. */
+  SESSION_OWNED: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },

@@ -33,15 +33,16 @@ export interface InterruptSignal {
   readonly execution?: string
 }
 
-/** Answer of query `inspect`. Times are milliseconds since the epoch. */
+/** Answer of query `inspect`; of a run it is null while that has no sandbox. Times are milliseconds since the epoch. */
 export interface SessionStatus {
-  readonly state: 'busy' | 'idle' | 'ending'
-  /** As asked for: `auto` is what the host that opened the sandbox took for best. */
+  /** `parked`: it waits without a sandbox, and gets one when it goes on. */
+  readonly state: 'busy' | 'idle' | 'parked' | 'ending'
+  /** Of its sandbox; until there is one, as asked for. */
   readonly backend: BackendChoice
   readonly createdAt: number
   /** End of the latest execution. */
   readonly lastUsedAt: number
-  /** Null while something is executed. */
+  /** Null while something is executed, and for the sandbox of a run. */
   readonly expiresAt: number | null
   readonly cells: number
   readonly toolCalls: number

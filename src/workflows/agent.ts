@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure, CancellationScope, ContinueAsNew }
 import type { ErrorCode } from '../common/errors.js'
 import type { ToolUseBlock } from '../common/messages.js'
 import { type AgentInput, type AgentResult, type AgentStatus, textOf } from '../common/runs.js'
+import { answerInspect } from './answer-inspect.js'
 import { continueRun } from './continue-run.js'
 import { Conversation, type ConversationState } from './conversation.js'
 import { decide } from './decide.js'
@@ -27,6 +28,7 @@ export async function agent(input: AgentInput, state?: AgentState): Promise<Agen
   return neverHang(async () => {
     const run = await startRun(input, state)
     const talk = new AgentRun(run, input, state)
+    answerInspect(run, talk.notebook)
     const calls = new CancellationScope()
     try {
       const ending = await calls.run(() => talk.toItsEnd(state))

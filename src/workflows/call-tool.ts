@@ -35,8 +35,8 @@ export async function callTool(
   const tool = run.tools.get(call.tool)
   if (!tool) return denied(`there is no tool named ${call.tool}`)
   if (!tool.allowedCallers.includes(caller)) return denied(`${call.tool} may not be called by ${callerInWords[caller]}`)
-  if (run.counts.toolCalls >= limits.callsPerRun)
-    return denied(`the run has used up its ${limits.callsPerRun} tool calls`)
+  if (run.quota.calls >= limits.callsPerRun) return denied(`the run has used up its ${limits.callsPerRun} tool calls`)
+  run.quota.calls += 1
   run.counts.toolCalls += 1
   try {
     const input: ToolCallInput = {

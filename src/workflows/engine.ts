@@ -43,6 +43,8 @@ export function modelTurn(input: ModelTurnInput, timings: Timings, summary: stri
 export interface OpenInput {
   readonly session: SessionRef
   readonly limits: Limits
+  /** What the session has been through; for who reads the history. */
+  readonly after: 'nothing' | 'parking' | 'loss'
 }
 
 /** Makes a sandbox on any host that can. */

@@ -13,8 +13,12 @@ export interface Notebook {
   readonly alarm: Alarm
   /** Between cells the sandbox is given back after so long; null: never. */
   readonly idleMs: number | null
+  /** Characters of a cell's output that its reader gets. */
+  readonly outputCharacters: number
   /** Asked while a cell waits: goes on in a fresh history when it is time, and then never returns. */
   readonly mayContinue: (cell: CellState) => Promise<void>
+  /** Whether a cell runs, and when the last one ended; milliseconds since the epoch. */
+  readonly use: { isBusy: boolean; lastAt: number }
 }
 
 /** What the next run of the chain must know of it. */
@@ -25,18 +29,22 @@ export interface NotebookState {
 
 export interface NotebookOptions {
   readonly idleMs?: number
+  /** Default: as many as a model gets. */
+  readonly outputCharacters?: number
   readonly mayContinue?: Notebook['mayContinue']
   readonly state?: NotebookState | undefined
 }
 
 export function openNotebook(run: Run, options: NotebookOptions = {}): Notebook {
-  const { idleMs = null, mayContinue = () => Promise.resolve(), state } = options
+  const { idleMs = null, outputCharacters = run.plan.limits.outputCharacters, state } = options
   return {
     session: new Session(run, state?.session),
     openCalls: new OpenCalls(state?.openCalls),
     alarm: new Alarm(),
     idleMs,
-    mayContinue,
+    outputCharacters,
+    mayContinue: options.mayContinue ?? (() => Promise.resolve()),
+    use: { isBusy: false, lastAt: Date.now() },
   }
 }
 

@@ -66,8 +66,9 @@ export class OwnedSession {
     if (this.#ended !== undefined) throw refusal('SESSION_EXPIRED', `session ${this.#name} is about to end`)
     if (this.#opened === undefined) return
     const { plan } = this.#opened.run
-    if (sandbox !== undefined && plan.backend !== 'auto' && sandbox !== 'auto' && sandbox !== plan.backend) {
-      throw refusal('RUN_INPUT_INVALID', `session ${this.#name} runs in ${plan.backend}, not in ${sandbox}`)
+    const { backend } = this.#opened.notebook.session.sandbox
+    if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
+      throw refusal('RUN_INPUT_INVALID', `session ${this.#name} runs in ${backend}, not in ${sandbox}`)
     }
     const { historyLength, historySize } = workflowInfo()
     if (this.#accepted >= plan.sessions.executions) {
@@ -133,9 +134,11 @@ export class OwnedSession {
   status(): SessionStatus {
     const idleMs = this.#opened?.run.plan.sessions.idleMs
     const isIdle = this.#pending === 0 && this.#ended === undefined && idleMs !== undefined
+    const sandbox = this.#opened?.notebook.session.sandbox
+    const running = sandbox?.state === 'parked' ? 'parked' : 'busy'
     return {
-      state: this.#ended === undefined ? (isIdle ? 'idle' : 'busy') : 'ending',
-      backend: this.#opened?.run.plan.backend ?? 'auto',
+      state: this.#ended === undefined ? (isIdle ? 'idle' : running) : 'ending',
+      backend: sandbox?.backend ?? 'auto',
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       expiresAt: isIdle ? this.#lastUsedAt + idleMs : null,
@@ -146,7 +149,8 @@ export class OwnedSession {
 
   async #open(options: RunOptions): Promise<Opened> {
     const run = await startRun(options)
-    this.#opened = { run, notebook: openNotebook(run) }
+    // No model reads it: whoever executes gets all that was captured.
+    this.#opened = { run, notebook: openNotebook(run, { outputCharacters: run.plan.limits.capturedCharacters }) }
     return this.#opened
   }
 
@@ -161,6 +165,7 @@ export class OwnedSession {
 
   async #runCell(source: string, id: string, { run, notebook }: Opened): Promise<CellOutcome> {
     this.#current = id
+    run.quota.calls = 0
     try {
       return await this.#cells.run(async () => outcomeOf(await runCell(run, notebook, source)))
     } catch (thrown) {

@@ -1,6 +1,7 @@
 import { CancellationScope, ContinueAsNew } from '@temporalio/workflow'
 import type { CellOutcome } from '../common/outcomes.js'
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
+import { answerInspect } from './answer-inspect.js'
 import type { CellState } from './cell-state.js'
 import { continueRun } from './continue-run.js'
 import { joinText } from './engine.js'
@@ -29,6 +30,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       await continueRun<typeof program>({ ...rest, source: '' }, next)
     }
     const notebook = openNotebook(run, { mayContinue, state: state?.notebook })
+    answerInspect(run, notebook)
     const calls = new CancellationScope()
     try {
       const ended = await calls.run(() => {

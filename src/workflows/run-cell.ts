@@ -33,15 +33,27 @@ export async function runCell(run: Run, notebook: Notebook, source: Held<string>
     printed: { parts: [], length: 0 },
   }
   notebook.openCalls.beginCell()
-  return toItsEnd(run, notebook, cell, (room) => {
-    showProgress(run, `running cell ${cell.number}`)
-    return notebook.session.advance({ type: 'cell', cell: cell.number, source }, room)
-  })
+  return whileBusy(notebook, () =>
+    toItsEnd(run, notebook, cell, (room) => {
+      showProgress(run, `running cell ${cell.number}`)
+      return notebook.session.advance({ type: 'cell', cell: cell.number, source }, room)
+    }),
+  )
 }
 
 /** Goes on with a cell that an earlier run of the chain began. */
 export function resumeCell(run: Run, notebook: Notebook, cell: CellState): Promise<CellRun> {
-  return toItsEnd(run, notebook, cell, undefined)
+  return whileBusy(notebook, () => toItsEnd(run, notebook, cell, undefined))
+}
+
+async function whileBusy<Result>({ use }: Notebook, work: () => Promise<Result>): Promise<Result> {
+  use.isBusy = true
+  try {
+    return await work()
+  } finally {
+    use.isBusy = false
+    use.lastAt = Date.now()
+  }
 }
 
 /** Begins the calls that were made in an earlier run of the chain and have not begun. */
@@ -64,8 +76,8 @@ async function toItsEnd(
   begin: ((room: number) => Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>>) | undefined,
 ): Promise<CellRun> {
   const { limits } = run.plan
-  const { session, openCalls, mayContinue } = notebook
-  const printed = new PrintedOutput(limits.outputCharacters, state.printed)
+  const { session, openCalls, mayContinue, outputCharacters } = notebook
+  const printed = new PrintedOutput(outputCharacters, state.printed)
   const room = () => Math.max(limits.capturedCharacters - printed.length, leastOutput)
   const endedAs = (end: CellEnd): CellRun => {
     beginIdle(notebook)

@@ -15,6 +15,8 @@ export interface Run {
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolPlan>
   readonly counts: MutableCounts
+  /** Tool calls that count towards `callsPerRun`: of a session, those of the current execution. */
+  readonly quota: { calls: number }
   /** One for each tool activity that may be under way. */
   readonly slots: Slots
 }
@@ -34,6 +36,7 @@ export async function startRun(options: RunOptions, state?: RunState): Promise<R
     identity: { namespace, workflowId, firstExecutionRunId },
     tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
     counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 }) },
+    quota: { calls: state?.counts.toolCalls ?? 0 },
     slots: new Slots(plan.limits.callsInFlight),
   }
 }

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow'
 import { digestOf } from '../common/call-key.js'
 import type { ErrorCode } from '../common/errors.js'
-import type { RunPlan } from '../common/plan.js'
+import type { BackendChoice, RunPlan } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
@@ -52,6 +52,13 @@ export class Session {
     this.#keepsParked = state?.keepsParked ?? false
     this.#startedAt = state?.startedAt ?? Date.now()
     this.#journal = new Journal(state?.journal)
+  }
+
+  /** Where its sandbox stands. The backend is the real one as soon as there was a sandbox. */
+  get sandbox(): { readonly state: 'none' | 'open' | 'parked'; readonly backend: BackendChoice } {
+    const { backend } = this.#ref
+    if (this.#isParked || this.#keeping !== undefined) return { state: 'parked', backend }
+    return { state: this.#hostQueue === undefined ? 'none' : 'open', backend }
   }
 
   /**
@@ -167,7 +174,8 @@ export class Session {
   async #open(): Promise<AdvanceAnswer> {
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { limits, timings } = this.#plan
-    const opened = await openSession({ session: this.#ref, limits }, timings, this.#openSummary())
+    const after = this.#ref.epoch === 1 ? 'nothing' : this.#isParked ? 'parking' : 'loss'
+    const opened = await openSession({ session: this.#ref, limits, after }, timings, this.#openSummary())
     this.#isParked = false
     this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue

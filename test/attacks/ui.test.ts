@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
+import Dockerode from 'dockerode'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient } from '../../src/client/index.js'
 import { startScriptedMessagesApi } from '../../src/testing/index.js'
@@ -49,6 +50,12 @@ describeDocker("a worker's secrets and the web UI of Temporal", () => {
 
     const ui = new TemporalUi(server.uiUrl ?? '', server.namespace)
     const session = uniqueName('shown')
+    onTestFinished(async () => {
+      const docker = new Dockerode()
+      const filters = { label: [`ptc.workflow=session-${session}`] }
+      for (const { Id } of await docker.listContainers({ all: true, filters }))
+        await docker.getContainer(Id).remove({ force: true })
+    })
     const agent = await client.workflow.start('agent', {
       workflowId: uniqueName('shown'),
       taskQueue,
@@ -70,6 +77,7 @@ describeDocker("a worker's secrets and the web UI of Temporal", () => {
     const waiting = await everything()
     ledger.release('rent')
     await Promise.all([agent.result(), executing])
+    await ptc.sessions.close(session)
     const over = await everything()
 
     for (const shown of [waiting, over]) {

@@ -52,6 +52,7 @@ describe('ptc doctor', () => {
       'Temporal',
       'Docker sandbox',
       'Embedded sandbox',
+      'Warm pool',
       'Values',
       'Model',
     ]) {

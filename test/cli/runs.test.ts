@@ -83,6 +83,14 @@ describe('ptc exec', () => {
     expect(exitCode).toBe(0)
   })
 
+  it('prints all of it, though a model would get only head and tail', async () => {
+    const long = 'for n in range(6_000): print(f"line {n}")\nawait add(a=1, b=2)\nprint("end")'
+    const whole = `${Array.from({ length: 6_000 }, (_, n) => `line ${n}\n`).join('')}end\n`
+    expect((await project.start('exec', '-').input(long).ended).stdout).toBe(whole)
+    const { stdout } = await project.start('exec', '-', '--json').input(long).ended
+    expect(JSON.parse(stdout)).toMatchObject({ answer: whole })
+  })
+
   it("prints what came before an error to stdout, the program's traceback to stderr, and ends with 1", async () => {
     await project.write('bad.py', 'print("before")\n1 / 0\n')
     const { code: exitCode, stdout, stderr } = await project.run('exec', 'bad.py')

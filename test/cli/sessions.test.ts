@@ -52,7 +52,7 @@ describe('ptc exec --session', () => {
     const name = newName()
     const first = await exec(name, 'a.py')
     expect(first).toMatchObject({ code: 0, stdout: 'a\n' })
-    expect(first.stderr).toMatch(new RegExp(`^cell 1\nsandbox: .*\n✓ cell 1 {2}\\S+ · 1 call\nnew session ${name}\n$`))
+    expect(first.stderr).toMatch(new RegExp(`^sandbox: .*\ncell 1\n✓ cell 1 {2}\\S+ · 1 call\nnew session ${name}\n$`))
     const second = await exec(name, 'b.py')
     expect(second).toMatchObject({ code: 0, stdout: '42\n' })
     expect(second.stderr).toMatch(/^cell 2\n✓ cell 2 {2}\S+\n$/)
@@ -108,7 +108,7 @@ describe('ptc exec --session', () => {
     const name = newName()
     await exec(name, 'a.py')
     const ptc = project.start('exec', '--session', name, '-').input('x = 1\nawait wait()')
-    await toolRuns(name, 'wait')
+    await toolRuns(`session-${name}`, 'wait')
     ptc.signal('SIGINT')
     const { code, stderr } = await ptc.ended
     expect(stderr).toMatch(/^interrupting the code; once more to leave it to itself$/m)
@@ -122,7 +122,7 @@ describe('ptc exec --session', () => {
     await exec(name, 'a.py')
     const stubborn = 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'
     const ptc = project.start('exec', '--session', name, '-').input(stubborn)
-    await toolRuns(name, 'session.advance')
+    await toolRuns(`session-${name}`, 'session.advance')
     ptc.signal('SIGINT')
     await ptc.said(/interrupting the code/)
     ptc.signal('SIGINT')
@@ -136,7 +136,7 @@ describe('ptc exec --session', () => {
   it('is interrupted from elsewhere by its name', async () => {
     const name = newName()
     const ptc = project.start('exec', '--session', name, '-').input('await wait()')
-    await toolRuns(name, 'wait')
+    await toolRuns(`session-${name}`, 'wait')
     expect(await project.run('sessions', 'interrupt', name)).toMatchObject({ code: 0 })
     expect(await ptc.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/KeyboardInterrupt/) })
   })
@@ -165,7 +165,9 @@ describe('ptc sessions', () => {
     await exec(other, 'a.py')
     await expect
       .poll(async () => (await project.run('sessions', 'list')).stdout)
-      .toMatch(new RegExp(`^NAME +STATE[^]*\\n${other} +idle +wasm +1 +1 .*in [^]*\\n${one} +idle`))
+      .toMatch(
+        new RegExp(`^NAME +OWNER +STATE[^]*\\n${other} +session +idle +wasm +1 +1 .*in [^]*\\n${one} +session +idle`),
+      )
     const { stdout } = await project.run('sessions', 'list', '--json')
     expect(JSON.parse(stdout)).toMatchObject([{ name: other, state: 'idle', cells: 1 }, { name: one }])
     const shown = await project.run('sessions', 'show', one, '--json')
@@ -180,6 +182,23 @@ describe('ptc sessions', () => {
       code: 1,
       stderr: expect.stringContaining(`session ${other} was closed`),
     })
+  })
+})
+
+describe('the sandbox of a run', () => {
+  it('is in the list, and closing it says what to do instead', async () => {
+    const id = newName()
+    const running = project.start('exec', '-', '--id', id).input('await wait()')
+    await toolRuns(id, 'wait')
+    const list = async () => (await project.run('sessions', 'list')).stdout
+    await expect.poll(list, patient).toMatch(new RegExp(`^${id} +program +busy +wasm +1 +1 .*with its run$`, 'm'))
+    expect(await project.run('sessions', 'close', id)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `ptc: ${id} is the sandbox of a run (program), and ends with it\n\`ptc cancel ${id}\` stops the run.\n`,
+    })
+    expect(await project.run('cancel', id)).toMatchObject({ code: 0 })
+    expect(await running.ended).toMatchObject({ code: 130 })
   })
 })
 
@@ -264,11 +283,11 @@ describe('ptc exec -i', () => {
   })
 })
 
-/** Settles when an activity of this type is under way in a session. */
-async function toolRuns(session: string, type: string): Promise<void> {
+/** Settles when an activity of this type is under way in a workflow. */
+async function toolRuns(workflowId: string, type: string): Promise<void> {
   const client = await connectClient()
   const types = async (): Promise<unknown[]> => {
-    const { raw } = await client.workflow.getHandle(`session-${session}`).describe()
+    const { raw } = await client.workflow.getHandle(workflowId).describe()
     return raw.pendingActivities?.map(({ activityType }) => activityType?.name) ?? []
   }
   try {

@@ -25,7 +25,7 @@ const once = { retry: { attempts: 1 } } as const
 
 describe('a result that can not be given to code is an exception, and the worker lives:', () => {
   it.each<[string, unknown, RegExp]>([
-    ['5 MB of text', 'x'.repeat(5_000_000), /^ToolError tool_error .*1048576/],
+    ['65 MB of text', 'x'.repeat(68_000_000), /^ToolError tool_error .*67108864/],
     ['undefined', undefined, /^ToolError tool_error .*undefined/],
     ['a cyclic object', cyclic, /^ToolError tool_error /],
     ['a date', new Date(0), /^ToolError tool_error .*[Dd]ate/],
@@ -198,7 +198,7 @@ describe('limits of calls', () => {
     ['an unknown one', { turnz: 1 }, 'turnz'],
     ['a negative one', { turns: -1 }, 'turns'],
     ['half a turn', { turns: 1.5 }, 'turns'],
-    ['more than Temporal takes', { resultBytes: 5_000_000 }, 'resultBytes'],
+    ['more than a tool can hold', { resultBytes: 5_000_000_000 }, 'resultBytes'],
     ['no number', { callsInFlight: 'many' }, 'callsInFlight'],
   ])('a run that asks for %s fails at once, typed', async (_what, limits, message) => {
     const stack = await Stack.start()

@@ -1,6 +1,7 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import { noUsage, type RunCounts } from '../../common/runs.js'
 import type { RunTree } from '../history/index.js'
+import { withCaptured } from './captured.js'
 
 /** What `--json` prints of a run: one object, whatever became of it. */
 export interface RunReport extends RunCounts {
@@ -10,7 +11,7 @@ export interface RunReport extends RunCounts {
   readonly runId: string | null
   /** How the agent ended (`answered`, `turn_limit` …) or its program (`ok`, `code_error` …); `failed`, `cancelled` … */
   readonly status: string
-  /** The model's answer, or what the program printed. */
+  /** The model's answer, or what the program printed, as far as it was captured. */
   readonly answer: string
   /** From its first history to the end of its last. */
   readonly durationMs: number
@@ -64,7 +65,7 @@ interface Ending {
 function endingOf(tree: RunTree): Ending {
   if (tree.type === 'agent' && tree.result !== undefined) return tree.result
   if (tree.type === 'program' && tree.result !== undefined) {
-    const { outcome } = tree.result
+    const outcome = withCaptured(tree.result.outcome, tree)
     const { status, output: answer } = outcome
     return outcome.status === 'ok'
       ? { status, answer }

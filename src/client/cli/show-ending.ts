@@ -2,6 +2,7 @@ import type { AgentResult, ProgramResult } from '../../common/runs.js'
 import type { RunTree } from '../history/index.js'
 import { neutralise } from '../render/index.js'
 import type { PtcError } from '../../common/errors.js'
+import { withCaptured } from './captured.js'
 import { exitCodes } from './exit-code.js'
 import type { Followed } from './follow.js'
 import { runReport } from './run-report.js'
@@ -16,7 +17,8 @@ export function showEnding({ tree, result, error }: Followed<AgentResult | Progr
     return endCode(error)
   }
   if (tree.type === 'other' || result === undefined) return showOther(tree, json)
-  return 'outcome' in result ? showProgram(result, json) : showAnswer(result, json)
+  if ('outcome' in result) return showProgram({ outcome: withCaptured(result.outcome, tree) }, json)
+  return showAnswer(result, json)
 }
 
 /** The run's own failure is code 1, whatever failed in it: 2 and 3 are about this command. */

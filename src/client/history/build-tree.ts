@@ -78,7 +78,7 @@ function modelNode(record: ActivityRecord, over: boolean): ModelNode {
 }
 
 function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
-  const { number, code, startedAt, endedAt, status, output, reported, error, steps, rebuilds, calls } = cell
+  const { number, code, startedAt, endedAt, status, output, reported, error, steps, rebuilds, wakes, calls } = cell
   const interrupted = status === 'running' && around.over
   const printed = output.map((piece) => around.fetched.text(piece)).join('')
   return {
@@ -93,6 +93,7 @@ function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
     error: error ?? (interrupted ? cell.lostBecause : undefined),
     steps: steps.size,
     rebuilds,
+    wakes,
     calls: callNodes(calls, around),
   }
 }
@@ -100,11 +101,12 @@ function cellNode(cell: CellDraft, around: CallSurroundings): CellNode {
 /** What the model wrote and no sandbox has begun: shown at once, not only when one is open. */
 function waitingCells(
   turn: TurnDraft,
-  { cellsBefore, cells, rebuilds }: RunDraft,
+  { cellsBefore, cells, rebuilds, wakes }: RunDraft,
   { over, fetched }: CallSurroundings,
 ): CellNode[] {
   const startedAt = turn.model?.end?.at ?? 0
-  const nothing = { endedAt: undefined, output: '', outputRefs: [], error: undefined, steps: 0, rebuilds, calls: [] }
+  const begun = { endedAt: undefined, error: undefined, steps: 0, rebuilds, wakes, calls: [] }
+  const nothing = { ...begun, output: '', outputRefs: [] }
   const status = over ? 'interrupted' : 'waiting'
   return turn.waiting.map(({ code }, place) => ({
     number: Math.max(cellsBefore, ...cells.keys()) + place + 1,

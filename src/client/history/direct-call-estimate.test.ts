@@ -9,7 +9,7 @@ function turn(number: number, inputTokens: number, requestBytes: number, calls: 
   const span = { startedAt: 0, endedAt: 1, attempts: 1, lastFailure: undefined }
   const reply = { model: 'm', text: '', stopReason: 'end_turn', usage: usage(inputTokens), costUsd: 0, replyBytes: 0 }
   const texts = { code: '', codeRef: undefined, output: '', outputRefs: [], error: undefined }
-  const cell = { number, ...texts, status: 'ok', steps: 1, rebuilds: 0, ...span } as const
+  const cell = { number, ...texts, status: 'ok', steps: 1, rebuilds: 0, wakes: 0, ...span } as const
   return {
     number,
     model: { status: 'ok', summary: '', requestBytes, ...reply, ...span },

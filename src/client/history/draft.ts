@@ -16,8 +16,9 @@ export interface RunDraft {
   sandbox: string | undefined
   model: string | undefined
   onceTools: ReadonlySet<string>
-  /** Rebuilds between two cells: for the sake of the next. */
+  /** Rebuilds and wakes between two cells: for the sake of the next. */
   rebuilds: number
+  wakes: number
 }
 
 export interface TurnDraft {
@@ -45,6 +46,7 @@ export interface CellDraft {
   reported: string
   error: string | undefined
   rebuilds: number
+  wakes: number
   /** Why its sandbox was lost; whether that was its end is told by what comes next. */
   lostBecause: string | undefined
 }
@@ -82,6 +84,7 @@ export function beginDraft(startedAt: number, before: RunState | undefined): Run
     model: before?.plan.model.name,
     onceTools: before ? onceTools(before.plan) : new Set(),
     rebuilds: 0,
+    wakes: 0,
   }
   if (!before) return run
   const left = before.cell ?? before.left?.cell
@@ -112,6 +115,7 @@ export function emptyCell(number: number, code: Held<string>, startedAt: number)
     reported: '',
     error: undefined,
     rebuilds: 0,
+    wakes: 0,
     lostBecause: undefined,
   }
 }

@@ -97,6 +97,16 @@ describe('a cell', () => {
     expect(again.turns[0]?.cells).toHaveLength(1)
   })
 
+  test('that was parked is no crash: kept on disk, or made again when it is woken', async () => {
+    const waits = advance(cellStep(), suspended())
+    const kept = { name: 'session.park', input: {}, result: true }
+    const notKept = { name: 'session.park', input: {}, result: false }
+    const again = open(2)
+    const woken = { ...again, input: { ...again.input, after: 'parking' } }
+    const tree = await program(waits, kept, advance(results(), suspended()), notKept, woken)
+    expect(onlyCell(tree)).toMatchObject({ status: 'running', rebuilds: 0, wakes: 2 })
+  })
+
   test('whose host does not answer any more goes on elsewhere', async () => {
     const silent = { name: 'session.advance', input: cellStep(), timedOut: timeout(2) }
     const tree = await program(silent, open(2), advance(cellStep(), { type: 'completed', output: '' }))

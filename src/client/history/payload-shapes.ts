@@ -74,7 +74,9 @@ export const modelResult = z.object({
 })
 
 const session = z.object({ epoch: z.number(), backend: z.string() })
-export const openInput = z.object({ session })
+const after = z.enum(['nothing', 'parking', 'loss'])
+/** Older histories don't say after what: of a second sandbox it was a loss, or looks like one. */
+export const openInput = z.object({ session, after: after.optional() })
 export const openResult = z.object({ session, description: z.string() })
 
 const stepInput = z.discriminatedUnion('type', [

@@ -12,7 +12,7 @@ export function phaseOf(run: RunDraft, activities: readonly ActivityRecord[], en
   for (const { work } of open) {
     if (work.type === 'plan') return { type: 'starting' }
     if (work.type === 'model') return { type: 'model', turn: work.turn }
-    if (work.type === 'open') return work.epoch > 1 ? { type: 'rebuilding', cell } : { type: 'opening_sandbox' }
+    if (work.type === 'open') return opening(work.after, cell)
     if (work.type === 'advance') {
       return work.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
     }
@@ -20,6 +20,11 @@ export function phaseOf(run: RunDraft, activities: readonly ActivityRecord[], en
   const calls = open.filter(({ work }) => work.type === 'tool').length + unscheduled(run)
   if (calls > 0) return { type: 'waiting_for_calls', open: calls }
   return activities.length === 0 ? { type: 'starting' } : { type: 'deciding' }
+}
+
+function opening(after: 'nothing' | 'parking' | 'loss', cell: number | undefined): Phase {
+  if (after === 'nothing') return { type: 'opening_sandbox' }
+  return { type: after === 'parking' ? 'waking' : 'rebuilding', cell }
 }
 
 /** Calls that the running cell has made and that have no activity yet: they wait for a free place, or for a moment. */

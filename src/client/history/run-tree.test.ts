@@ -51,6 +51,7 @@ describe('a run that was answered', async () => {
       status: 'ok',
       output: '16152236\ncaught: there is no city 5\n',
       rebuilds: 0,
+      wakes: 0,
     })
     expect(second?.cells[0]).toMatchObject({ number: 2, status: 'code_error', output: '東京\n' })
     expect(second?.cells[0]?.error).toMatch(/NameError: name 'citties' is not defined$/)

@@ -65,6 +65,7 @@ export type Phase =
   | { readonly type: 'model'; readonly turn: number }
   | { readonly type: 'opening_sandbox' }
   | { readonly type: 'rebuilding'; readonly cell: number | undefined }
+  | { readonly type: 'waking'; readonly cell: number | undefined }
   | { readonly type: 'running_code'; readonly cell: number }
   | { readonly type: 'waiting_for_calls'; readonly open: number }
   /** Between two activities: the workflow decides. */
@@ -144,6 +145,8 @@ export interface CellNode extends Span {
   readonly steps: number
   /** Times its sandbox was lost and made again. */
   readonly rebuilds: number
+  /** Times it was parked, and given its sandbox again when something arrived. */
+  readonly wakes: number
   readonly calls: readonly CallNode[]
 }
 

@@ -32,7 +32,11 @@ function take(run: RunDraft, record: ActivityRecord): void {
     case 'model':
       return takeTurn(run, record, work)
     case 'open':
-      return takeOpen(run, record, work.epoch)
+      return takeOpen(run, record, work.after)
+    case 'park':
+      // Kept as it is: the next step wakes it. What could not be kept is made again, and counted then.
+      if (answerOf(record, 'park')?.isKept === true) (runningCell(run) ?? run).wakes += 1
+      return
     case 'advance':
       return takeAdvance(run, record, work)
     case 'tool':
@@ -71,14 +75,13 @@ function settleTurn(turn: TurnDraft, told: ReadonlyMap<string, string>, at: numb
   }
 }
 
-function takeOpen(run: RunDraft, record: ActivityRecord, epoch: number): void {
+function takeOpen(run: RunDraft, record: ActivityRecord, after: 'nothing' | 'parking' | 'loss'): void {
   const opened = answerOf(record, 'open')
   run.backend = opened?.backend ?? run.backend
   run.sandbox = opened?.description ?? run.sandbox
-  if (epoch <= 1) return
-  const cell = runningCell(run)
-  if (cell) cell.rebuilds += 1
-  else run.rebuilds += 1
+  const counted = runningCell(run) ?? run
+  if (after === 'loss') counted.rebuilds += 1
+  if (after === 'parking') counted.wakes += 1
 }
 
 function takeAdvance(run: RunDraft, record: ActivityRecord, { step }: Advance): void {
@@ -111,8 +114,10 @@ function beginCell(run: RunDraft, number: number, code: Held<string>, startedAt:
   const use = turn.waiting[place]
   // What stands before it in the reply was refused without being run.
   turn.waiting = turn.waiting.slice(place + 1)
-  const cell: CellDraft = { ...emptyCell(number, code, startedAt), toolUseId: use?.toolUseId, rebuilds: run.rebuilds }
+  const { rebuilds, wakes } = run
+  const cell: CellDraft = { ...emptyCell(number, code, startedAt), toolUseId: use?.toolUseId, rebuilds, wakes }
   run.rebuilds = 0
+  run.wakes = 0
   run.cells.set(number, cell)
   turn.cells.push(cell)
 }

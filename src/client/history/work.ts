@@ -16,7 +16,9 @@ export type Work =
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
     }
-  | { readonly type: 'open'; readonly epoch: number }
+  | { readonly type: 'open'; readonly after: 'nothing' | 'parking' | 'loss' }
+  /** Keeps the sandbox as it is, for later. */
+  | { readonly type: 'park' }
   /** `step` is null when recorded steps are only repeated. */
   | { readonly type: 'advance'; readonly step: { readonly number: number; readonly input: StepInput } | null }
   | { readonly type: 'close' }
@@ -37,6 +39,7 @@ export type Answer =
     }
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'advance'; readonly answer: AdvanceResult }
+  | { readonly type: 'park'; readonly isKept: boolean }
   /** `preview` is undefined for a result that is kept elsewhere. */
   | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
   | { readonly type: 'other' }
@@ -63,12 +66,15 @@ export function readWork(activity: string, input: unknown): Work {
     }
     case activityNames.openSession: {
       const { data } = shapes.openInput.safeParse(input)
-      return data ? { type: 'open', epoch: data.session.epoch } : other
+      if (!data) return other
+      return { type: 'open', after: data.after ?? (data.session.epoch > 1 ? 'loss' : 'nothing') }
     }
     case activityNames.advanceSession: {
       const { data } = shapes.advanceInput.safeParse(input)
       return data ? { type: 'advance', step: data.step } : other
     }
+    case activityNames.parkSession:
+      return { type: 'park' }
     case activityNames.closeSession:
       return { type: 'close' }
     default: {
@@ -113,6 +119,8 @@ export function readAnswer(work: Work, value: unknown, previewCharacters: number
       const json = JSON.stringify(value) ?? 'null'
       return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: bytesOf(json) }
     }
+    case 'park':
+      return { type: 'park', isKept: value === true }
     case 'close':
     case 'other':
       return other

@@ -12,11 +12,12 @@ const shownOutputLines = 10
 
 /** One cell: its code, the calls it made, what it printed, and what went wrong. */
 export function cellBranch(cell: CellNode, scene: Scene): Branch {
-  const { number, code, status, output, error, calls, rebuilds } = cell
+  const { number, code, status, output, error, calls, rebuilds, wakes } = cell
   const right = facts(
     status === 'waiting' ? undefined : durationOf(cell, scene),
     calls.length > 0 ? plural(calls.length, 'call') : undefined,
-    rebuilds > 0 ? `sandbox rebuilt ${rebuilds === 1 ? 'once' : `${rebuilds} times`}` : undefined,
+    rebuilds > 0 ? `sandbox rebuilt ${times(rebuilds)}` : undefined,
+    wakes > 0 ? `parked ${times(wakes)}` : undefined,
   )
   const state = status === 'ok' ? [] : [part(` ${inWords(status)}`, 'yellow')]
   const limit = scene.full ? undefined : shownOutputLines
@@ -38,4 +39,8 @@ export function cellBranch(cell: CellNode, scene: Scene): Branch {
           ]),
     ],
   }
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
 }

@@ -26,7 +26,9 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
     ? [{ key: 'sandbox', lines: [[part(`sandbox: ${oneLine(tree.sandbox)}`, 'dim')]], passing: true }]
     : []
   const [first, ...later] = tree.turns.map((turn) => ofTurn(turn, answer, columns))
-  return [...(first?.slice(0, 2) ?? []), ...opened, ...(first?.slice(2) ?? []), ...later.flat()]
+  // A model answers before there is a sandbox; without one, nothing does.
+  const before = tree.turns[0]?.model === undefined ? 0 : 2
+  return [...(first?.slice(0, before) ?? []), ...opened, ...(first?.slice(before) ?? []), ...later.flat()]
 }
 
 function ofTurn(turn: TurnNode, answer: string | undefined, columns: number): readonly Milestone[] {

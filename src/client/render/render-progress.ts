@@ -39,6 +39,8 @@ function phaseInWords({ phase }: RunTree): string {
       return 'opening a sandbox'
     case 'rebuilding':
       return 'the sandbox was lost, making it again'
+    case 'waking':
+      return 'waking the sandbox'
     case 'running_code':
       return `cell ${phase.cell} runs`
     case 'waiting_for_calls':

@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import type { SessionResult } from '../../common/sessions.js'
 import { type RunState, runInfo } from '../run-info.js'
 import { temporalError } from '../temporal-error.js'
-import { sessionWorkflowId } from './name.js'
+import { type Located, sessionName, sessionWorkflowId } from './name.js'
 
 /** How a session came to its end: `idle`, `closed`, or what else befell its workflow. */
 export type SessionEnding = SessionResult['ended'] | Exclude<RunState, 'running' | 'completed'>
@@ -41,6 +41,14 @@ export async function runningSession(client: Client, name: string): Promise<Runn
   const latest = await latestSession(client, name)
   if (latest.type === 'running') return latest
   throw sessionOver(name, latest.type === 'none' ? undefined : latest.ending)
+}
+
+/** How a session that is about to end, or has just ended, came to that. */
+export async function overSoon(client: Client, { workflowId, runId }: Located): Promise<PtcError> {
+  const name = sessionName(workflowId)
+  await sessionEnd(client, name, runId)
+  const latest = await latestSession(client, name)
+  return sessionOver(name, latest.type === 'over' ? latest.ending : 'unknown')
 }
 
 /** @param ending undefined when there never was such a session */

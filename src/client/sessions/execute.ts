@@ -101,10 +101,16 @@ export async function executeOnSession(
       // Over, or about to be: nothing was executed. The next look tells how it ended.
       if (thrown instanceof WorkflowNotFoundError && before.type === 'running') continue
       const error = runError(thrown, workflowId)
+      if (error.code === 'SESSION_FULL')
+        throw new PtcError(error.code, error.message, { hint: fullHint(name), cause: thrown })
       if (error.code !== 'SESSION_EXPIRED') throw error
       if (before.type === 'running') await sessionEnd(client, name, before.runId)
     }
   }
+}
+
+function fullHint(name: string): string {
+  return `Keep what you need outside, then \`ptc sessions close ${name}\`: the next execution begins it anew.`
 }
 
 /** Waits for work, and interrupts it when the signal is aborted. */

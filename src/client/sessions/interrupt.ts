@@ -2,8 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
 import type { InterruptSignal } from '../../common/sessions.js'
 import { temporalError } from '../temporal-error.js'
-import type { Located } from './session-info.js'
-import { sessionName } from './name.js'
+import { type Located, sessionName } from './name.js'
 
 /**
  * Interrupts what a session executes. Durable: it arrives however many workers are lost on the way. Fine when the session is over.

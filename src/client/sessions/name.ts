@@ -14,6 +14,11 @@ export function sessionWorkflowId(name: string): string {
   })
 }
 
+export interface Located {
+  readonly workflowId: string
+  readonly runId: string
+}
+
 /** The name of the session that a workflow owns. */
 export function sessionName(workflowId: string): string {
   return workflowId.slice(prefix.length)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { type HistoryEvent, type RunTree, RunTreeBuilder } from '../history/index.js'
 import { idOf } from '../history/event.js'
-import type { Located } from './session-info.js'
+import type { Located } from './name.js'
 
 /** How often the session is looked at. */
 const lookMs = 500

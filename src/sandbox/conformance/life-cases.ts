@@ -32,7 +32,7 @@ export const lifeCases: readonly CaseDefinition[] = [
   {
     name: 'makes another sandbox for another epoch of a session',
     async run(scene) {
-      const first = await scene.fresh()
+      const first = await scene.notebook()
       await first.run('mine = 1')
       const second = await scene.fresh({}, { ...first.session, epoch: 2 })
       assert.equal((await second.run('print("mine" in globals())')).output, 'False\n')

@@ -69,19 +69,19 @@ export const wallCases: readonly CaseDefinition[] = [
     name: 'gives sandboxes a /tmp each',
     needs: 'isBoundary',
     async run(scene) {
-      await (await scene.fresh()).run('open("/tmp/mine", "w").write("x")')
+      await (await scene.notebook()).run('open("/tmp/mine", "w").write("x")')
       const { output } = await (await scene.fresh()).run('import os\nprint(os.path.exists("/tmp/mine"))')
       assert.equal(output, 'False\n')
     },
   },
   {
-    name: 'does not let a cell have four times its memory, and the next session has its own',
+    name: 'does not let a cell have four times its memory, and its neighbour keeps its own',
     needs: 'isBoundary',
     async run(scene) {
       const greedy = await scene.fresh()
       const { final } = await greedy.run(`x = bytearray(${4 * greedy.limits.memoryBytes})\nprint("had it")`)
       assert.notEqual(final.type, 'completed')
-      assert.equal((await (await scene.fresh()).run('print("fine")')).output, 'fine\n')
+      assert.equal((await (await scene.notebook()).run('print("fine")')).output, 'fine\n')
     },
   },
   {

@@ -14,7 +14,14 @@ import { dockerError, statusOf } from './errors.js'
 import { containerLabels, containerName } from './identity.js'
 import { readImageSource } from './image-source.js'
 import { inspectImage, resolveImage } from './image.js'
-import { listSandboxes, removeExpired, removeStaleSpares, type ListedSandbox, type ReapOptions } from './leftovers.js'
+import {
+  countSpares,
+  listSandboxes,
+  removeExpired,
+  removeStaleSpares,
+  type ListedSandbox,
+  type ReapOptions,
+} from './leftovers.js'
 import { dockerParking } from './parking.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { WarmPool } from './warm-pool.js'
@@ -32,6 +39,8 @@ export interface DockerBackend extends SandboxBackend {
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
   /** The sandboxes on this daemon, of one namespace or of all. */
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
+  /** Containers that are kept started on this daemon for sessions to come, by all workers. @throws PtcError SANDBOX_UNAVAILABLE */
+  countSpares(): Promise<number>
   /** Removes sandboxes whose time is over, and says which; also what dead processes made ahead. */
   removeExpired(options: ReapOptions): Promise<readonly ListedSandbox[]>
 }
@@ -168,6 +177,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     },
 
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
+
+    countSpares: () => countSpares(engine, new Date()),
 
     async removeExpired(reap) {
       await removeStaleSpares(engine, reap)

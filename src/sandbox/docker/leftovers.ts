@@ -58,6 +58,15 @@ export async function removeExpired(engine: DockerEngine, options: ReapOptions):
   return expired
 }
 
+/** Containers that wait on this daemon for sessions to come, whoever made them. @throws PtcError SANDBOX_UNAVAILABLE */
+export async function countSpares(engine: DockerEngine, now: Date): Promise<number> {
+  const made = await listContainers(engine, { label: [label.pool] })
+  return made.filter(({ name, labels, state }) => {
+    const until = timeOf(labels[label.unclaimedUntil])
+    return isSpareName(name) && state === 'running' && until !== undefined && until > now
+  }).length
+}
+
 /**
  * Removes the containers made ahead that nobody wanted in their time: their process is dead, for a living one replaces
  * them before. By name: one that got a session this moment has another.

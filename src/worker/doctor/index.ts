@@ -1,6 +1,7 @@
 import type { Check } from './check.js'
 import { checkConfig } from './check-config.js'
 import { checkModel } from './check-model.js'
+import { checkPool } from './check-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
 import { checkTemporal } from './check-temporal.js'
 import { checkValues } from './check-values.js'
@@ -17,10 +18,11 @@ export interface DoctorOptions {
 /** Looks at everything a run needs on this machine. Never throws; takes some seconds at most. */
 export async function examine({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
   const { check, config } = await checkConfig(file)
-  const [temporal, sandboxes, values] = await Promise.all([
+  const [temporal, sandboxes, pool, values] = await Promise.all([
     checkTemporal(stateDirectory),
     checkSandboxes(config),
+    checkPool(config),
     checkValues(config, stateDirectory),
   ])
-  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, values, checkModel()]
+  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, pool, values, checkModel()]
 }

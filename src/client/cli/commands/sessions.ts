@@ -10,7 +10,13 @@ type Options = ConfigOption & JsonOption
 export function sessionsCommand(): Command {
   return new Command('sessions')
     .description('sandboxes with a name, whose variables outlive a run: list, show, interrupt, close')
-    .addCommand(part('list', 'list the sessions there are, the newest first', 'an array of sessions').action(list))
+    .addCommand(
+      part(
+        'list',
+        'list the sessions there are, those of runs in flight too, the newest first',
+        'an array of sessions',
+      ).action(list),
+    )
     .addCommand(
       part('show', 'show one: state, cells, when it was used and when it expires', 'the session')
         .argument('<name>', 'name of the session')
@@ -26,7 +32,7 @@ export function sessionsCommand(): Command {
         .argument('<name>', 'name of the session')
         .action(close),
     )
-    .addCommand(part('close-all', 'end every session of the task queue', 'an array of names').action(closeAll))
+    .addCommand(part('close-all', 'end every named session of the task queue', 'an array of names').action(closeAll))
     .addHelpText(
       'after',
       `

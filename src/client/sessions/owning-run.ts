@@ -1,0 +1,44 @@
+import type { Client } from '@temporalio/client'
+import { PtcError } from '../../common/errors.js'
+import { runInfo } from '../run-info.js'
+import { temporalError } from '../temporal-error.js'
+import { runningSession } from './ending.js'
+import type { LocatedOwner } from './session-info.js'
+
+/**
+ * The session of this name; when there never was one, the run of this id, which owns a sandbox too.
+ *
+ * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
+ */
+export async function findOwner(client: Client, name: string): Promise<LocatedOwner> {
+  try {
+    const { workflowId, runId } = await runningSession(client, name)
+    return { type: 'session', workflowId, runId }
+  } catch (thrown) {
+    const isUnknown = PtcError.isInstance(thrown) && thrown.code === 'SESSION_NOT_FOUND'
+    const run = isUnknown ? await runningRun(client, name) : undefined
+    if (run !== undefined) return run
+    throw thrown
+  }
+}
+
+/** @throws PtcError SESSION_OWNED when it is the sandbox of a run; and what {@link findOwner} throws */
+export async function findNamed(client: Client, name: string): Promise<LocatedOwner> {
+  const owner = await findOwner(client, name)
+  if (owner.type === 'session') return owner
+  throw new PtcError('SESSION_OWNED', `${name} is the sandbox of a run (${owner.type}), and ends with it`, {
+    hint: `\`ptc cancel ${name}\` stops the run.`,
+  })
+}
+
+async function runningRun({ workflow }: Client, id: string): Promise<LocatedOwner | undefined> {
+  try {
+    const { workflowId, runId, type, state } = runInfo(await workflow.getHandle(id).describe())
+    if (state !== 'running' || (type !== 'agent' && type !== 'program')) return undefined
+    return { type, workflowId, runId }
+  } catch (thrown) {
+    const error = temporalError(thrown, `look up run ${id}`, id)
+    if (error.code === 'TEMPORAL_NOT_FOUND') return undefined
+    throw error
+  }
+}

@@ -37,6 +37,14 @@ const tools = [
     },
   }),
   defineTool({
+    name: 'read_book',
+    description: 'All of a book.',
+    input: z.object({ preface: z.string() }),
+    output: z.string(),
+    effect: 'read',
+    run: ({ preface }) => preface + 'It was a dark and stormy night. '.repeat(400),
+  }),
+  defineTool({
     name: 'wait_for_mail',
     description: 'Waits until mail comes.',
     input: z.object({ box: z.string() }),
@@ -94,6 +102,17 @@ const script = {
           },
         },
         say('16,152,236 people live there.\n\nThat is the sum: {{last_tool_result}}'),
+      ],
+    },
+    {
+      match: { firstUserText: 'long' },
+      turns: [
+        code('I count.', 'for n in range(16):\n    await get_city(number=n % 2 + 1)\nprint("counted")'),
+        code(
+          'Now the book.',
+          `${'# word by word\n'.repeat(300)}text = await read_book(preface="Dear reader, " * 400)\nprint(text)`,
+        ),
+        say('It is long.'),
       ],
     },
     { match: { firstUserText: 'mail' }, turns: [code('I wait.', 'print(await wait_for_mail(box="A"))'), say('Done.')] },
@@ -156,6 +175,12 @@ const recordings = {
     await handle.result()
     return handle
   },
+  async continued() {
+    const limits = { historyEvents: 100 }
+    const handle = await start('continued', 'agent', { question: 'How long is it?', limits })
+    await handle.result()
+    return client.workflow.getHandle('recorded-continued')
+  },
   async failed() {
     const handle = await start('failed', 'agent', { question: 'What does a refused key do?' })
     await handle.result().catch((error) => tell(error.cause?.message))
@@ -211,13 +236,22 @@ function firstTaskAfter(events, place, fallback) {
   return events.slice(place).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId ?? fallback
 }
 
+/** Of all the histories it went on in, the first first. */
+async function eventsOf(handle) {
+  const { events } = await handle.fetchHistory()
+  const before = events[0].workflowExecutionStartedEventAttributes.continuedExecutionRunId
+  return before ? [...(await eventsOf(client.workflow.getHandle(handle.workflowId, before))), ...events] : events
+}
+
 try {
   for (const [name, record] of Object.entries(recordings)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     const handle = await record()
-    const history = await handle.fetchHistory()
+    const history = { events: await eventsOf(handle) }
     // Small and free of this machine: identities name hosts and processes.
-    const json = historyToJSON(history).replace(/"identity": "[^"]*"/g, '"identity": "worker"')
+    const json = historyToJSON(history)
+      .replace(/"identity": "[^"]*"/g, '"identity": "worker"')
+      .replace(/"\d+@[^"]*"/g, '"worker"')
     writeFileSync(new URL(`histories/${name}.json`, import.meta.url), `${JSON.stringify(JSON.parse(json))}\n`)
     tell(`${name}: ${history.events.length} events`)
   }

@@ -4,7 +4,16 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
 import { type HistoryEvent, RunTreeBuilder, type RunTree, type RunTreeOptions } from '../../src/client/history/index.js'
 
 /** Histories of real runs; `record-histories.mjs` beside this file made them. */
-export const recordedNames = ['answered', 'program', 'failed', 'cancelled', 'terminated', 'rebuilt', 'reset'] as const
+export const recordedNames = [
+  'answered',
+  'program',
+  'continued',
+  'failed',
+  'cancelled',
+  'terminated',
+  'rebuilt',
+  'reset',
+] as const
 
 export type RecordedName = (typeof recordedNames)[number]
 

@@ -8,8 +8,6 @@ export interface StoreUnderTest {
   open(): Promise<ValueStore>
   /** A second opener of the same place, as another worker is. */
   openAgain(): Promise<ValueStore>
-  /** The file that a value is kept in. */
-  fileOf(sha256: string): string
 }
 
 export const forever = new AbortController().signal

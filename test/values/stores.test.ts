@@ -14,11 +14,7 @@ describe('a folder', () => {
     return () => rm(directory, { recursive: true })
   })
   const open = () => Promise.resolve(new LocalStore(join(directory, 'values')))
-  conforms({
-    open,
-    openAgain: open,
-    fileOf: (key) => join(directory, 'values', key.slice(0, 2), key.slice(2, 4), key),
-  })
+  conforms({ open, openAgain: open })
 })
 
 describe.skipIf((await s3Available) === undefined)('a bucket', () => {
@@ -32,5 +28,5 @@ describe.skipIf((await s3Available) === undefined)('a bucket', () => {
     prefix++
   })
   const open = () => Promise.resolve(new S3Store(server.settings(`test ${prefix}/`)))
-  conforms({ open, openAgain: open, fileOf: (key) => server.fileOf(`test ${prefix}/${key}`) })
+  conforms({ open, openAgain: open })
 })

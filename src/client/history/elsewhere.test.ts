@@ -93,15 +93,18 @@ describe('values that are kept elsewhere', () => {
     const tree = (await builderOf(kept)).tree()
     const cell = cellOf(tree)
     const ref = refOf(kept.hold(longCode))
-    expect(cell?.code.startsWith('x = 1\n# a comment "in quotes"\n')).toBe(true)
-    expect(cell?.code).toContain(`kept as ${ref?.sha256.slice(0, 12)}]`)
+    expect(cell?.code).toMatch(
+      new RegExp(
+        `^\\[value ${ref?.sha256.slice(0, 12)}, 8\\.\\dk bytes; it begins:\\]\nx = 1\n# a comment "in quotes"\n`,
+      ),
+    )
     expect(cell?.codeRef).toEqual(ref)
-    expect(cell?.output.startsWith('before\nfirst\nline\n')).toBe(true)
+    expect(cell?.output).toMatch(/^before\n\[.* it begins:\]\nfirst\nline\n/)
     const call = cell?.calls[0]
     const result = refOf(kept.hold(longResult))
     expect(call).toMatchObject({ arguments: kept.hold(longArguments), resultRef: result, resultBytes: result?.bytes })
     const picture = drawn(tree)
-    expect(picture).toContain(`kept as ${refOf(kept.hold(longArguments))?.sha256.slice(0, 12)}`)
+    expect(picture).toContain(`get([value ${refOf(kept.hold(longArguments))?.sha256.slice(0, 12)}, 5.0k bytes]`)
     expect(picture).toMatch(new RegExp(`KB · ${result?.sha256.slice(0, 12)}`))
     expect(picture).toContain('→ {"rows":[0,1,2')
   })

@@ -40,7 +40,7 @@ export class FetchedValues {
     const ref = refIn(held)
     if (ref === undefined) return typeof held === 'string' ? held : ''
     const whole = this.#whole.get(ref.sha256)
-    return typeof whole === 'string' ? whole : `${beginningOfText(ref)}…\n[${describeRef(ref)}]\n`
+    return typeof whole === 'string' ? whole : `[${describeRef(ref)}; it begins:]\n${beginningOfText(ref)}…\n`
   }
 
   /** Arguments: as they are, as they were fetched, or their reference. */
@@ -87,9 +87,9 @@ export class FetchedValues {
 
 const neededBy = 'a value of the run'
 
-/** For people: how large it is, and the beginning of its hash. */
+/** For people: the beginning of its hash, and how large it is. */
 export function describeRef({ bytes, sha256 }: ValueRef): string {
-  return `${shortNumber(bytes)} bytes, kept as ${shortHash({ sha256 })}`
+  return `value ${shortHash({ sha256 })}, ${shortNumber(bytes)} bytes`
 }
 
 /** Enough of a hash to tell values apart. */

@@ -154,6 +154,33 @@ test('a run that was reset has everything once', async () => {
   expect(tree.turns.map(({ cells }) => cells.map(({ calls }) => calls.length))).toEqual([[5], [0], []])
 })
 
+test('a run that went on in fresh histories has everything once, and its values by reference', async () => {
+  const tree = await recordedTree('continued')
+  expect(tree.runIds.length).toBeGreaterThan(2)
+  expect(tree).toMatchObject({
+    status: 'completed',
+    question: 'How long is it?',
+    totals: { turns: 3, cells: 2, toolCalls: 17 },
+    turns: [{ cells: [{ status: 'ok', output: 'counted\n' }] }, { cells: [{ status: 'ok' }] }, { cells: [] }],
+  })
+  expect(tree.turns[0]?.cells[0]?.calls.map(({ position }) => position.index)).toEqual(
+    [...Array(16).keys()].map((n) => n + 1),
+  )
+  const second = tree.turns[1]?.cells[0]
+  expect(second?.codeRef?.bytes).toBeGreaterThan(4_096)
+  expect(second?.outputRefs).toHaveLength(1)
+  expect(second?.calls).toMatchObject([{ tool: 'read_book', status: 'ok', resultRef: { bytes: expect.any(Number) } }])
+  const sent = tree.turns.map(({ model }) => model?.requestBytes ?? 0)
+  expect(sent).toEqual(sent.toSorted((a, b) => a - b))
+})
+
+test('counts from its events what its result says, over several histories', async () => {
+  const events = recordedEvents('continued')
+  const running = await recordedTree('continued', events.length - 1)
+  expect(running.status).toBe('running')
+  expect(running.totals).toEqual((await recordedTree('continued')).totals)
+})
+
 test('a program has its source, and its outcome is the last word on its cell', async () => {
   const tree = await recordedTree('program')
   expect(tree).toMatchObject({

@@ -13,6 +13,12 @@ test('a whole run, as it is drawn on 80 columns', async () => {
   )
 })
 
+test('a run over several histories with values kept elsewhere, as it is drawn', async () => {
+  await expect(renderTree(await recordedTree('continued'), plain)).toMatchFileSnapshot(
+    '../../../test/run-tree/drawn/continued.txt',
+  )
+})
+
 test('a run that was cancelled, as it is drawn', async () => {
   await expect(renderTree(await recordedTree('cancelled'), plain)).toMatchFileSnapshot(
     '../../../test/run-tree/drawn/cancelled.txt',

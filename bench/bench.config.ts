@@ -11,4 +11,15 @@ const ping = defineTool({
   run: ({ value }) => Promise.resolve(value),
 })
 
-export default defineConfig({ tools: [ping], sandbox: { backend: 'docker' }, taskQueue: 'bench' })
+/** As much as one asks for, and each time something else. */
+const blob = defineTool({
+  name: 'blob',
+  description: 'Gives so many bytes of text.',
+  input: z.object({ bytes: z.int(), number: z.int() }),
+  output: z.string(),
+  effect: 'read',
+  run: ({ bytes, number }) =>
+    Promise.resolve(`${number} `.repeat(Math.ceil(bytes / `${number} `.length)).slice(0, bytes)),
+})
+
+export default defineConfig({ tools: [ping, blob], sandbox: { backend: 'docker' }, taskQueue: 'bench' })

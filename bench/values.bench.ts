@@ -10,7 +10,7 @@ import { interleaved, ratios, type Row } from './support/measure.js'
 import { rawPipe } from './support/raw-pipe.js'
 import { openSession, prepareDocker, startHost } from './support/sandboxes.js'
 
-const megabytes = [1, 10, 50]
+const megabytes = [1, 10, 20, 50]
 
 const source = 'documents = await ping(value=1)\nprint(len(documents))'
 

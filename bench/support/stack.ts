@@ -11,6 +11,7 @@ import {
   startWorker,
   type TemporalServer,
 } from '../../dist/worker/index.js'
+import type { Role } from '../../dist/common/names.js'
 import type { BenchContext } from './benchmark.js'
 
 /** The configuration every benchmark runs with. */
@@ -23,6 +24,8 @@ export interface Stack {
   readonly server: TemporalServer
   readonly client: Client
   readonly taskQueue: string
+  /** For what workers keep outside of histories; gone with the stack. */
+  readonly valuesDirectory: string
 }
 
 /** A Temporal dev server of its own with a database file, and a client. No worker yet. */
@@ -37,20 +40,27 @@ export async function startServer({ tell, atEnd, signal }: BenchContext): Promis
   const connection = await Connection.connect(server.connectionOptions)
   atEnd(() => connection.close())
   const { taskQueue } = await loadConfig(configFile)
-  return { server, client: new Client({ connection, namespace: server.namespace }), taskQueue }
+  const client = new Client({ connection, namespace: server.namespace })
+  return { server, client, taskQueue, valuesDirectory: join(stateDirectory, 'values') }
 }
 
 /**
  * The whole thing in this process: our worker with all it needs to run programs, and beside it one for bare activities.
  *
  * @param warm containers the worker keeps started
+ * @param roles of the worker
  */
-export async function startStack(context: BenchContext, warm = 0): Promise<Stack> {
+export async function startStack(
+  context: BenchContext,
+  warm = 0,
+  roles: readonly Role[] = ['workflow', 'tools', 'sandbox'],
+): Promise<Stack> {
   const { tell, atEnd } = context
   const stack = await startServer(context)
-  const { server } = stack
-  const config = await loadConfig(configFile)
-  const worker = await startWorker({ config, server, roles: ['workflow', 'tools', 'sandbox'], warm, onProgress: tell })
+  const { server, valuesDirectory: directory } = stack
+  const configured = await loadConfig(configFile)
+  const values = { ...configured.values, store: { kind: 'local', directory } as const }
+  const worker = await startWorker({ config: { ...configured, values }, server, roles, warm, onProgress: tell })
   atEnd(() => worker.shutdown())
   await startBareWorker(server, context)
   return stack

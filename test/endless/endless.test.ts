@@ -46,6 +46,19 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
     expect((await stack.chain()).length).toBeGreaterThan(3)
   })
 
+  it('with 2,000 calls of one gather', async () => {
+    const { keys, made } = countingTool()
+    const stack = await Stack.start({ tools: [made], limits: { callsPerCell: 2_000 } })
+    const { outcome } = await stack.run(`
+import asyncio
+print(sum(await asyncio.gather(*(count(n=n) for n in range(2_000)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: '1999000\n' })
+    expect(new Set(keys).size).toBe(2_000)
+    expect(keys).toHaveLength(2_000)
+    expect((await stack.chain()).length).toBeGreaterThan(1)
+  })
+
   it('and a call that is under way is waited for, or the old history goes on: it is never lost or made twice', async () => {
     const { keys, made } = countingTool()
     const release = new Happening<string>()

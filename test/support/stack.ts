@@ -16,6 +16,7 @@ import type { PtcConfig } from '../../src/worker/config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../../src/worker/config/parse-config.js'
 import { installRuntime, type RunningWorker, startWorker } from '../../src/worker/index.js'
 import { workflowBundle } from '../../src/worker/workflow-bundle.js'
+import { recordHistories } from './record-history.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
 
 installRuntime('ERROR', () => undefined)
@@ -155,7 +156,9 @@ export class Stack {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
     const { loadedDataConverter: dataConverter } = this.client.options
-    for (const history of await this.chain(handle)) {
+    const chain = await this.chain(handle)
+    recordHistories(chain)
+    for (const history of chain) {
       await Worker.runReplayHistory({ workflowBundle: workflowBundle(), dataConverter }, history, handle.workflowId)
     }
   }

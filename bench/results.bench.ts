@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import { benchmark } from './support/benchmark.js'
+import { chainOf } from './support/chain.js'
+import type { Row } from './support/measure.js'
+import { sampleMemory } from './support/memory.js'
+import { type Stack, startStack } from './support/stack.js'
+
+const sizes = [1_000, 1_000_000] as const
+
+// A thousand results, one after the other, of a kilobyte and of a megabyte: what do they cost the worker and the history?
+// `--calls 100` makes 1,000.
+await benchmark('results', async (context) => {
+  const { tell } = context
+  const count = context.calls * 10
+  const stack = await startStack(context)
+  await run(stack, 10, 1_000)
+  const rows: Row[] = []
+  const bytes: number[] = []
+  for (const size of sizes) {
+    tell(`${count} results of ${size} bytes`)
+    const memory = sampleMemory()
+    const start = performance.now()
+    const workflowId = await run(stack, count, size)
+    const each = (performance.now() - start) / count
+    const { atFirst, atMost } = memory.stop()
+    const chain = await chainOf(stack.client, workflowId)
+    const history = chain.reduce((sum, one) => sum + one.bytes, 0) / count
+    bytes.push(history)
+    rows.push(
+      { what: `a result of ${size} bytes, time`, unit: 'ms', samples: [each] },
+      { what: `a result of ${size} bytes, history`, unit: 'bytes', samples: [history] },
+      { what: `memory of the worker, after a tenth, ${size} bytes`, unit: 'MiB', samples: [atFirst] },
+      { what: `memory of the worker, at most, ${size} bytes`, unit: 'MiB', samples: [atMost] },
+      { what: 'memory: most / after a tenth', unit: 'x', samples: [atMost / atFirst], target: 1.5 },
+    )
+  }
+  const [small = Number.NaN, large = Number.NaN] = bytes
+  return [...rows, { what: 'history: a megabyte / a kilobyte', unit: 'x', samples: [large / small], target: 1.1 }]
+})
+
+async function run({ client, taskQueue }: Stack, count: number, bytes: number): Promise<string> {
+  const source = `
+total = 0
+for number in range(${count}):
+    total += len(await blob(bytes=${bytes}, number=number))
+print(total)
+`
+  const workflowId = randomUUID()
+  const limits = { callsPerCell: count, callsPerRun: count }
+  const result = await client.workflow.execute('program', { taskQueue, workflowId, args: [{ source, limits }] })
+  const { outcome } = result as { readonly outcome: { readonly output: string } }
+  if (outcome.output !== `${count * bytes}\n`) throw new Error(`it failed: ${JSON.stringify(outcome)}`)
+  return workflowId
+}

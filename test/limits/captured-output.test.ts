@@ -1,6 +1,8 @@
 import { describe, expect, inject, it } from 'vitest'
 import { RunTreeBuilder } from '../../src/client/history/index.js'
 import { renderTree } from '../../src/client/render/index.js'
+import { LocalStore } from '../../src/values/local-store.js'
+import { Values } from '../../src/values/values.js'
 import { Stack } from '../support/stack.js'
 import { tool } from '../support/tools.js'
 
@@ -10,6 +12,9 @@ const echo = tool('echo', ({ value }) => value)
 async function shown(stack: Stack, full: boolean): Promise<string> {
   const builder = new RunTreeBuilder({})
   await builder.add((await stack.history()).events)
+  const values = new Values({ store: new LocalStore(stack.valuesDirectory), patienceMs: 0 })
+  await builder.fetchValues(values, full)
+  await values.close()
   const tree = builder.tree()
   return renderTree(tree, { width: 120, color: false, full })
 }

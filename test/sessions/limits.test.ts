@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { createPtcClient } from '../../src/client/index.js'
+import { connectClient } from '../support/temporal.js'
 import { tool } from '../support/tools.js'
 import { SessionScene } from './session-scene.js'
 
@@ -28,12 +30,16 @@ it('what an execution prints comes whole, as far as it is captured: no model rea
 it('a history that grows too long is no end without a word: SESSION_FULL, and the session can be closed', async () => {
   const scene = await SessionScene.start()
   await scene.printed('x = 1')
+  // A client that knows no store for large values, so that they are in the history.
+  const client = await connectClient()
+  onTestFinished(() => client.connection.close())
+  const { sessions } = createPtcClient({ client, taskQueue: scene.stack.ptc.taskQueue })
   // Refused by `sourceBytes`, so that nothing runs; yet each is in the history.
   const large = `#${'x'.repeat(1_400_000)}`
   let executions = 0
   const fill = async (): Promise<never> => {
     for (;;) {
-      expect(await scene.execute(large)).toMatchObject({ outcome: { status: 'limit_exceeded' } })
+      expect(await sessions.execute(scene.name, large)).toMatchObject({ outcome: { status: 'limit_exceeded' } })
       executions += 1
       if (executions > 30) throw new Error('it is never full')
     }

@@ -14,7 +14,7 @@ import {
 import { PtcError } from '../../common/errors.js'
 import { sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
-import type { Executed, ExecuteInput, SessionInput } from '../../common/sessions.js'
+import { type Executed, type ExecuteInput, executionBytes, type SessionInput } from '../../common/sessions.js'
 import type { RunTree } from '../history/index.js'
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
@@ -61,7 +61,7 @@ export async function executeOnSession(
   { mustExist = false, sandbox, limits, signal, onChange }: ExecuteOptions,
 ): Promise<SessionExecution> {
   const workflowId = sessionWorkflowId(name)
-  checkStart('program', source, {})
+  checkSource(source)
   const wishes = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
   const updateId = randomUUID()
   const input: SessionInput = { name, openedBy: updateId, ...wishes }
@@ -107,6 +107,16 @@ export async function executeOnSession(
       if (before.type === 'running') await sessionEnd(client, name, before.runId)
     }
   }
+}
+
+/** As the session itself would say, but before there is one. */
+function checkSource(source: string): void {
+  checkStart('program', source, {})
+  const bytes = Buffer.byteLength(source)
+  if (bytes <= executionBytes) return
+  throw new PtcError('RUN_INPUT_INVALID', `the program has ${bytes} bytes; a session takes up to ${executionBytes}`, {
+    hint: 'Give large data through a tool.',
+  })
 }
 
 function fullHint(name: string): string {

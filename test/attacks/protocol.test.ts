@@ -235,15 +235,15 @@ print(frame["results"][0]["outcome"]["status"])
     ['output of 6 MB', 'runner.output.take = lambda note="": "x" * 6_000_000', 'ok'],
     ['a suspension with output of 6 MB', 'runner.output.take = lambda note="": "x" * 6_000_000\nawait echo()', 'ok'],
     ['an error of 6 MB', 'raise CellStop("code_error", "x" * 6_000_000)', 'code_error'],
-    ['6 MB of arguments', 'suspend(*(call(1 + n, "echo", text="x" * 200_000) for n in range(30)))', 'lost'],
-    ['one argument of 6 MB', 'suspend(call(1, "echo", text="x" * 6_000_000))', 'lost'],
+    ['6 MB of arguments', 'suspend(*(call(1 + n, "echo", text="x" * 200_000) for n in range(30)))', 'ok'],
+    ['one argument of 6 MB', 'suspend(call(1, "echo", text="x" * 6_000_000))', 'ok'],
     [
       '10,000 calls of tools that are not there',
       'suspend(*(call(1 + n, "nobody" * 8) for n in range(10_000)))',
       'lost',
     ],
     ['20 pieces of output of 6 MB', 'for _ in range(20): say(type="output", text="x" * 6_000_000)', 'ok'],
-  ])('B08 %s, said whenever asked, is not carried to Temporal', async (_what, source, status) => {
+  ])('B08 %s, said whenever asked, is not carried to Temporal: kept elsewhere, cut or refused', async (_what, source, status) => {
     const { outcome, history, grownBytes } = await attack(insistent + source)
     expect(outcome.status).toBe(status)
     expect(JSON.stringify(outcome).length).toBeLessThan(100_000)

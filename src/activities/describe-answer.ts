@@ -1,5 +1,5 @@
 import type { JsonObject } from '../common/json.js'
-import type { Limits } from '../common/limits.js'
+import type { StepLimits } from '../common/limits.js'
 import type { DescribedAnswer, DescribedCall, RequestedCall, StepAnswer } from '../common/steps.js'
 import { cutMiddle, utf8Length } from '../common/text.js'
 import { type CallDescription, describeCall, type MadeCall } from '../tools/describe-call.js'
@@ -18,7 +18,7 @@ const errorCharacters = 16_000
 export interface Describing {
   readonly registry: ToolRegistry
   readonly values: Values
-  readonly limits: Limits
+  readonly limits: Pick<StepLimits, 'argumentBytes'>
   readonly signal: AbortSignal
 }
 

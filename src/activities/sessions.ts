@@ -1,4 +1,4 @@
-import type { Limits } from '../common/limits.js'
+import type { Limits, StepLimits } from '../common/limits.js'
 import { PtcError } from '../common/errors.js'
 import type {
   AdvanceAnswer,
@@ -33,7 +33,7 @@ export function openSession(host: SessionHost, hostQueue: string) {
 
 /** Activity `session.advance`: repeats recorded steps (a rebuild), then takes the new one. */
 export function advanceSession(host: SessionHost, registry: ToolRegistry, values: Values) {
-  return (input: AdvanceInput & { readonly limits: Limits }): Promise<AdvanceAnswer> =>
+  return (input: AdvanceInput & { readonly limits: StepLimits }): Promise<AdvanceAnswer> =>
     inActivity((scope) => advance(host, { registry, values, limits: input.limits, signal: scope.signal }, input, scope))
 }
 
@@ -59,11 +59,10 @@ export function closeSession(host: SessionHost) {
 async function advance(
   host: SessionHost,
   describing: Describing,
-  { session, recorded, step, outputRoom }: AdvanceInput,
-  { workflowId, runId, attempt, signal, report }: ActivityScope,
+  { session, recorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: StepLimits },
+  { attempt, signal, report }: ActivityScope,
 ): Promise<AdvanceAnswer> {
-  const { values, limits } = describing
-  const owner = { workflowId, runId, limits }
+  const { values } = describing
   let printed = ''
   const onOutput = (text: string): void => {
     printed = (printed + text).slice(-shownCharacters)
@@ -71,7 +70,7 @@ async function advance(
   }
   const take = (next: Step): Promise<StepAnswer> => {
     const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, next.input), signal)
-    return host.advance(session, next, owner, { attempt, signal, onOutput, readValue })
+    return host.advance(session, next, { limits }, { attempt, signal, onOutput, readValue })
   }
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
   for (const [offset, { now, input, answer, interruptedAfterMs }] of past.entries()) {

@@ -44,6 +44,17 @@ export interface Limits {
   readonly openFiles: number
 }
 
+/** What whoever drives a sandbox must know at every step: few, since each step's row in the history has them. */
+export type StepLimits = Pick<
+  Limits,
+  'cellSeconds' | 'callsPerCell' | 'capturedCharacters' | 'frameBytes' | 'argumentBytes' | 'memoryBytes'
+>
+
+export function stepLimits(limits: Limits): StepLimits {
+  const { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes, memoryBytes } = limits
+  return { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes, memoryBytes }
+}
+
 export const defaultLimits: Limits = {
   turns: 25,
   callsPerCell: 1_000,

@@ -1,9 +1,10 @@
 import { digestOf } from '../common/call-key.js'
 import { PtcError } from '../common/errors.js'
-import type { Limits } from '../common/limits.js'
+import type { Limits, StepLimits } from '../common/limits.js'
 import type { BackendChoice } from '../common/plan.js'
 import type { OpenedSession, SessionRef, Step, StepAnswer } from '../common/steps.js'
 import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
+import type { SessionFacts } from './protocol/hello.js'
 import type { ToolSignature } from './protocol/messages.js'
 import { type AdvanceOptions, SessionDriver } from './session-driver.js'
 
@@ -50,12 +51,12 @@ export class SessionHost {
   async advance(
     session: SessionRef,
     step: Step,
-    owner: SessionOwner,
+    { limits }: Pick<SessionFacts, 'limits'>,
     options: AdvanceOptions & { readonly signal: AbortSignal },
   ): Promise<StepAnswer> {
     let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
     for (let connections = 1; ; connections += 1) {
-      const driver = await this.#find(session, owner, options.signal)
+      const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
       const answer = await driver.advance(step, options)
       if (answer.type !== 'lost') return answer
@@ -113,11 +114,11 @@ export class SessionHost {
     await driver?.detach()
   }
 
-  #find(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<SessionDriver | undefined> {
+  #find(session: SessionRef, limits: StepLimits, signal: AbortSignal): Promise<SessionDriver | undefined> {
     const key = keyOf(session)
     const known = this.#drivers.get(key)
     if (known) return known
-    const attached = this.#attach(session, owner, signal)
+    const attached = this.#attach(session, limits, signal)
     this.#drivers.set(key, attached)
     const forget = (): void => {
       if (this.#drivers.get(key) === attached) this.#drivers.delete(key)
@@ -126,12 +127,12 @@ export class SessionHost {
     return attached
   }
 
-  async #attach(session: SessionRef, owner: SessionOwner, signal: AbortSignal): Promise<SessionDriver | undefined> {
+  async #attach(session: SessionRef, limits: StepLimits, signal: AbortSignal): Promise<SessionDriver | undefined> {
     const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
-    return connection && this.#drive(connection, session, owner.limits, true)
+    return connection && this.#drive(connection, session, limits, true)
   }
 
-  #drive(connection: SandboxConnection, session: SessionRef, limits: Limits, resume: boolean): SessionDriver {
+  #drive(connection: SandboxConnection, session: SessionRef, limits: StepLimits, resume: boolean): SessionDriver {
     const { id, epoch } = session
     return new SessionDriver(connection, {
       session: id,

@@ -37,7 +37,7 @@ export function findTool(registry: ToolRegistry, name: string, caller: Caller): 
 }
 
 /** Are these arguments JSON, small and flat enough? Everything later may rely on it. */
-export function checkSize(args: JsonObject, limits: Limits): Refusal | undefined {
+export function checkSize(args: JsonObject, limits: Pick<Limits, 'argumentBytes'>): Refusal | undefined {
   const measured = measureJson(args, limits.argumentBytes)
   if (measured.type === 'json') return undefined
   return {

@@ -21,7 +21,12 @@ export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refuse
  * Looks at a call before it is one: what people read of it, its digest, and why it must not run. Never throws, whatever the
  * arguments are. What it lets pass is checked again where the tool runs.
  */
-export function describeCall(registry: ToolRegistry, limits: Limits, call: MadeCall, caller: Caller): CallDescription {
+export function describeCall(
+  registry: ToolRegistry,
+  limits: Pick<Limits, 'argumentBytes'>,
+  call: MadeCall,
+  caller: Caller,
+): CallDescription {
   const tooMuch = checkSize(call.arguments, limits)
   // Such arguments may be endless: nothing walks them again. They never run, so one digest for all of them will do.
   if (tooMuch !== undefined) {

@@ -3,7 +3,7 @@ import { activityNames, type Role, roleQueue } from '../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, RunOptions } from '../common/runs.js'
 import type { RunPlan, Timings } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, InterruptInput, OpenedSession, SessionRef } from '../common/steps.js'
-import type { Limits } from '../common/limits.js'
+import type { Limits, StepLimits } from '../common/limits.js'
 import type { HeldText } from '../common/messages.js'
 import { plural } from '../common/text.js'
 import type { Append } from './journal.js'
@@ -62,7 +62,7 @@ export function openSession(input: OpenInput, timings: Timings, summary: string)
 
 /** Runs one step on the session's own host. The one place that says how a step is carried out. */
 export function advanceSession(
-  input: AdvanceInput & { readonly limits: Limits },
+  input: AdvanceInput & { readonly limits: StepLimits },
   hostQueue: string,
   timings: Timings,
   summary: string,

@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure 
 import { digestOf } from '../common/call-key.js'
 import type { ErrorCode } from '../common/errors.js'
 import type { BackendChoice, RunPlan } from '../common/plan.js'
+import { stepLimits } from '../common/limits.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
@@ -187,7 +188,8 @@ export class Session {
   }
 
   async #send(input: Omit<AdvanceInput, 'session'>, summary: string): Promise<AdvanceAnswer> {
-    const { limits, timings } = this.#plan
+    const { timings } = this.#plan
+    const limits = stepLimits(this.#plan.limits)
     const hostQueue = this.#hostQueue ?? ''
     try {
       return await advanceSession({ session: this.#ref, limits, ...input }, hostQueue, timings, summary)

@@ -1,4 +1,4 @@
-import type { Limits } from '../../common/limits.js'
+import type { StepLimits } from '../../common/limits.js'
 import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
 
 /** What a runner is told of the session it serves. */
@@ -7,7 +7,7 @@ export interface SessionFacts {
   /** Seed of the program's random numbers. */
   readonly seed: number
   readonly tools: readonly ToolSignature[]
-  readonly limits: Limits
+  readonly limits: StepLimits
 }
 
 export function helloMessage({ session, seed, tools, limits }: SessionFacts, fence: Fence): HostMessage {

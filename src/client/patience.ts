@@ -28,8 +28,11 @@ export async function askPatiently<Answer>(
     signal?.throwIfAborted()
     const within = () => connection.withDeadline(Date.now() + answerMs, ask)
     try {
+      if (signal === undefined) return await within()
       // A signal of its own for each request: the SDK never takes its listener away again.
-      return await (signal ? connection.withAbortSignal(AbortSignal.any([signal]), within) : within())
+      const own = AbortSignal.any([signal])
+      // Between its own retries the SDK does not look at the signal, for up to 20 s.
+      return await Promise.race([connection.withAbortSignal(own, within), rejectionOf(own)])
     } catch (thrown) {
       signal?.throwIfAborted()
       if (!mayPass(thrown) || Date.now() - began > patienceMs) {
@@ -38,4 +41,10 @@ export async function askPatiently<Answer>(
       await delay(pauseMs, undefined, signal ? { signal } : {})
     }
   }
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Execution } from './history-pages.js'
+import type { PendingActivity } from './history/event.js'
 import { RunTreeBuilder, type RunTree, type ValueReader } from './history/index.js'
 import { runPages } from './run-events.js'
 import { mayPass, temporalError } from './temporal-error.js'
@@ -39,9 +40,23 @@ export async function watchRun(
     turn = mine.catch(() => undefined)
     return mine
   }
-  const poll = setInterval(() => {
-    inTurn(() => addPending(client, { ...execution, runId }, builder, onChange)).catch(() => undefined)
-  }, pendingMs)
+  // A server that is gone lets a request wait for a minute: one at a time, and none is waited for in the end.
+  const over = new AbortController()
+  let isAsking = false
+  const ask = async (): Promise<void> => {
+    if (isAsking) return
+    isAsking = true
+    try {
+      const pending = await pendingActivities(client, { ...execution, runId }, over.signal)
+      if (pending.length > 0) await inTurn(() => builder.addPending(pending))
+      if (pending.length > 0 && !over.signal.aborted) onChange(builder.tree())
+    } catch {
+      // The history says what is wrong.
+    } finally {
+      isAsking = false
+    }
+  }
+  const poll = setInterval(() => void ask(), pendingMs)
   try {
     for await (const page of runPages(client, execution, { signal })) {
       if (page.events.length === 0) continue
@@ -54,6 +69,7 @@ export async function watchRun(
     }
   } finally {
     clearInterval(poll)
+    over.abort()
     await turn
   }
   return builder.tree()
@@ -71,7 +87,8 @@ export async function readTree(
     ;({ runId } = page)
     await builder.add(page.events, runId)
   }
-  await addPending(client, { ...execution, runId }, builder, () => undefined)
+  const pending = await pendingActivities(client, { ...execution, runId })
+  if (pending.length > 0) await builder.addPending(pending)
   if (values) await builder.fetchValues(values, full)
   return builder.tree()
 }
@@ -80,20 +97,18 @@ function newBuilder(client: Client, { workflowId }: Execution): RunTreeBuilder {
   return new RunTreeBuilder({ workflowId, dataConverter: client.options.loadedDataConverter })
 }
 
-/** A server that is away for a moment is the history's business, which waits for it. */
-async function addPending(
+/** What is under way. A server that is away for a moment is the history's business, which waits for it: then nothing. */
+async function pendingActivities(
   client: Client,
   { workflowId, runId }: Execution,
-  builder: RunTreeBuilder,
-  onChange: (tree: RunTree) => void,
-): Promise<void> {
+  signal?: AbortSignal,
+): Promise<readonly PendingActivity[]> {
+  const describe = () => client.workflow.getHandle(workflowId, runId).describe()
   try {
-    const { raw } = await client.workflow.getHandle(workflowId, runId).describe()
-    const pending = raw.pendingActivities ?? []
-    if (pending.length === 0) return
-    await builder.addPending(pending)
-    onChange(builder.tree())
+    const { raw } = await (signal ? client.connection.withAbortSignal(signal, describe) : describe())
+    return raw.pendingActivities ?? []
   } catch (thrown) {
-    if (!mayPass(thrown)) throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
+    if (signal?.aborted || mayPass(thrown)) return []
+    throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
   }
 }

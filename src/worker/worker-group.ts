@@ -26,6 +26,9 @@ const stickyTimeout = '1s'
 /** Activities that are under way get this long when the worker is told to stop. */
 const graceTime = '10s'
 
+/** A server that is gone takes no results: a worker that waits for that would never end. */
+const forceTime = '20s'
+
 /** The Temporal workers of one process: one for each queue that its roles serve. */
 export function createWorkers(options: WorkerGroupOptions): Promise<Worker[]> {
   return Promise.all(options.roles.flatMap((role) => workersOf[role](options)))
@@ -88,6 +91,7 @@ function create(
     taskQueue,
     dataConverter: { externalStorage: payloadStorage(values.store) },
     shutdownGraceTime: graceTime,
+    shutdownForceTime: forceTime,
     maxHeartbeatThrottleInterval,
     ...options,
   })

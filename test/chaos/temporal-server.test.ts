@@ -26,7 +26,7 @@ class DurableServer {
 
   static async start(): Promise<DurableServer> {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-server-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
     const server = new DurableServer(folder, await startDevServer(optionsFor(folder)))
     onTestFinished(() => server.#running.close())
     return server

@@ -105,7 +105,7 @@ export class Stack {
       await stack.#terminateRuns()
       await stack.stopWorker()
       await Promise.all([api.close(), client.connection.close()])
-      await rm(folder, { recursive: true, force: true })
+      await rm(folder, { recursive: true, force: true, maxRetries: 20 })
     })
     await stack.startWorker()
     return stack

@@ -86,8 +86,8 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     isOurs: server.origin === 'started',
     requireWorkers: (roles) => (worker === undefined ? requireWorkers(client, taskQueue, roles) : Promise.resolve()),
     async [Symbol.asyncDispose]() {
+      // The client's connection ends with the process: on a closed one, a request that the SDK tries again throws where nobody can catch it.
       const end = async (): Promise<void> => {
-        await client.connection.close()
         await worker?.close()
         await values.close()
         await server.close()

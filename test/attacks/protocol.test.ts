@@ -243,13 +243,16 @@ print(frame["results"][0]["outcome"]["status"])
       'lost',
     ],
     ['20 pieces of output of 6 MB', 'for _ in range(20): say(type="output", text="x" * 6_000_000)', 'ok'],
-  ])('B08 %s, said whenever asked, is not carried to Temporal: kept elsewhere, cut or refused', async (_what, source, status) => {
-    const { outcome, history, grownBytes } = await attack(insistent + source)
-    expect(outcome.status).toBe(status)
-    expect(JSON.stringify(outcome).length).toBeLessThan(100_000)
-    expect(history.length).toBeLessThan(500_000)
-    expect(grownBytes).toBeLessThan(2 * flat)
-  })
+  ])(
+    'B08 %s, said whenever asked, is not carried to Temporal: kept elsewhere, cut or refused',
+    async (_what, source, status) => {
+      const { outcome, history, grownBytes } = await attack(insistent + source)
+      expect(outcome.status).toBe(status)
+      expect(JSON.stringify(outcome).length).toBeLessThan(100_000)
+      expect(history.length).toBeLessThan(500_000)
+      expect(grownBytes).toBeLessThan(2 * flat)
+    },
+  )
 
   it('B09 calls without end stop at the limit, whatever the code swallows', async () => {
     const polite = await attack('while True:\n    try: await echo(n=1)\n    except BaseException: pass')

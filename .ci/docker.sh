@@ -2,6 +2,7 @@
 # Docker on a bare Debian: engine, daemon, base image. Sourced by .ci/run, which defines say, fail and $cache.
 
 dockerd_pid=
+dockerd_folder=
 dockerd_log=
 # gVisor, and its checkpoints, which Docker calls experimental. A sandbox has no network, so gVisor needs none of its own.
 dockerd_configuration='{ "experimental": true, "runtimes": { "runsc": { "path": "runsc", "runtimeArgs": ["--network=none"] } } }'
@@ -36,12 +37,14 @@ start_docker() {
   [ "$(id -u)" = 0 ] || fail 'no Docker daemon answers. Start one, or run as root and one is started.'
   install_missing runsc:runsc
   export PTC_TEST_GVISOR=required
-  dockerd_log=$(mktemp)
+  dockerd_folder=$(mktemp -d)
+  dockerd_log=$dockerd_folder/log
   say "starting dockerd (log: $dockerd_log)"
   # Left behind by a machine image or a killed daemon, it would keep the new one from starting.
   if [ -f /var/run/docker.pid ] && ! kill -0 "$(cat /var/run/docker.pid)" 2>/dev/null; then rm -f /var/run/docker.pid; fi
-  printf '%s\n' "$dockerd_configuration" >"$dockerd_log.json"
-  dockerd --config-file "$dockerd_log.json" >"$dockerd_log" 2>&1 &
+  printf '%s\n' "$dockerd_configuration" >"$dockerd_folder/daemon.json"
+  # containerd leaves what it unpacked of a checkpoint in its TMPDIR.
+  TMPDIR=$dockerd_folder dockerd --config-file "$dockerd_folder/daemon.json" >"$dockerd_log" 2>&1 &
   dockerd_pid=$!
   local deadline=$((SECONDS + 90))
   until docker_answers; do
@@ -59,6 +62,7 @@ stop_docker() {
     if [ $SECONDS -ge $deadline ]; then kill -9 "$dockerd_pid" 2>/dev/null; fi
     sleep 0.2
   done
+  rm -rf "$dockerd_folder"
 }
 
 # Debian without a registry: debootstrap, kept as a tarball so that the second time takes seconds.

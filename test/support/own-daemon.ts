@@ -74,6 +74,8 @@ export class OwnDaemon {
     const log = openSync(join(this.#root, 'log'), 'a')
     const process = spawn('dockerd', ['--config-file', join(this.#root, 'daemon.json')], {
       stdio: ['ignore', log, log],
+      // containerd leaves what it unpacked of a checkpoint there.
+      env: { ...globalThis.process.env, TMPDIR: this.#root },
     })
     this.#process = process
     const deadline = Date.now() + startMs

@@ -1,6 +1,5 @@
 """Values that are too large for a frame: they come in pieces, one value after the other, ahead of the step that needs them."""
 
-import hashlib
 import json
 import re
 
@@ -16,6 +15,8 @@ class Incoming:
     """One value on its way; `value` once all of it is here."""
 
     def __init__(self):
+        import hashlib  # brings OpenSSL, half a megabyte that most sandboxes never need
+
         self.pieces = []
         self.digest = hashlib.sha256()
         self.count = 0

@@ -4,7 +4,7 @@ import { heldElsewhere } from '../common/values.js'
 import type { Values } from '../values/values.js'
 
 /** A longer chain is made one value again when it grows: reading it back takes a step for each. */
-const mostNodes = 64
+const mostNodes = 16
 
 /** Puts items, which are plain JSON, behind a chain. What stands before them is read only when the chain has become long. */
 export async function appendToChain(

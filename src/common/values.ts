@@ -32,8 +32,9 @@ export function isHeldElsewhere(held: JsonValue): held is HeldElsewhere {
   return typeof held === 'object' && held !== null && valueKey in held
 }
 
+/** The preview first: that much of it the Temporal UI shows in a row. */
 export function heldElsewhere({ sha256, bytes, preview }: ValueRef): HeldElsewhere {
-  return { [valueKey]: { sha256, bytes, preview } }
+  return { [valueKey]: { preview, bytes, sha256 } }
 }
 
 /** Characters of a preview. */

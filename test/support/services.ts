@@ -1,5 +1,6 @@
 import { startDevServer } from '../../src/worker/dev-server/index.js'
 import { type DockerState, prepareDocker } from './docker-daemon.js'
+import { s3Binary } from './s3-binary.js'
 
 /** What tests may ask for with vitest's `inject`. */
 export interface TestServices {
@@ -19,6 +20,8 @@ const startMs = 20 * 60_000
  * TEMPORAL_ADDRESS may name a server with somebody's real work on it.
  */
 export async function startServices(): Promise<RunningServices> {
+  // Built before the tests begin, not beside them: they have deadlines.
+  if (process.env['PTC_TEST_S3'] === 'required') await s3Binary()
   const docker = await prepareDocker(tell)
   const server = await startDevServer({ onProgress: tell, signal: AbortSignal.timeout(startMs) })
   const { address, namespace } = server

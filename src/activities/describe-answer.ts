@@ -4,6 +4,7 @@ import type { DescribedAnswer, DescribedCall, RequestedCall, StepAnswer } from '
 import { cutMiddle, utf8Length } from '../common/text.js'
 import { type CallDescription, describeCall, type MadeCall } from '../tools/describe-call.js'
 import type { ToolRegistry } from '../tools/registry.js'
+import { isHeldElsewhere } from '../common/values.js'
 import type { Values } from '../values/values.js'
 
 /** Bytes of described calls that one answer may carry: it stays under the 2 MiB Temporal takes. */
@@ -52,7 +53,7 @@ async function argumentsOf(
   values: Values,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  if (refused === null || 'ptc.value' in args) return values.hold(args, signal)
+  if (refused === null || isHeldElsewhere(args)) return values.hold(args, signal)
   return JSON.stringify(args).length > refusedCharacters ? {} : args
 }
 

@@ -1,6 +1,6 @@
 import { CellOutput } from '../common/cell-output.js'
-import type { JsonValue } from '../common/json.js'
 import type { HeldText } from '../common/messages.js'
+import { textOfJson } from '../common/text.js'
 import { refOf } from '../common/values.js'
 import type { Values } from '../values/values.js'
 import { inActivity } from './in-activity.js'
@@ -23,14 +23,10 @@ export async function textOfHeld(
   for (const part of parts) {
     const ref = refOf(part)
     if (ref !== undefined && ref.bytes > wholeBytes) output.add(await values.excerpt(part, limit, neededBy, signal))
-    else output.add(textOf(await values.load(part, neededBy, signal)))
+    else output.add(textOfJson(await values.load(part, neededBy, signal)))
   }
   if (after === '') return output.text
   return [output.text.trimEnd(), after].filter((piece) => piece !== '').join('\n')
 }
 
 const neededBy = 'what the model is to read'
-
-function textOf(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}

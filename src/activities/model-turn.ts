@@ -1,13 +1,18 @@
-import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
-import { type AssistantBlock, isText, isToolUse, type Message, type ModelReply } from '../common/messages.js'
+import {
+  type AssistantBlock,
+  isText,
+  isToolUse,
+  type Message,
+  type ModelReply,
+  type ToolUseBlock,
+} from '../common/messages.js'
 import { executeCodeTool } from '../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../common/runs.js'
 import type { DescribedCall } from '../common/steps.js'
 import { utf8Length } from '../common/text.js'
-import type { ModelRequest } from '../models/provider.js'
 import { buildPrompt } from '../models/prompt.js'
-import type { ModelProvider } from '../models/provider.js'
+import type { ModelProvider, ModelRequest } from '../models/provider.js'
 import { describeCall } from '../tools/describe-call.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
@@ -29,9 +34,10 @@ export function modelTurn(
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
       const reply = await provider.turn(request, { signal, onProgress: report })
+      const held = await holdReply(values, reply, signal)
       return {
-        reply: await holdReply(values, reply, signal),
-        calls: await describeCalls(values, registry, limits, reply, signal),
+        reply: held,
+        calls: describeCalls(registry, limits, reply, held),
         conversation: await keepTurn(values, past, [...now, { role: 'assistant', content: reply.content }], signal),
         conversationBytes: utf8Length(JSON.stringify(messages)),
       }
@@ -53,31 +59,21 @@ async function holdBlock(values: Values, block: AssistantBlock, signal: AbortSig
   return { type, id, name, input: { code: await values.hold(code, signal) } }
 }
 
-async function describeCalls(
-  values: Values,
+/** @param held the same reply: arguments go into the history as they stand there */
+function describeCalls(
   registry: ToolRegistry,
   limits: Limits,
-  { content }: ModelReply,
-  signal: AbortSignal,
-): Promise<Record<string, DescribedCall>> {
-  const direct = content.filter(isToolUse).filter(({ name }) => name !== executeCodeTool)
-  const calls = direct.map(async ({ id, name, input }, position) => {
-    const described = await describe(values, registry, limits, name, input, position + 1, signal)
-    return [id, described] as const
+  reply: ModelReply,
+  held: ModelReply,
+): Record<string, DescribedCall> {
+  const [made, kept] = [directUses(reply), directUses(held)]
+  const calls = made.map(({ id, name: tool, input }, position) => {
+    const description = describeCall(registry, limits, { tool, arguments: input }, 'direct')
+    return [id, { index: position + 1, tool, arguments: kept[position]?.input ?? {}, ...description }] as const
   })
-  return Object.fromEntries(await Promise.all(calls))
+  return Object.fromEntries(calls)
 }
 
-async function describe(
-  values: Values,
-  registry: ToolRegistry,
-  limits: Limits,
-  tool: string,
-  args: JsonObject,
-  index: number,
-  signal: AbortSignal,
-): Promise<DescribedCall> {
-  const call = { tool, arguments: args }
-  const description = describeCall(registry, limits, call, 'direct')
-  return { index, tool, arguments: await values.hold(args, signal), ...description }
+function directUses({ content }: ModelReply): ToolUseBlock[] {
+  return content.filter(isToolUse).filter(({ name }) => name !== executeCodeTool)
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import { unlessAborted } from '../common/abort.js'
 import { mayPass, temporalError } from './temporal-error.js'
 
 /** The server answers a long poll after 20 s at the latest; a connection that is silent for longer is dead. */
@@ -32,7 +33,7 @@ export async function askPatiently<Answer>(
       // A signal of its own for each request: the SDK never takes its listener away again.
       const own = AbortSignal.any([signal])
       // Between its own retries the SDK does not look at the signal, for up to 20 s.
-      return await Promise.race([connection.withAbortSignal(own, within), rejectionOf(own)])
+      return await unlessAborted(own, connection.withAbortSignal(own, within))
     } catch (thrown) {
       signal?.throwIfAborted()
       if (!mayPass(thrown) || Date.now() - began > patienceMs) {
@@ -41,10 +42,4 @@ export async function askPatiently<Answer>(
       await delay(pauseMs, undefined, signal ? { signal } : {})
     }
   }
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

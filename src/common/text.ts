@@ -1,9 +1,16 @@
+import type { JsonValue } from './json.js'
+
 /** Cuts the middle out of a text that is over the limit, and says how much is missing. Head and tail say the most. */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text
   const head = Math.ceil(limit / 2)
   const tail = limit - head
   return `${text.slice(0, head)}\n[... ${text.length - limit} characters cut ...]\n${text.slice(text.length - tail)}`
+}
+
+/** A text as it is, any other value as JSON: as its reader gets it. */
+export function textOfJson(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** 950 -> "950", 1234 -> "1.2k", 4_100_000 -> "4.1M". */

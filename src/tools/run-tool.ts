@@ -1,3 +1,4 @@
+import { rejectionOf } from '../common/abort.js'
 import type { ToolCallInput } from '../common/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
@@ -79,12 +80,6 @@ async function attempt(
     clearTimeout(timer)
     signal.removeEventListener('abort', cancel)
   }
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }
 
 function timedOut({ name, timeoutMs }: Tool): PtcError {

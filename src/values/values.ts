@@ -1,8 +1,8 @@
 import { parseChunked } from '@discoveryjs/json-ext'
+import { CellOutput } from '../common/cell-output.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import { type Held, heldElsewhere, isHeldElsewhere, previewCharacters, refOf, type ValueRef } from '../common/values.js'
-import { Excerpt } from './excerpt.js'
 import { cutText, jsonPieces } from './json-pieces.js'
 import { neededError } from './needed.js'
 import { withPatience } from './patience.js'
@@ -93,14 +93,14 @@ export class Values {
   async excerpt(held: JsonValue, limit: number, neededBy: string, signal: AbortSignal): Promise<string> {
     const ref = refOf(held)
     if (ref === undefined) {
-      const excerpt = new Excerpt(limit)
+      const excerpt = new CellOutput(limit)
       for (const piece of jsonPieces(held)) excerpt.add(piece)
-      return excerpt.toString()
+      return excerpt.text
     }
     return this.#patiently(ref, neededBy, signal, async () => {
-      const excerpt = new Excerpt(limit)
+      const excerpt = new CellOutput(limit)
       for await (const piece of textOf(this.#bytesOf(ref, signal))) excerpt.add(piece)
-      return excerpt.toString()
+      return excerpt.text
     })
   }
 

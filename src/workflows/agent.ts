@@ -1,6 +1,5 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope, ContinueAsNew } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
-import type { ToolUseBlock } from '../common/messages.js'
 import { type AgentInput, type AgentResult, type AgentStatus, textOf } from '../common/runs.js'
 import { answerInspect } from './answer-inspect.js'
 import { continueRun } from './continue-run.js'
@@ -9,7 +8,7 @@ import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
 import { FreshHistory } from './fresh-history.js'
 import { neverHang } from './never-hang.js'
-import { closeNotebook, handOver, type Notebook, type NotebookState, openNotebook } from './notebook.js'
+import { handOver, inNotebook, type Notebook, type NotebookState, openNotebook } from './notebook.js'
 import { resumeCalls } from './run-cell.js'
 import { countReply, type Run, type RunState, showProgress, startRun } from './run.js'
 import { type LeftCell, serveReply, type Serving } from './serve-reply.js'
@@ -29,18 +28,8 @@ export async function agent(input: AgentInput, state?: AgentState): Promise<Agen
     const run = await startRun(input, state)
     const talk = new AgentRun(run, input, state)
     answerInspect(run, talk.notebook)
-    const calls = new CancellationScope()
-    try {
-      const ending = await calls.run(() => talk.toItsEnd(state))
-      calls.cancel() // calls that code started and never waited for
-      await closeNotebook(talk.notebook)
-      return { ...ending, ...run.counts }
-    } catch (thrown) {
-      calls.cancel()
-      // The next run of the chain goes on with the sandbox.
-      if (!(thrown instanceof ContinueAsNew)) await closeNotebook(talk.notebook)
-      throw thrown
-    }
+    const ending = await inNotebook(talk.notebook, () => talk.toItsEnd(state))
+    return { ...ending, ...run.counts }
   })
 }
 
@@ -57,8 +46,6 @@ class AgentRun {
   readonly #conversation: Conversation
   readonly #history: FreshHistory
   #serving: Serving | null
-  /** The tool_use whose cell is running. */
-  #use = ''
 
   constructor(run: Run, input: AgentInput, state: AgentState | undefined) {
     this.#run = run
@@ -68,7 +55,7 @@ class AgentRun {
     this.#serving = state?.serving ?? null
     this.notebook = openNotebook(run, {
       idleMs: run.plan.timings.idleMs,
-      mayContinue: (cell) => this.#mayContinue({ use: this.#use, cell }),
+      mayContinue: (cell) => this.#mayContinue({ use: this.#serving?.current ?? '', cell }),
       state: state?.notebook,
     })
   }
@@ -121,11 +108,7 @@ class AgentRun {
 
   async #serve(serving: Serving, left: LeftCell | undefined): Promise<void> {
     this.#serving = serving
-    const notebookOf = ({ id }: ToolUseBlock): Notebook => {
-      this.#use = id
-      return this.notebook
-    }
-    this.#conversation.answer(await serveReply(this.#run, notebookOf, serving, left))
+    this.#conversation.answer(await serveReply(this.#run, this.notebook, serving, left))
     this.#serving = null
   }
 

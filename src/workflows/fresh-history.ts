@@ -25,12 +25,8 @@ export class FreshHistory {
     this.#nextAttempt = run.plan.limits.historyEvents
   }
 
-  /**
-   * Is it time, and is everything quiet? Then calls wait until the run goes on elsewhere.
-   *
-   * @param isBusy what else must have ended
-   */
-  async isDue(isBusy: () => boolean = () => false): Promise<boolean> {
+  /** Is it time, and is everything quiet? Then calls wait until the run goes on elsewhere. */
+  async isDue(): Promise<boolean> {
     const { historyLength, historySize, continueAsNewSuggested } = workflowInfo()
     if (historyLength < this.#nextAttempt && (this.#wasTried || !continueAsNewSuggested)) return false
     this.#nextAttempt = historyLength + this.#pause
@@ -38,7 +34,7 @@ export class FreshHistory {
     this.#wasTried = true
     const { slots } = this.#run
     slots.pause()
-    const isQuiet = (): boolean => slots.held === 0 && !isBusy()
+    const isQuiet = (): boolean => slots.held === 0
     if (isQuiet()) return true
     const mustEnd = historyLength > lastChance.events || historySize > lastChance.bytes
     if (mustEnd) await condition(isQuiet)

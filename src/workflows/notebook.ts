@@ -1,3 +1,4 @@
+import { CancellationScope, ContinueAsNew } from '@temporalio/workflow'
 import type { DeliveredResult } from '../common/steps.js'
 import { Alarm } from './alarm.js'
 import type { CellState } from './cell-state.js'
@@ -51,6 +52,21 @@ export function openNotebook(run: Run, options: NotebookOptions = {}): Notebook 
 /** To be called when nothing is under way. */
 export async function handOver({ session, openCalls }: Notebook): Promise<NotebookState> {
   return { session: await session.handOver(), openCalls: openCalls.state }
+}
+
+/** Works with a notebook and closes it; unless the run goes on in a fresh history, and with it the sandbox. */
+export async function inNotebook<Result>(notebook: Notebook, work: () => Promise<Result>): Promise<Result> {
+  const calls = new CancellationScope()
+  let goesOn = false
+  try {
+    return await calls.run(work)
+  } catch (thrown) {
+    goesOn = thrown instanceof ContinueAsNew
+    throw thrown
+  } finally {
+    calls.cancel() // calls that code started and never waited for
+    if (!goesOn) await closeNotebook(notebook)
+  }
 }
 
 /** Never cancelled; a host that is gone does not fail it. */

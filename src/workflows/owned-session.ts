@@ -13,7 +13,7 @@ import { type Executed, type ExecuteInput, executionBytes, type InterruptSignal 
 import type { SessionResult, SessionStatus } from '../common/sessions.js'
 import { plural, utf8Length } from '../common/text.js'
 import { closeNotebook, type Notebook, openNotebook } from './notebook.js'
-import { outcomeOf } from './program.js'
+import { outcomeOf } from './cell-outcome.js'
 import { runCell } from './run-cell.js'
 import { type Run, startRun } from './run.js'
 

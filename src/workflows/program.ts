@@ -1,14 +1,12 @@
-import { CancellationScope, ContinueAsNew } from '@temporalio/workflow'
-import type { CellOutcome } from '../common/outcomes.js'
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
 import { answerInspect } from './answer-inspect.js'
 import type { CellState } from './cell-state.js'
 import { continueRun } from './continue-run.js'
-import { joinText } from './engine.js'
+import { outcomeOf } from './cell-outcome.js'
 import { FreshHistory } from './fresh-history.js'
 import { neverHang } from './never-hang.js'
-import { closeNotebook, handOver, type NotebookState, openNotebook } from './notebook.js'
-import { type CellRun, resumeCalls, resumeCell, runCell } from './run-cell.js'
+import { handOver, inNotebook, type NotebookState, openNotebook } from './notebook.js'
+import { resumeCalls, resumeCell, runCell } from './run-cell.js'
 import { type RunState, startRun } from './run.js'
 
 /** What the next run of the chain must know: the cell waits. */
@@ -31,26 +29,11 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
     }
     const notebook = openNotebook(run, { mayContinue, state: state?.notebook })
     answerInspect(run, notebook)
-    const calls = new CancellationScope()
-    try {
-      const ended = await calls.run(() => {
-        if (!state) return runCell(run, notebook, input.source)
-        resumeCalls(run, notebook, state.notebook.openCalls.waiting)
-        return resumeCell(run, notebook, state.cell)
-      })
-      calls.cancel()
-      await closeNotebook(notebook)
-      return { outcome: await outcomeOf(ended), ...counts }
-    } catch (thrown) {
-      calls.cancel()
-      // The next run of the chain goes on with the sandbox.
-      if (!(thrown instanceof ContinueAsNew)) await closeNotebook(notebook)
-      throw thrown
-    }
+    const ended = await inNotebook(notebook, () => {
+      if (!state) return runCell(run, notebook, input.source)
+      resumeCalls(run, notebook, state.notebook.openCalls.waiting)
+      return resumeCell(run, notebook, state.cell)
+    })
+    return { outcome: await outcomeOf(ended), ...counts }
   })
-}
-
-/** An outcome whose output is in place, for whoever reads the result. */
-export async function outcomeOf({ end, output }: CellRun): Promise<CellOutcome> {
-  return { ...end, output: typeof output === 'string' ? output : await joinText(output) }
 }

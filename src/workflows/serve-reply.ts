@@ -2,7 +2,7 @@ import type { HeldText, SaidBlock, ToolUseBlock } from '../common/messages.js'
 import { executeCodeTool } from '../common/names.js'
 import type { CallOutcome } from '../common/outcomes.js'
 import type { DescribedCall } from '../common/steps.js'
-import { cutMiddle } from '../common/text.js'
+import { cutMiddle, textOfJson } from '../common/text.js'
 import { type Held, isHeldElsewhere } from '../common/values.js'
 import { callTool } from './call-tool.js'
 import type { CellState } from './cell-state.js'
@@ -18,6 +18,8 @@ export interface Serving {
   readonly calls: Readonly<Record<string, DescribedCall>>
   /** What is served already, by tool_use id. */
   readonly results: Record<string, SaidBlock>
+  /** The tool_use whose cell runs, if one does. */
+  current?: string
 }
 
 /** Where a cell was left by an earlier run of the chain. */
@@ -34,7 +36,7 @@ export interface LeftCell {
  */
 export async function serveReply(
   run: Run,
-  notebookOf: (use: ToolUseBlock) => Notebook,
+  notebook: Notebook,
   serving: Serving,
   left: LeftCell | undefined,
 ): Promise<SaidBlock[]> {
@@ -47,7 +49,10 @@ export async function serveReply(
   const { uses, calls, results } = serving
   const serve = (use: ToolUseBlock, position: number): Promise<SaidBlock> => {
     if (use.name === executeCodeTool) {
-      return inTurn(() => serveCell(run, notebookOf(use), use, left?.use === use.id ? left.cell : undefined))
+      return inTurn(() => {
+        serving.current = use.id
+        return serveCell(run, notebook, use, left?.use === use.id ? left.cell : undefined)
+      })
     }
     // The slot is held until the result is recorded: when no slot is held, every call that was begun is.
     return run.slots.hold(async () => (results[use.id] = await serveDirect(run, use, calls[use.id], position + 1)))
@@ -87,7 +92,7 @@ function outcomeText(outcome: CallOutcome, limit: number): string | HeldText {
   if (outcome.status !== 'ok') return cutMiddle(`[${outcome.status}] ${outcome.message}`, limit)
   const { value } = outcome
   if (isHeldElsewhere(value)) return { parts: [value], limit, after: '' }
-  return cutMiddle(typeof value === 'string' ? value : JSON.stringify(value), limit)
+  return cutMiddle(textOfJson(value), limit)
 }
 
 function result({ id }: ToolUseBlock, text: string | HeldText, isError: boolean): SaidBlock {

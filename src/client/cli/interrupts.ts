@@ -44,18 +44,6 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The work's result, unless the user does not want to wait for it.
- *
- * @throws the signal's reason as soon as it is aborted; the work is left to itself
- */
-export function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  const interrupted = aborted(signal).then(() => {
-    throw signal.reason
-  })
-  return Promise.race([work, interrupted])
-}
-
-/**
  * Waits for something to come to its end, but not for ever: a worker whose server is gone never says that it has ended, and
  * with nothing else to wait for Node would leave without a word.
  */

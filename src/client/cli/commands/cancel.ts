@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { PtcError } from '../../../common/errors.js'
-import { catchInterrupts, unlessAborted } from '../interrupts.js'
+import { unlessAborted } from '../../../common/abort.js'
+import { catchInterrupts } from '../interrupts.js'
 import { say } from '../terminal.js'
 
 /** `ptc cancel ID`. */

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { RunInfo, RunState } from '../../run-info.js'
-import { catchInterrupts, unlessAborted } from '../interrupts.js'
+import { unlessAborted } from '../../../common/abort.js'
+import { catchInterrupts } from '../interrupts.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, wholeNumber } from '../options.js'
 import { print, say } from '../terminal.js'
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { catchInterrupts, unlessAborted } from '../interrupts.js'
+import { unlessAborted } from '../../../common/abort.js'
+import { catchInterrupts } from '../interrupts.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { print, say } from '../terminal.js'

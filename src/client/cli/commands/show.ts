@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
-import { catchInterrupts, unlessAborted } from '../interrupts.js'
+import { unlessAborted } from '../../../common/abort.js'
+import { catchInterrupts } from '../interrupts.js'
 import { jsonOption, type JsonOption } from '../options.js'
 import { print } from '../terminal.js'
 

@@ -12,40 +12,45 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { crashPointSource, withoutCrashPoints } from './crash-points.mjs'
 import { progress, root, setup, stop } from './setup.mjs'
 import { digestOfFiles, filesUnder, isAsset, isTest, outputsOf } from './sources.mjs'
 
 const src = join(root, 'src')
-const dist = join(root, 'dist')
-const executable = join(dist, 'client/cli/main.js')
-const bundle = join(dist, 'workflow-bundle.js')
-const workflows = join(dist, 'workflows/index.js')
 
-// Kept in node_modules: out of the package, and gone with the dependencies that the outputs depend on.
-const stampFile = join(root, 'node_modules/.cache/durable-ptc/build.json')
+/** What is shipped, and the same with its crash points, for tests that kill. */
+const builds = {
+  shipped: { folder: join(root, 'dist'), keepsCrashPoints: false },
+  chaos: { folder: join(root, 'dist-chaos'), keepsCrashPoints: true },
+}
 
-/** Brings dist up to date; ends the process when a source does not compile. */
-export async function build() {
-  const sources = filesUnder(src).filter((path) => !isTest(path))
+/** Brings a build up to date; ends the process when a source does not compile. */
+export async function build(which = 'shipped') {
+  const { folder, keepsCrashPoints } = builds[which]
+  const workflows = join(folder, 'workflows/index.js')
+  const bundle = join(folder, 'workflow-bundle.js')
+  const sources = filesUnder(src).filter((path) => !isTest(path) && (keepsCrashPoints || path !== crashPointSource))
   const digest = digestOf(sources)
   const bundled = digestOf(sources.filter((path) => /^(workflows|common)\//.test(path)))
-  const last = readStamp()
-  const outputsThere = sources.flatMap(outputsOf).every((path) => existsSync(join(dist, path)))
+  const last = readStamp(which)
+  const outputsThere = sources.flatMap(outputsOf).every((path) => existsSync(join(folder, path)))
 
   let compiled = true
   if (last.digest !== digest || !outputsThere) {
-    progress('compiling')
-    compiled = compile()
-    copyAssets(sources)
+    progress(`compiling${which === 'shipped' ? '' : ` (${which})`}`)
+    compiled = compile(folder)
+    if (!keepsCrashPoints) removeCrashPoints(folder, sources)
+    copyAssets(folder, sources)
+    const executable = join(folder, 'client/cli/main.js')
     if (existsSync(executable)) chmodSync(executable, 0o755)
   }
-  removeStale(sources)
+  removeStale(folder, sources, existsSync(workflows))
   // The bundle is made even when types are wrong somewhere: one run then tells of everything that is wrong.
   if (existsSync(workflows) && (last.bundled !== bundled || !existsSync(bundle))) {
     progress('bundling workflows')
-    await bundleWorkflows()
+    await bundleWorkflows(workflows, bundle)
   }
-  writeStamp({ digest: compiled ? digest : undefined, bundled })
+  writeStamp(which, { digest: compiled ? digest : undefined, bundled })
   if (!compiled) stop('the sources do not compile; see above.')
 }
 
@@ -54,35 +59,48 @@ function digestOf(sources) {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    'scripts/crash-points.mjs',
     ...sources.map((path) => `src/${path}`),
   ])
 }
 
-function compile() {
+function compile(folder) {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   return (
-    spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: ['ignore', 2, 2] })
-      .status === 0
+    spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    }).status === 0
   )
 }
 
-function copyAssets(sources) {
+function removeCrashPoints(folder, sources) {
+  for (const path of sources.flatMap(outputsOf).filter((path) => path.endsWith('.js'))) {
+    const file = join(folder, path)
+    if (!existsSync(file)) continue
+    const text = readFileSync(file, 'utf8')
+    const shipped = withoutCrashPoints(text, path)
+    if (shipped !== text) writeFileSync(file, shipped)
+  }
+}
+
+function copyAssets(folder, sources) {
   for (const path of sources.filter(isAsset)) {
-    mkdirSync(dirname(join(dist, path)), { recursive: true })
-    copyFileSync(join(src, path), join(dist, path))
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    copyFileSync(join(src, path), join(folder, path))
   }
 }
 
 /** What a deleted or renamed source left behind would still be importable, and be published. */
-function removeStale(sources) {
+function removeStale(folder, sources, hasWorkflows) {
   const expected = new Set(sources.flatMap(outputsOf))
-  for (const path of filesUnder(dist)) {
+  for (const path of filesUnder(folder)) {
     const isBundle = path.startsWith('workflow-bundle.js')
-    if (isBundle ? !existsSync(workflows) : !expected.has(path)) rmSync(join(dist, path))
+    if (isBundle ? !hasWorkflows : !expected.has(path)) rmSync(join(folder, path))
   }
 }
 
-async function bundleWorkflows() {
+async function bundleWorkflows(workflows, bundle) {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
   const { code } = await bundleWorkflowCode({ workflowsPath: workflows, logger: new DefaultLogger('WARN') })
   // By rename: a worker that starts meanwhile reads the old bundle or the new one, never half of one.
@@ -91,20 +109,27 @@ async function bundleWorkflows() {
   renameSync(unfinished, bundle)
 }
 
-function readStamp() {
+// Kept in node_modules: out of the package, and gone with the dependencies that the outputs depend on.
+function stampFile(which) {
+  return join(root, `node_modules/.cache/durable-ptc/build-${which}.json`)
+}
+
+function readStamp(which) {
   try {
-    return JSON.parse(readFileSync(stampFile, 'utf8'))
+    return JSON.parse(readFileSync(stampFile(which), 'utf8'))
   } catch {
     return {}
   }
 }
 
-function writeStamp(stamp) {
-  mkdirSync(dirname(stampFile), { recursive: true })
-  writeFileSync(stampFile, JSON.stringify(stamp))
+function writeStamp(which, stamp) {
+  mkdirSync(dirname(stampFile(which)), { recursive: true })
+  writeFileSync(stampFile(which), JSON.stringify(stamp))
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const which = process.argv[2] ?? 'shipped'
+  if (!(which in builds)) stop(`no build ${which}; there are ${Object.keys(builds).join(', ')}.`)
   setup()
-  await build()
+  await build(which)
 }

@@ -1,4 +1,5 @@
 import type { Chain } from '../common/chain.js'
+import { crashPoint } from '../common/crash-point.js'
 import type { RecordedStep, RecordedSteps } from '../common/steps.js'
 import type { Values } from '../values/values.js'
 import { appendToChain, readChain } from './chains.js'
@@ -15,8 +16,10 @@ export interface AppendInput {
 export function appendJournal(values: Values) {
   return ({ to, lists }: AppendInput): Promise<readonly Chain[]> =>
     inActivity(async ({ signal }) => {
+      crashPoint('journal.begins')
       const chains: Chain[] = []
       for (const list of lists) chains.push(await appendToChain(values, chains.at(-1) ?? to, list, journal, signal))
+      crashPoint('journal.kept')
       return chains
     })
 }

@@ -1,3 +1,4 @@
+import { crashPoint } from '../common/crash-point.js'
 import type { Limits } from '../common/limits.js'
 import {
   type AssistantBlock,
@@ -28,17 +29,21 @@ export function modelTurn(
 ) {
   return ({ model, limits, conversation: past, said }: ModelTurnInput): Promise<ModelTurnResult> =>
     inActivity(async ({ signal, report }) => {
+      crashPoint('model.begins')
       const tools = registry.documentation()
       const prompt = buildPrompt({ tools, limits, ...(instructions === undefined ? {} : { instructions }) })
       const { earlier, now } = await messagesOf(values, past, said, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
       const reply = await provider.turn(request, { signal, onProgress: report })
+      crashPoint('model.replied')
       const held = await holdReply(values, reply, signal)
+      const conversation = await keepTurn(values, past, [...now, { role: 'assistant', content: reply.content }], signal)
+      crashPoint('model.kept')
       return {
         reply: held,
         calls: describeCalls(registry, limits, reply, held),
-        conversation: await keepTurn(values, past, [...now, { role: 'assistant', content: reply.content }], signal),
+        conversation,
         conversationBytes: utf8Length(JSON.stringify(messages)),
       }
     })

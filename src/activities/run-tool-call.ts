@@ -1,5 +1,6 @@
 import { log } from '@temporalio/activity'
 import type { ToolCallInput } from '../common/calls.js'
+import { crashPoint } from '../common/crash-point.js'
 import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import type { Held } from '../common/values.js'
@@ -22,11 +23,15 @@ export function toolActivities(
       const activity = ({ limits: allowed, ...call }: ServedCall): Promise<Held> =>
         inActivity(
           async ({ signal, attempt, report }) => {
+            crashPoint('tool.begins')
             const args = await argumentsOf(values, call, signal)
             const context = { signal, attempt, log, heartbeat: report }
             const result = await runTool(registry, { ...call, arguments: args }, { ...limits, ...allowed }, context)
+            crashPoint('tool.ran')
             // A store that is away is waited for here: the tool has run, and is not to run again for that.
-            return values.hold(result, signal)
+            const held = await values.hold(result, signal)
+            crashPoint('tool.ends')
+            return held
           },
           (attempt) => attempt >= attempts,
         )

@@ -1,3 +1,4 @@
+import { crashPoint } from '../common/crash-point.js'
 import type { Limits, StepLimits } from '../common/limits.js'
 import { PtcError } from '../common/errors.js'
 import type {
@@ -26,7 +27,9 @@ const shownCharacters = 500
 export function openSession(host: SessionHost, hostQueue: string) {
   return ({ session, limits }: { readonly session: SessionRef; readonly limits: Limits }): Promise<OpenedSession> =>
     inActivity(async ({ workflowId, runId, signal }) => {
+      crashPoint('open.begins')
       const opened = await host.open(session, { workflowId, runId, limits }, signal)
+      crashPoint('open.ends')
       return { ...opened, hostQueue }
     })
 }
@@ -53,7 +56,12 @@ export function parkSession(host: SessionHost) {
 
 /** Activity `session.close`. */
 export function closeSession(host: SessionHost) {
-  return (session: SessionRef): Promise<void> => inActivity(() => host.close(session))
+  return (session: SessionRef): Promise<void> =>
+    inActivity(async () => {
+      crashPoint('close.begins')
+      await host.close(session)
+      crashPoint('close.ends')
+    })
 }
 
 async function advance(
@@ -62,6 +70,7 @@ async function advance(
   { session, recorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: StepLimits },
   { attempt, signal, report }: ActivityScope,
 ): Promise<AdvanceAnswer> {
+  crashPoint('advance.begins')
   const { values } = describing
   let printed = ''
   const onOutput = (text: string): void => {
@@ -77,11 +86,15 @@ async function advance(
     const again = { number: offset + 1, now, input }
     const repeated = await interruptedAgain(host, session, again.number, interruptedAfterMs, () => take(again))
     const described = await describeAnswer(repeated, describing, outputRoom)
+    crashPoint('step.repeated')
     if (described.type === 'lost') return described
     const reason = difference(answer, described)
     if (reason !== undefined) return { type: 'diverged', reason }
   }
-  return step ? describeAnswer(await take(step), describing, outputRoom) : { type: 'repeated' }
+  if (!step) return { type: 'repeated' }
+  const answer = await describeAnswer(await take(step), describing, outputRoom)
+  crashPoint('advance.ends')
+  return answer
 }
 
 /** For a value that is not there: what can't go on without it. */

@@ -1,4 +1,5 @@
 import { digestOf } from '../common/call-key.js'
+import { crashPoint } from '../common/crash-point.js'
 import { PtcError } from '../common/errors.js'
 import type { Limits, StepLimits } from '../common/limits.js'
 import type { BackendChoice } from '../common/plan.js'
@@ -59,6 +60,7 @@ export class SessionHost {
       const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
       const answer = await driver.advance(step, options)
+      crashPoint('step.answered')
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))
       await driver.detach()
@@ -129,6 +131,7 @@ export class SessionHost {
 
   async #attach(session: SessionRef, limits: StepLimits, signal: AbortSignal): Promise<SessionDriver | undefined> {
     const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
+    crashPoint('sandbox.attached')
     return connection && this.#drive(connection, session, limits, true)
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { crashPoint } from '../common/crash-point.js'
 import { checkedPieces, ContentMeter, corrupt, isKey, missing, requireKey } from './content.js'
 import { errnoOf, localError } from './local-errors.js'
 import type { StoredContent, ValueStat, ValueStore } from './store.js'
@@ -33,8 +34,10 @@ export class LocalStore implements ValueStore {
     const path = join(this.#incoming, randomUUID())
     try {
       const stored = await this.#write(path, content, signal)
+      crashPoint('value.written')
       // Also when it is there already: that makes it used now, and heals one that was changed by hand.
       await this.#disk(() => this.#publish(path, stored.sha256))
+      crashPoint('value.published')
       return stored
     } catch (thrown) {
       await rm(path, { force: true }).catch(() => undefined) // the first failure is the one to tell

@@ -24,6 +24,7 @@ export function planRun(options: RunOptions): Promise<RunPlan> {
   return run(activityNames.planRun, options, {
     ...on('workflow'),
     startToCloseTimeout: '30s',
+    heartbeatTimeout: '5s',
     retry: engineRetry,
     summary: 'read the configuration',
   })
@@ -78,19 +79,21 @@ export function advanceSession(
 }
 
 /** Keeps recorded steps outside of the history. */
-export const appendJournal: Append = (to, lists) => {
-  const steps = lists.reduce((sum, list) => sum + list.length, 0)
-  return run(activityNames.appendJournal, { to, lists }, keeping(`keep ${plural(steps, 'recorded step')}`))
+export function appendJournal(timings: Timings): Append {
+  return (to, lists) => {
+    const steps = lists.reduce((sum, list) => sum + list.length, 0)
+    return run(activityNames.appendJournal, { to, lists }, keeping(timings, `keep ${plural(steps, 'recorded step')}`))
+  }
 }
 
 /** Puts printed output together that is kept elsewhere in parts. */
-export function joinText(text: HeldText): Promise<string> {
-  return run(activityNames.joinText, text, keeping('put the output together'))
+export function joinText(text: HeldText, timings: Timings): Promise<string> {
+  return run(activityNames.joinText, text, keeping(timings, 'put the output together'))
 }
 
 /** What only moves values. The store may be away for a while. */
-function keeping(summary: string): ActivityOptions {
-  return { ...on('workflow'), startToCloseTimeout: '5m', retry: engineRetry, summary }
+function keeping({ heartbeatMs }: Timings, summary: string): ActivityOptions {
+  return { ...on('workflow'), startToCloseTimeout: '5m', heartbeatTimeout: heartbeatMs, retry: engineRetry, summary }
 }
 
 /** Interrupts the code of a step that is under way. To be cancelled when the step has ended: until then it is tried again. */
@@ -123,6 +126,7 @@ export function closeSession(session: SessionRef, hostQueue: string, timings: Ti
     taskQueue: hostQueue,
     scheduleToStartTimeout: timings.hostMs,
     startToCloseTimeout: '30s',
+    heartbeatTimeout: timings.heartbeatMs,
     retry: { ...engineRetry, maximumAttempts: 3 },
     summary,
   })

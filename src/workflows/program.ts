@@ -34,6 +34,6 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       resumeCalls(run, notebook, state.notebook.openCalls.waiting)
       return resumeCell(run, notebook, state.cell)
     })
-    return { outcome: await outcomeOf(ended), ...counts }
+    return { outcome: await outcomeOf(ended, run.plan.timings), ...counts }
   })
 }

@@ -79,7 +79,7 @@ export class Session {
         this.#journal.record(step, answer)
         // Its code has had it: if it goes on all the same, it caught it.
         if (answer.interruptedAfterMs !== undefined) this.interruption.clear()
-        if (this.#journal.isLarge) await this.#journal.keep(appendJournal)
+        if (this.#journal.isLarge) await this.#journal.keep(appendJournal(this.#plan.timings))
         return answer
       }
       await this.#leave(answer)
@@ -127,7 +127,7 @@ export class Session {
   async handOver(): Promise<SessionState> {
     await this.#parked
     await this.#keeping
-    const journal = await this.#journal.keep(appendJournal)
+    const journal = await this.#journal.keep(appendJournal(this.#plan.timings))
     return {
       ref: this.#ref,
       hostQueue: this.#hostQueue ?? null,

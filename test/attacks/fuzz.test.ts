@@ -7,7 +7,7 @@ import { FrameDecoder } from '../../src/sandbox/protocol/frames.js'
 import { runnerMessage } from '../../src/sandbox/protocol/messages.js'
 import { SessionDriver } from '../../src/sandbox/session-driver.js'
 import { mutatedFrame } from './mutations.js'
-import { Random } from './random.js'
+import { Random } from '../support/random.js'
 
 /** Kept: each of them once found something, or stands for a kind of it. PTC_FUZZ_SEEDS=7,8,9 tries others. */
 const seeds = (process.env['PTC_FUZZ_SEEDS'] ?? '1,2,3,5,8,13,20261121,4294967295').split(',').map(Number)

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../src/common/json.js'
-import type { Random } from './random.js'
+import type { Random } from '../support/random.js'
 
 /** What a runner says, one of each kind. */
 export const honestMessages: readonly JsonValue[] = [

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** An effect in the world outside, as somebody outside would count it. */
 export interface LedgerEntry {
@@ -19,6 +20,8 @@ export class Ledger {
   /** Requests, also those whose effect had happened before. */
   readonly asked: LedgerEntry[] = []
   readonly #held = new Map<string, (() => void)[]>()
+  readonly #dropped = new Map<string, number>()
+  readonly #slow = new Map<string, Promise<void>>()
   readonly #watchers = new Set<() => void>()
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   #url = ''
@@ -46,11 +49,25 @@ export class Ledger {
     for (const reply of waiting) reply()
   }
 
+  /** The next replies for this name get lost: the effect has happened, and nobody is told. */
+  dropReplies(name: string, count: number): void {
+    this.#dropped.set(name, count)
+  }
+
+  /** Nothing of this name is answered before so long after it was asked for first, as by a person who thinks about it. */
+  answerAfter(name: string, milliseconds: number): void {
+    const decided = this.askedFor(name).then(() => sleep(milliseconds, undefined, { ref: false }))
+    this.#slow.set(name, decided)
+  }
+
   /** Settles when an effect of this name has been asked for so many times. */
   async askedFor(name: string, times = 1): Promise<void> {
-    while (this.asked.filter((entry) => entry.name === name).length < times) {
-      await new Promise<void>((resolve) => this.#watchers.add(resolve))
-    }
+    while (this.asked.filter((entry) => entry.name === name).length < times) await this.nextAsk()
+  }
+
+  /** Settles when anything is asked for. */
+  nextAsk(): Promise<void> {
+    return new Promise<void>((resolve) => this.#watchers.add(resolve))
   }
 
   /** Names of the effects that happened, sorted: what the world got. */
@@ -70,6 +87,13 @@ export class Ledger {
     if (!this.applied.some(({ key }) => key === entry.key)) this.applied.push(entry)
     for (const watcher of this.#watchers) watcher()
     this.#watchers.clear()
+    const drops = this.#dropped.get(entry.name) ?? 0
+    if (drops > 0) {
+      this.#dropped.set(entry.name, drops - 1)
+      response.destroy()
+      return
+    }
+    await this.#slow.get(entry.name)
     const reply = (): void => void response.end(JSON.stringify({ done: entry.name }))
     const held = this.#held.get(entry.name)
     if (held) held.push(reply)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import Dockerode from 'dockerode'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
-import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
@@ -16,6 +15,7 @@ import type { PtcConfig } from '../../src/worker/config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../../src/worker/config/parse-config.js'
 import { installRuntime, type RunningWorker, startWorker } from '../../src/worker/index.js'
 import { workflowBundle } from '../../src/worker/workflow-bundle.js'
+import { chainOf, type History, historyOf } from './histories.js'
 import { recordHistories } from './record-history.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
 
@@ -33,10 +33,6 @@ export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timi
   readonly runtime?: string
   /** Takes what ends the stack; default: it ends with the test. */
   readonly onEnd?: (end: () => Promise<void>) => void
-}
-
-interface History {
-  readonly events: temporal.api.history.v1.IHistoryEvent[]
 }
 
 /** One activity of a finished run, as the Temporal UI shows it. */
@@ -164,15 +160,8 @@ export class Stack {
   }
 
   /** The histories of a run that went on in fresh ones, the first first. */
-  async chain(handle = this.lastRun): Promise<History[]> {
-    const chain: History[] = []
-    let runId: string | null | undefined
-    do {
-      const history = await this.history(handle, runId ?? undefined)
-      chain.unshift(history)
-      runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId
-    } while (runId)
-    return chain
+  chain(handle = this.lastRun): Promise<History[]> {
+    return chainOf(this.client, handle)
   }
 
   /** Bytes of the last run's history. */
@@ -187,24 +176,8 @@ export class Stack {
     return store.directory
   }
 
-  /** In small pages: the server can't send a page of over 4 MiB, which the client's own fetchHistory waits for. */
-  async history(handle = this.lastRun, runId?: string): Promise<History> {
-    const { workflowId } = handle
-    const events: temporal.api.history.v1.IHistoryEvent[] = []
-    let nextPageToken: Uint8Array | undefined
-    do {
-      const { namespace } = testTemporal()
-      const request = {
-        namespace,
-        execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
-        maximumPageSize: 4,
-        ...(nextPageToken && { nextPageToken }),
-      }
-      const page = await this.client.workflowService.getWorkflowExecutionHistory(request)
-      events.push(...(page.history?.events ?? []))
-      nextPageToken = page.nextPageToken
-    } while (nextPageToken?.length)
-    return { events }
+  history(handle = this.lastRun, runId?: string): Promise<History> {
+    return historyOf(this.client, handle.workflowId, runId)
   }
 
   /** Containers of a run, running or not. */

@@ -5,6 +5,9 @@ import { testTemporal } from './temporal.js'
 
 const cli = fileURLToPath(new URL('../../dist/client/cli/main.js', import.meta.url))
 
+/** The same with its crash points. */
+export const chaosCli = fileURLToPath(new URL('../../dist-chaos/client/cli/main.js', import.meta.url))
+
 /** A real `ptc worker` in a process of its own, to be killed. */
 export class WorkerProcess {
   readonly #child: ChildProcess
@@ -25,8 +28,9 @@ export class WorkerProcess {
   /** Starts it and waits until it takes work. */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = testTemporal()
-    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli } = options
-    const child = spawn(process.execPath, [command, 'worker', '--config', config], {
+    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload } = options
+    const imports = preload === undefined ? [] : ['--import', preload]
+    const child = spawn(process.execPath, [...imports, command, 'worker', '--config', config], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
@@ -48,6 +52,17 @@ export class WorkerProcess {
 
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Settles when it has ended, by itself or not. */
+  async ended(): Promise<number | NodeJS.Signals> {
+    if (this.running) await once(this.#child, 'exit')
+    return this.#child.signalCode ?? this.#child.exitCode ?? 0
+  }
+
+  /** Sends a signal that does not end it. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal)
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
@@ -72,6 +87,8 @@ export interface WorkerProcessOptions {
   readonly environment?: NodeJS.ProcessEnv
   /** Instead of this checkout's `ptc`. */
   readonly command?: string
+  /** A module that is loaded into it before all others. */
+  readonly preload?: string
   /** The same for workers that share a Docker daemon. */
   readonly hostId?: string
 }

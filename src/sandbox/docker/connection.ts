@@ -1,4 +1,5 @@
 import { Readable, type Duplex } from 'node:stream'
+import { crashPoint } from '../../common/crash-point.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxConnection, SandboxEnd } from '../backend.js'
 import { Demultiplexer } from './demultiplexer.js'
@@ -76,7 +77,10 @@ export class DockerConnection implements SandboxConnection {
       }, this.#sendMs)
       this.#socket.write(bytes, (cause) => {
         clearTimeout(timer)
-        if (cause === null || cause === undefined) return resolve()
+        if (cause === null || cause === undefined) {
+          crashPoint('frame.sent')
+          return resolve()
+        }
         reject(new PtcError('SANDBOX_LOST', 'the connection to the sandbox is over', { cause }))
       })
     })

@@ -1,3 +1,4 @@
+import { crashPoint } from '../../common/crash-point.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/limits.js'
 import type { SandboxId } from '../backend.js'
@@ -80,6 +81,7 @@ export class ContainerMaker {
         { doing: `create container ${name}`, signal, fine: [409] },
         (docker, abortSignal) => docker.createContainer({ name, ...body, abortSignal }),
       )
+      crashPoint('container.created')
       return created?.id
     } catch (error) {
       if (!(PtcError.isInstance(error) && statusOf(error.cause) === 404)) throw error
@@ -106,6 +108,7 @@ export class ContainerMaker {
       socket.destroy()
       throw error
     }
+    crashPoint('container.started')
     const description = `docker container ${container.slice(0, 12)}, image ${image}`
     return new DockerConnection({ engine, container, socket, description, sendMs })
   }

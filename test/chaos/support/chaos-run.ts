@@ -1,0 +1,181 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import Dockerode from 'dockerode'
+import { expect, onTestFinished } from 'vitest'
+import { createDataConverter } from '../../../src/client/index.js'
+import type { AgentResult } from '../../../src/common/runs.js'
+import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { chainOf, completedCount, type History } from '../../support/histories.js'
+import { Ledger } from '../../support/ledger.js'
+import { connectClient, uniqueName } from '../../support/temporal.js'
+import { brokenValues, containersLeft, filesLeft, judgeEffects, processesLeft } from './oracle.js'
+import { inWords, type Plan } from './plan.js'
+import { report } from './report.js'
+import { approvalMs, effects, expectedResult, historyEvents, onceEffect, script, turns } from './scenario.js'
+import { Workers } from './workers.js'
+
+const config = fileURLToPath(new URL('../../fixtures/chaos.config.ts', import.meta.url))
+const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)) }
+
+Runtime.install({ logger: new DefaultLogger('WARN') })
+
+/** The scenario under a plan of faults: real server, containers and worker processes; a model that is scripted; a world that counts. */
+class ChaosRun {
+  readonly #plan: Plan
+  readonly #docker = new Dockerode()
+  readonly #taskQueue = uniqueName('chaos')
+  readonly #workflowId = uniqueName('chaos-agent')
+  readonly #hit: string[] = []
+  readonly #deaths: number[] = []
+  readonly #recoveries: number[] = []
+  #ended = false
+
+  constructor(plan: Plan) {
+    this.#plan = plan
+  }
+
+  /** Runs it to its end, and holds it against what a run without faults gives. */
+  async run(): Promise<void> {
+    const begun = Date.now()
+    const folder = await mkdtemp(join(tmpdir(), 'ptc-chaos-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
+    const [store, temporary] = [join(folder, 'values'), join(folder, 'tmp')]
+    await Promise.all([mkdir(store), mkdir(temporary)])
+    const [ledger, api] = await Promise.all([this.#startLedger(), startScriptedMessagesApi({ script })])
+    const client = await connectClient(await createDataConverter({ kind: 'local', directory: store }))
+    const workers = await Workers.start({
+      config,
+      taskQueue: this.#taskQueue,
+      folder,
+      crashes: this.#plan.crashes,
+      onDeath: () => void this.#measure(ledger, api),
+      environment: {
+        LEDGER_URL: ledger.url,
+        ANTHROPIC_BASE_URL: api.url,
+        ANTHROPIC_API_KEY: 'test-key',
+        TEST_VALUES: store,
+        TEST_HISTORY_EVENTS: String(historyEvents),
+        TMPDIR: temporary,
+        // A cache of the configuration, compiled: kept on purpose.
+        JITI_FS_CACHE: 'false',
+      },
+    })
+    onTestFinished(async () => {
+      await workers.abandon()
+      await Promise.all([ledger.close(), api.close(), client.connection.close()])
+    })
+    const options = { workflowId: this.#workflowId, taskQueue: this.#taskQueue, args: [{ question: 'go' }] }
+    const handle = await client.workflow.start('agent', options)
+    onTestFinished(() => this.#removeRest())
+    const disturbed = this.#disturb(workers, ledger)
+    const result = (await handle.result()) as AgentResult
+    this.#ended = true
+    const left = await containersLeft(this.#docker, this.#workflowId)
+    await disturbed
+    const { exit, log } = await workers.close()
+    const passed = workers.passed
+    this.#hit.push(...passed.filter(({ crashed }) => crashed).map(({ point, time }) => `${point}#${time}`))
+
+    // The world's view first: it is what counts.
+    const mail = result.answer.includes('outcome_unknown') ? 'outcome_unknown' : 'mail'
+    const mailHappened = ledger.applied.some(({ name }) => name === onceEffect)
+    const wanted = [...effects, ...(mail === 'mail' || mailHappened ? [onceEffect] : [])]
+    const verdict = {
+      ...judgeEffects(ledger.applied, wanted),
+      leaks: [
+        ...left,
+        ...processesLeft(this.#taskQueue),
+        ...filesLeft(temporary),
+        ...brokenValues(store, this.#deaths.length),
+      ],
+    }
+    const { loadedDataConverter: dataConverter } = client.options
+    const chain = await chainOf(client, handle)
+    report({
+      faults: this.#hit,
+      ...(this.#plan.seed === undefined ? {} : { seed: this.#plan.seed }),
+      effects: verdict.effects,
+      duplicates: verdict.duplicates.length,
+      lost: verdict.lost.length,
+      leaks: verdict.leaks.length,
+      recoveriesMs: this.#recoveries,
+      seconds: (Date.now() - begun) / 1_000,
+    })
+    const context = `${inWords(this.#plan)}\n${log.slice(-2_000)}`
+    expect(verdict, context).toMatchObject({ duplicates: [], lost: [], leaks: [] })
+    expect(result, context).toMatchObject(expectedResult(mail))
+    if (this.#hit.length === 0) expect(mail).toBe('mail')
+    expect(exit, context).toBe(0)
+    // The fault has struck, or the run proves nothing.
+    expect(this.#hit, context).toHaveLength(this.#plan.crashes.length + this.#plan.disturbances.length)
+    // Bought once a recorded turn; a reply that died with its worker before it was recorded is asked for again.
+    const bought = api.requests.filter(({ outcome, path }) => outcome === 'answered' && path === '/v1/messages').length
+    expect(completedCount(chain, 'model.turn')).toBe(turns)
+    expect(bought).toBeGreaterThanOrEqual(turns)
+    expect(bought).toBeLessThanOrEqual(turns + this.#hit.filter((hit) => !/^(tool|advance|step)/.test(hit)).length)
+    expect(wasCutInCell(chain), 'the history was to end in the middle of the second cell').toBe(true)
+    for (const history of chain) {
+      await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, this.#workflowId)
+    }
+  }
+
+  async #startLedger(): Promise<Ledger> {
+    const ledger = await Ledger.start()
+    ledger.answerAfter('d', approvalMs)
+    for (const { name, count } of this.#plan.droppedReplies) ledger.dropReplies(name, count)
+    return ledger
+  }
+
+  /** From the death of a worker to the next thing that the world is asked. */
+  async #measure(ledger: Ledger, api: ScriptedMessagesApi): Promise<void> {
+    const died = Date.now()
+    this.#deaths.push(died)
+    const requests = api.requests.length
+    await Promise.race([ledger.nextAsk(), api.waitForRequest(({ number }) => number > requests)]).catch(() => undefined)
+    if (!this.#ended) this.#recoveries.push(Date.now() - died)
+  }
+
+  async #disturb(workers: Workers, ledger: Ledger): Promise<void> {
+    for (const { what, afterAsks, delayMs, forMs } of this.#plan.disturbances) {
+      while (ledger.asked.length < afterAsks) await ledger.nextAsk()
+      await new Promise((resolve) => setTimeout(resolve, delayMs))
+      if (what === 'kill-worker') await workers.kill()
+      else if (what === 'freeze-worker') await workers.freeze(forMs)
+      else if (!(await this.#killContainer())) continue
+      this.#hit.push(what)
+    }
+  }
+
+  /** False when there is none at the moment. */
+  async #killContainer(): Promise<boolean> {
+    const running = await this.#docker.listContainers({ filters: { label: [`ptc.workflow=${this.#workflowId}`] } })
+    const killed = running.map(({ Id }) =>
+      this.#docker
+        .getContainer(Id)
+        .kill()
+        .then(() => true)
+        .catch(() => false),
+    )
+    return (await Promise.all(killed)).includes(true)
+  }
+
+  async #removeRest(): Promise<void> {
+    const filters = { label: [`ptc.workflow=${this.#workflowId}`] }
+    for (const { Id } of await this.#docker.listContainers({ all: true, filters })) {
+      await this.#docker.getContainer(Id).remove({ force: true })
+    }
+  }
+}
+
+/** Did the first history end between the first and the last call of the second cell? */
+function wasCutInCell([first, ...later]: readonly History[]): boolean {
+  return completedCount(first ? [first] : [], 'approve') === 1 && completedCount(later, 'charge') > 2
+}
+
+/** The scenario under these faults: same answer, each effect once, nothing left, and every fault has struck. */
+export function survives(plan: Plan): Promise<void> {
+  return new ChaosRun(plan).run()
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type Dockerode from 'dockerode'
+import type { LedgerEntry } from '../../support/ledger.js'
+
+/** What the world outside has seen of one run. It knows nothing of the project's own state. */
+export interface Verdict {
+  /** Effects that happened. */
+  readonly effects: number
+  /** Names that happened more than once, or with two keys. */
+  readonly duplicates: readonly string[]
+  /** Names that were to happen and did not. */
+  readonly lost: readonly string[]
+  /** Containers, processes and files that nobody needs any more. */
+  readonly leaks: readonly string[]
+}
+
+/** @param wanted names that must have happened exactly once; others must not have */
+export function judgeEffects(applied: readonly LedgerEntry[], wanted: readonly string[]): Omit<Verdict, 'leaks'> {
+  const names = applied.map(({ name }) => name)
+  return {
+    effects: applied.length,
+    duplicates: names.filter((name, place) => names.indexOf(name) !== place || !wanted.includes(name)),
+    lost: wanted.filter((name) => !names.includes(name)),
+  }
+}
+
+/** Containers of a run, running or not. */
+export async function containersLeft(docker: Dockerode, workflowId: string): Promise<string[]> {
+  const left = await docker.listContainers({ all: true, filters: { label: [`ptc.workflow=${workflowId}`] } })
+  return left.map(({ Names, State }) => `container ${Names[0]} (${State})`)
+}
+
+/** Processes that have this text in their environment. */
+export function processesLeft(mark: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => readQuietly(`/proc/${pid}/environ`).includes(mark))
+    .map((pid) => `process ${pid}: ${readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`)
+}
+
+/** Files under a folder of temporary ones. */
+export function filesLeft(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `file ${name}`)
+}
+
+/**
+ * Values in a store that are not what their name says, and begun ones beyond those a killed process may leave (the store removes
+ * these after an hour).
+ */
+export function brokenValues(store: string, mayBeBegun: number): string[] {
+  const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const begun = files.filter(({ parentPath }) => parentPath === join(store, 'incoming'))
+  const broken = files
+    .filter((file) => !begun.includes(file))
+    .filter(
+      ({ parentPath, name }) =>
+        name !==
+        createHash('sha256')
+          .update(readFileSync(join(parentPath, name)))
+          .digest('hex'),
+    )
+  return [
+    ...broken.map(({ name }) => `value ${name} is not what its name says`),
+    ...begun.slice(mayBeBegun).map(({ name }) => `unfinished value ${name}`),
+  ]
+}
+
+/** A process may end while it is looked at. */
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -18,8 +18,14 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     projects: [
       project('unit', 'src/**/*.test.ts'),
-      project('integration', 'test/**/*.test.ts', ['test/attacks/**']),
+      // Of chaos only what shows that it works: the rest takes long.
+      project('integration', 'test/**/*.test.ts', [
+        'test/attacks/**',
+        'test/chaos/!(representative).test.ts',
+        'test/chaos/*/**',
+      ]),
       project('attacks', 'test/attacks/**/*.test.ts'),
+      project('chaos', 'test/chaos/**/*.test.ts', ['test/chaos/representative.test.ts']),
     ],
   },
 })

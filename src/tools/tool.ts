@@ -41,7 +41,10 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   readonly effect: Effect
   /** Of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
   readonly timeout?: Duration
-  /** Attempts in all when the tool throws: 3 by default, and always 1 for `effect: 'once'`. */
+  /**
+   * Attempts in all when the tool throws: 3 by default, and always 1 for `effect: 'once'`, whose outcome is then unknown unless it threw a
+   * ToolError, which says that nothing happened.
+   */
   readonly retry?: { readonly attempts: number }
   /** One line for people, shown in the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<Input>) => string

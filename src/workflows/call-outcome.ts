@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow'
 import { callStatusOf, workerShutdown } from '../common/call-status.js'
+import type { ErrorCode } from '../common/errors.js'
 import type { CallOutcome } from '../common/outcomes.js'
 import type { ToolPlan } from '../common/plan.js'
 
@@ -10,7 +11,7 @@ export function toCallOutcome(thrown: unknown, tool: ToolPlan): CallOutcome {
   if (cause instanceof ApplicationFailure && cause.type !== workerShutdown) {
     const status = callStatusOf(cause.type ?? '')
     if (status === 'timed_out' && tool.effect === 'once') return unknown(tool, 'it did not answer in time')
-    if (tool.effect === 'once' && cause.type?.startsWith('VALUE_')) return unknown(tool, cause.message)
+    if (tool.effect === 'once' && isSilent(cause.type ?? '')) return unknown(tool, cause.message)
     return { status, message: cause.message }
   }
   if (tool.effect === 'once') return unknown(tool, 'the worker that ran it was lost')
@@ -18,6 +19,13 @@ export function toCallOutcome(thrown: unknown, tool: ToolPlan): CallOutcome {
     return { status: 'timed_out', message: `${tool.name} was lost with its worker, again and again` }
   return { status: 'tool_error', message: cause?.message ?? thrown.message }
 }
+
+/** Of a tool that threw, or whose result was lost: nobody has said that nothing happened, as a ToolError does. */
+function isSilent(code: string): boolean {
+  return code === failed || code.startsWith('VALUE_')
+}
+
+const failed: ErrorCode = 'TOOL_FAILED'
 
 function unknown(tool: ToolPlan, why: string): CallOutcome {
   return {

@@ -136,6 +136,22 @@ describe('a tool out of time', () => {
   })
 })
 
+describe("a tool that is 'once' and throws", () => {
+  const unrepeatable = { effect: 'once' } as const
+
+  it('has an unknown outcome: the reply may have been lost behind the effect', async () => {
+    const send = tool('send', () => Promise.reject(new Error('socket hang up')), unrepeatable)
+    expect(await seen(send)).toBe(
+      'ToolOutcomeUnknown outcome_unknown send may or may not have happened: socket hang up. It is not repeated by itself.',
+    )
+  })
+
+  it('has not happened when it says so', async () => {
+    const send = tool('send', () => Promise.reject(new ToolError('the address is unknown')), unrepeatable)
+    expect(await seen(send)).toBe('ToolError tool_error the address is unknown')
+  })
+})
+
 it('idempotency keys are one for each call, and say nothing of the arguments', async () => {
   const keys: string[] = []
   const note = tool('note', (_input, { idempotencyKey }) => keys.push(idempotencyKey))

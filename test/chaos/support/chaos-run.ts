@@ -109,8 +109,10 @@ class ChaosRun {
     expect(result, context).toMatchObject(expectedResult(mail))
     if (this.#hit.length === 0) expect(mail).toBe('mail')
     expect(exit, context).toBe(0)
-    // The fault has struck, or the run proves nothing.
-    expect(this.#hit, context).toHaveLength(this.#plan.crashes.length + this.#plan.disturbances.length)
+    // What was planned has struck, or the run proves nothing. Of what was left to chance, some may have come too late.
+    const planned = this.#plan.crashes.length + this.#plan.disturbances.length
+    if (this.#plan.seed === undefined) expect(this.#hit, context).toHaveLength(planned)
+    else expect(this.#hit.length, context).toBeGreaterThan(0)
     // Bought once a recorded turn; a reply that died with its worker before it was recorded is asked for again.
     const bought = api.requests.filter(({ outcome, path }) => outcome === 'answered' && path === '/v1/messages').length
     expect(completedCount(chain, 'model.turn')).toBe(turns)
@@ -144,7 +146,7 @@ class ChaosRun {
       await new Promise((resolve) => setTimeout(resolve, delayMs))
       if (what === 'kill-worker') await workers.kill()
       else if (what === 'freeze-worker') await workers.freeze(forMs)
-      else if (!(await this.#killContainer())) continue
+      else if (!(await this.#killContainer())) continue // parked, or not there yet
       this.#hit.push(what)
     }
   }

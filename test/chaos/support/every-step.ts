@@ -34,10 +34,24 @@ export const passes: Readonly<Record<CrashPoint, number>> = {
   'close.ends': 2,
 }
 
+/** Rows of the fault matrix in docs/durability.md. */
+const rows: { readonly [Point in CrashPoint]?: string } = {
+  'model.begins': 'F01: before the model is asked',
+  'model.replied': 'F02: after the reply of the model',
+  'container.created': 'F03: a container is made and nobody knows of it',
+  'frame.sent': 'F04: the code runs',
+  'step.answered': 'F05: calls are made and not scheduled',
+  'tool.ran': 'F06: the effect has happened and nobody knows of it',
+  'advance.begins': 'F07: the result is recorded and the code does not have it',
+  'advance.ends': 'F08: the cell has ended and nobody knows of it',
+}
+
 /** A worker dies at each of these points, each time the scenario comes there: a test for each. */
 export function describeEveryStep(points: readonly CrashPoint[]): void {
-  describeDocker.each(points)('kill -9 at %s', (point) => {
+  for (const point of points) {
     const times = Array.from({ length: passes[point] }, (_, place) => place + 1)
-    it.each(times)('the time it comes there for the %i. time', (time) => survives(crashAt(point, time)))
-  })
+    describeDocker(`kill -9 at ${point}${rows[point] === undefined ? '' : ` (${rows[point]})`}`, () => {
+      it.each(times)('pass %i', (time) => survives(crashAt(point, time)))
+    })
+  }
 }

@@ -1,0 +1,3 @@
+import { describeRandomRuns } from '../support/random-runs.js'
+
+describeRandomRuns(1)

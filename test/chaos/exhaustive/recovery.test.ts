@@ -3,17 +3,17 @@ import type { CrashPoint } from '../../../src/common/crash-point.js'
 import { describeDocker } from '../../support/docker.js'
 import { survives } from '../support/chaos-run.js'
 import { nothing } from '../support/plan.js'
+import type { Crash } from '../support/workers.js'
 
-/** All that a worker comes to that takes over in the middle of the second cell. */
-const takingOver: readonly CrashPoint[] = [
+/** What a worker comes to that takes over a call in the second cell; the sandbox was parked meanwhile. */
+const takingOverCall: readonly CrashPoint[] = [
   'tool.begins',
   'tool.ran',
   'tool.ends',
-  'advance.begins',
-  'sandbox.attached',
-  'frame.sent',
-  'step.answered',
-  'advance.ends',
+  'open.begins',
+  'container.created',
+  'container.started',
+  'step.repeated',
   'model.begins',
   'model.replied',
   'model.kept',
@@ -23,16 +23,21 @@ const takingOver: readonly CrashPoint[] = [
   'close.ends',
 ]
 
+/** What a worker comes to that takes over a step there: the sandbox lives. */
+const takingOverStep: readonly CrashPoint[] = [
+  'advance.begins',
+  'sandbox.attached',
+  'frame.sent',
+  'step.answered',
+  'advance.ends',
+]
+
 describeDocker('kill -9 of the worker that took over from a dead one', () => {
-  it.each(takingOver)('at %s', (point) =>
-    survives({
-      ...nothing,
-      crashes: [
-        { point: 'tool.ran', time: 7 },
-        { point, time: 1 },
-      ],
-    }),
-  )
+  const took = (first: Crash, point: CrashPoint) => survives({ ...nothing, crashes: [first, { point, time: 1 }] })
+
+  it.each(takingOverCall)('a call, at %s', (point) => took({ point: 'tool.ran', time: 7 }, point))
+
+  it.each(takingOverStep)('a step, at %s', (point) => took({ point: 'advance.ends', time: 9 }, point))
 })
 
 /** The container dies in the second cell; it is the third that is made (the second, when somebody had approved). */

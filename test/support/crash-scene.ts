@@ -92,6 +92,16 @@ export class CrashScene {
     }
   }
 
+  /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */
+  async heartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
+    const seen = new Set<string>()
+    while (seen.size <= times) {
+      const { raw } = await handle.describe()
+      const running = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
+      if (running?.lastHeartbeatTime) seen.add(JSON.stringify(running.lastHeartbeatTime))
+    }
+  }
+
   /** How often an activity of this type was scheduled. */
   async count(handle: WorkflowHandle, type: string): Promise<number> {
     const { events } = await handle.fetchHistory()
@@ -118,6 +128,11 @@ export class CrashScene {
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {
     return (await this.#containers(handle)).length
+  }
+
+  /** What all workers have written so far. */
+  get log(): string {
+    return this.#workers.map(({ log }) => log).join('\n')
   }
 
   /** Replies the model gave in full: what was paid for. */

@@ -92,6 +92,37 @@ export class CrashScene {
     }
   }
 
+  /** Settles when an activity of this type runs on a worker for at least this time, counted from 1. */
+  async attempts(handle: WorkflowHandle, type: string, attempt: number): Promise<void> {
+    for (;;) {
+      const { raw } = await handle.describe()
+      const running = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
+      if (running.some((one) => Number(one.state) === started && Number(one.attempt) >= attempt)) return
+    }
+  }
+
+  /** Why the attempt before the one under way failed. */
+  async lastFailure(handle: WorkflowHandle, type: string): Promise<string | null | undefined> {
+    const { raw } = await handle.describe()
+    const running = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
+    return running?.lastFailure?.applicationFailureInfo?.type ?? running?.lastFailure?.message
+  }
+
+  /** Settles when the run has been told that an activity of this type failed for good. */
+  async told(handle: WorkflowHandle, type: string): Promise<void> {
+    for (;;) {
+      const { events } = await handle.fetchHistory()
+      const ids = (events ?? [])
+        .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
+        .map(({ eventId }) => String(eventId))
+      const ended = (events ?? []).map(
+        ({ activityTaskTimedOutEventAttributes: timedOut, activityTaskFailedEventAttributes: failed }) =>
+          String((timedOut ?? failed)?.scheduledEventId),
+      )
+      if (ids.some((id) => ended.includes(id))) return
+    }
+  }
+
   /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */
   async heartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
     const seen = new Set<string>()
@@ -128,6 +159,13 @@ export class CrashScene {
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {
     return (await this.#containers(handle)).length
+  }
+
+  /** The worker that the scene began with. */
+  get firstWorker(): WorkerProcess {
+    const [first] = this.#workers
+    if (!first) throw new Error('there is no worker')
+    return first
   }
 
   /** What all workers have written so far. */

@@ -57,22 +57,28 @@ export class CrashScene {
     return scene
   }
 
-  async startWorker(hostId = 'test-host'): Promise<WorkerProcess> {
+  /** @param own for the environment of this worker alone */
+  async startWorker(hostId = 'test-host', own: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
     const environment = {
       LEDGER_URL: this.ledger.url,
       ANTHROPIC_BASE_URL: this.api.url,
       ANTHROPIC_API_KEY: 'test-key',
       TEST_BACKEND: this.backend,
       ...this.#environment,
+      ...own,
     }
     const worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
     this.#workers.push(worker)
     return worker
   }
 
+  async killWorkers(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
+  }
+
   /** kill -9 of whatever works, then a new worker: on the same host unless said otherwise. */
   async replaceWorker(hostId?: string): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
+    await this.killWorkers()
     await this.startWorker(hostId)
   }
 
@@ -121,6 +127,16 @@ export class CrashScene {
       )
       if (ids.some((id) => ended.includes(id))) return
     }
+  }
+
+  /** Settles when the server has given up whoever ran an activity of this type, and nobody runs it. */
+  async isMissed(handle: WorkflowHandle, type: string): Promise<void> {
+    const missed = async () => {
+      const { raw } = await handle.describe()
+      const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
+      return pending !== undefined && Number(pending.state) !== started && Number(pending.attempt) > 1
+    }
+    await expect.poll(missed).toBe(true)
   }
 
   /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */

@@ -32,6 +32,11 @@ describe('toFailure', () => {
     expect(failure).toMatchObject({ message: 'slow down. Wait.', nextRetryDelay: 7_000, nonRetryable: false })
   })
 
+  it('tries again at once when told to, which Temporal would take for never', () => {
+    const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'now', { retryAfterMs: 0 }))
+    expect(failure).toMatchObject({ nextRetryDelay: 1, nonRetryable: false })
+  })
+
   it('does not retry the last attempt', () => {
     expect(toFailure(new PtcError('TOOL_FAILED', 'no'), true)).toMatchObject({ nonRetryable: true })
   })

@@ -17,6 +17,7 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
     message: hint === undefined ? message : `${message}. ${hint}`,
     type: code,
     nonRetryable: lastAttempt || !retryable,
-    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+    // Temporal takes a delay of nothing for "never again".
+    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.max(retryAfterMs, 1) }),
   })
 }

@@ -24,7 +24,7 @@ export async function askPatiently<Answer>(
   ask: () => Promise<Answer>,
   { workflowId, signal }: Asking,
 ): Promise<Answer> {
-  const began = Date.now()
+  const began = performance.now()
   for (;;) {
     signal?.throwIfAborted()
     const within = () => connection.withDeadline(Date.now() + answerMs, ask)
@@ -36,7 +36,7 @@ export async function askPatiently<Answer>(
       return await unlessAborted(own, connection.withAbortSignal(own, within))
     } catch (thrown) {
       signal?.throwIfAborted()
-      if (!mayPass(thrown) || Date.now() - began > patienceMs) {
+      if (!mayPass(thrown) || performance.now() - began > patienceMs) {
         throw temporalError(thrown, `follow run ${workflowId}`, workflowId)
       }
       await delay(pauseMs, undefined, signal ? { signal } : {})

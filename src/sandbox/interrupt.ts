@@ -8,7 +8,7 @@ const interrupts = { times: 5, everyMs: 1_000 } as const
 /** A step that is under way. */
 export interface Interruptible {
   readonly answer: Deferred<StepAnswer>
-  /** When its code began, in milliseconds since the epoch. */
+  /** When its code began, by a clock that never jumps (`performance.now`). */
   since: number
   interruptedAfterMs?: number
   /** The latest interrupt has reached the code. */
@@ -17,7 +17,7 @@ export interface Interruptible {
 
 /** Settles when the interrupt has reached the code, or the step has ended, or it was tried often enough. */
 export async function interruptCode(connection: SandboxConnection, step: Interruptible): Promise<void> {
-  step.interruptedAfterMs ??= Date.now() - step.since
+  step.interruptedAfterMs ??= Math.round(performance.now() - step.since)
   step.interrupted = deferred()
   const settled = Promise.race([step.interrupted.promise, step.answer.promise]).then(
     () => true,

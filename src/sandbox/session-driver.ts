@@ -154,7 +154,7 @@ export class SessionDriver {
     const answer = deferred<StepAnswer>()
     const deadline = new Deadline(() => void this.#stop(answer))
     deadline.start(this.#patienceMs)
-    this.#waiting = { step: attempt.step.number, answer, deadline, attempt, since: Date.now() }
+    this.#waiting = { step: attempt.step.number, answer, deadline, attempt, since: performance.now() }
     return this.#waiting
   }
 
@@ -186,7 +186,7 @@ export class SessionDriver {
       if (step.number > this.#taken) await this.#sendValues(refs, attempt, deadline, signal)
     }
     if (signal.aborted) return
-    if (this.#waiting?.attempt === attempt) this.#waiting.since = Date.now()
+    if (this.#waiting?.attempt === attempt) this.#waiting.since = performance.now()
     await this.#send(stepMessage(step, fence))
     this.#taken = Math.max(this.#taken, step.number)
   }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../common/abort.js'
 import { digestOf } from '../common/call-key.js'
 import { crashPoint } from '../common/crash-point.js'
 import { PtcError } from '../common/errors.js'
@@ -48,7 +49,11 @@ export class SessionHost {
     return { session, description: driver.description, keepsParked }
   }
 
-  /** Runs one step; `lost` when the sandbox is gone. Attaches again first when this process does not know the session. */
+  /**
+   * Runs one step; `lost` when the sandbox is gone. Attaches again first when this process does not know the session.
+   *
+   * @throws the signal's reason: whoever asks again, here or on another worker, joins the step, which goes on meanwhile
+   */
   async advance(
     session: SessionRef,
     step: Step,
@@ -59,7 +64,7 @@ export class SessionHost {
     for (let connections = 1; ; connections += 1) {
       const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
-      const answer = await driver.advance(step, options)
+      const answer = await unlessAborted(options.signal, driver.advance(step, options))
       crashPoint('step.answered')
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))

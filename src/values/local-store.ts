@@ -7,8 +7,8 @@ import { checkedPieces, ContentMeter, corrupt, isKey, missing, requireKey } from
 import { errnoOf, localError } from './local-errors.js'
 import type { StoredContent, ValueStat, ValueStore } from './store.js'
 
-/** A write that made no progress for so long was killed. */
-const leftoverMs = 3_600_000
+/** A write that made no progress for so long was killed. Long, because clocks jump. */
+const leftoverMs = 6 * 3_600_000
 const readBytes = 256 * 1024
 
 /**

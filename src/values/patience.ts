@@ -14,13 +14,13 @@ export async function withPatience<Result>(
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const end = Date.now() + patienceMs
+  const end = performance.now() + patienceMs
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
     try {
       return await work()
     } catch (thrown) {
       signal.throwIfAborted()
-      const left = end - Date.now()
+      const left = end - performance.now()
       if (!mayPass(thrown) || left <= 0) throw thrown
       await delay(Math.min(left, pause), undefined, { signal }).catch(() => signal.throwIfAborted())
     }

@@ -5,6 +5,9 @@ import type { SessionHost } from '../sandbox/session-host.js'
 
 const intervalMs = 60_000
 
+/** Clocks jump, and those of two hosts differ: what ended less than this ago may not have ended at all. */
+const clockErrorMs = 3_600_000
+
 export interface ReaperOptions {
   readonly docker: DockerBackend
   readonly host: SessionHost
@@ -35,18 +38,25 @@ export function startReaper(options: ReaperOptions): { close(): Promise<void> } 
 export async function reap({ docker, host, owner, isRunning, onProgress }: ReaperOptions): Promise<void> {
   try {
     const abandoned: ListedSandbox[] = []
-    const waiting: ListedSandbox[] = []
+    const inUse: ListedSandbox[] = []
     for (const sandbox of await docker.listSandboxes(owner)) {
-      if (!(await isRunning(sandbox.workflowId))) abandoned.push(sandbox)
-      else if (sandbox.parked) waiting.push(sandbox)
+      const { workflowId } = sandbox
+      if (await isRunning(workflowId)) inUse.push(sandbox)
+      else abandoned.push(sandbox)
     }
     for (const { id } of abandoned) await docker.remove(id)
-    // What waits on disk for days is as little forgotten as what somebody works with.
-    const isWanted = (id: SandboxId): boolean => host.holds(id) || waiting.some((parked) => isSame(parked.id, id))
-    const expired = await docker.removeExpired({ now: new Date(), keep: isWanted })
+    // Of a run that goes on, only what was rebuilt since can be forgotten; no clock says so of the rest.
+    const isWanted = (id: SandboxId): boolean => host.holds(id) || inUse.some((found) => isLatest(found, inUse, id))
+    const expired = await docker.removeExpired({ now: new Date(Date.now() - clockErrorMs), keep: isWanted })
     const count = abandoned.length + expired.length
     if (count > 0) onProgress(`removed ${count} sandboxes that nobody used any more`)
   } catch (thrown) {
     onProgress(`abandoned sandboxes could not be looked for: ${messageOf(thrown)}`)
   }
+}
+
+/** Is this sandbox the one of this id, to be had back, and the last one of its session here? */
+function isLatest({ id, running, parked }: ListedSandbox, all: readonly ListedSandbox[], wanted: SandboxId): boolean {
+  if (!isSame(id, wanted) || !(running || parked)) return false
+  return all.every((other) => other.id.session !== id.session || other.id.epoch <= id.epoch)
 }

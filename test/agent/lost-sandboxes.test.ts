@@ -42,13 +42,17 @@ describeDocker('code that breaks its sandbox', () => {
     expect(answer).toBe('kept')
   })
 
-  it('by using up its memory ends the cell, typed, and earlier variables come back', async () => {
+  it('F13: by using up its memory ends the cell, typed, is not tried again, and earlier variables come back', async () => {
     const hog = 'rows = []\nwhile True: rows.append(bytearray(8_000_000))'
-    const { told, answer } = await twoCells(hog, 'print(kept, "rows" in globals())', {
+    const { told, answer, stack } = await twoCells(hog, 'print(kept, "rows" in globals())', {
       limits: { memoryBytes: 96 * 1024 * 1024 },
     })
     expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/) })
     expect(answer).toMatch(/^kept/)
+    // The cell itself, and at most one sandbox for what comes after it: nobody ran it again to see whether it fits now.
+    const rows = await stack.activities()
+    expect(rows.filter(({ summary }) => summary === 'run cell 2')).toHaveLength(1)
+    expect(rows.filter(({ type }) => type === 'session.open').length).toBeLessThanOrEqual(2)
   })
 
   it('by ending its process is tried again a few times only; then earlier variables come back', async () => {

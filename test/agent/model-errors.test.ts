@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
 import type { Fault } from '../../src/testing/index.js'
 import type { Duration } from '../../src/tools/duration.js'
-import { faulty, text, turn } from '../support/script.js'
+import { code, faulty, text, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
+import { tool } from '../support/tools.js'
 
 /** An agent whose one turn meets this fault on its first attempt. */
 function meeting(fault: Fault, idleTimeout: Duration = '30s') {
@@ -22,10 +23,18 @@ async function lastFailure(stack: Stack) {
 
 describe('the model is asked again after', () => {
   it.each<[string, Fault, string]>([
-    ['529 overloaded', { type: 'status', status: 529 }, 'MODEL_OVERLOADED'],
-    ['500', { type: 'status', status: 500 }, 'MODEL_SERVER'],
-    ['a stream cut in the middle', { type: 'cut', at: { insideBlock: 0 }, manner: 'end' }, 'MODEL_STREAM'],
-    ['a connection that is reset', { type: 'close', manner: 'reset' }, 'MODEL_CONNECTION'],
+    ['F23: 408', { type: 'status', status: 408 }, 'MODEL_TIMEOUT'],
+    ['F23: 529 overloaded', { type: 'status', status: 529 }, 'MODEL_OVERLOADED'],
+    ['F23: 500', { type: 'status', status: 500 }, 'MODEL_SERVER'],
+    [
+      'F26: a stream cut in the middle of its text',
+      { type: 'cut', at: { insideBlock: 0 }, manner: 'end' },
+      'MODEL_STREAM',
+    ],
+    ['F26: a stream with an error event', { type: 'error_event', at: { insideBlock: 0 } }, 'MODEL_OVERLOADED'],
+    ['F26: a stream with broken JSON in it', { type: 'garbage', at: { insideBlock: 0 } }, 'MODEL_STREAM'],
+    ['F26: a stream without its end', { type: 'cut', at: { before: 'message_stop' }, manner: 'end' }, 'MODEL_STREAM'],
+    ['F25: a connection that is reset', { type: 'close', manner: 'reset' }, 'MODEL_CONNECTION'],
   ])('%s', async (_what, fault, failure) => {
     const stack = await meeting(fault)
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'said in the end', turns: 1 })
@@ -33,14 +42,14 @@ describe('the model is asked again after', () => {
     expect((await lastFailure(stack))?.type).toBe(failure)
   })
 
-  it('a stream that falls silent', async () => {
+  it('F25: a stream that falls silent', async () => {
     const stack = await meeting({ type: 'stall', at: { insideBlock: 0 } }, '3s')
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'said in the end' })
     expect(stack.api.requests).toHaveLength(2)
     expect((await lastFailure(stack))?.type).toBe('MODEL_TIMEOUT')
   })
 
-  it('429, no sooner than retry-after says', async () => {
+  it('F23: 429, no sooner than retry-after says', async () => {
     const stack = await meeting({ type: 'status', status: 429, headers: { 'retry-after': '3' } })
     const begun = performance.now()
     expect(await stack.ask()).toMatchObject({ answer: 'said in the end' })
@@ -51,11 +60,51 @@ describe('the model is asked again after', () => {
   })
 })
 
+it('F26: a tool_use cut in the middle of its code runs nothing of it; the whole one runs once', async () => {
+  let runs = 0
+  const stack = await Stack.start({
+    tools: [tool('ping', () => (runs += 1))],
+    script: [
+      faulty(
+        [{ type: 'cut', at: { insideBlock: 0 }, manner: 'close', attempt: 1 }],
+        turn(code('print(await ping())\nprint("and on")')),
+      ),
+      turn(text('{{last_tool_result}}')),
+    ],
+  })
+  expect(await stack.ask()).toMatchObject({ status: 'answered', answer: '1\nand on', turns: 2, cells: 1, toolCalls: 1 })
+  expect(runs).toBe(1)
+  expect(stack.api.requests).toHaveLength(3)
+})
+
+it('F23: why a call waits, and for how long, can be seen while it waits', async () => {
+  const stack = await meeting({ type: 'status', status: 429, headers: { 'retry-after': '3000' } })
+  const handle = await stack.startAgent()
+  const pending = async () => {
+    const { raw } = await handle.describe()
+    const [one] = raw.pendingActivities ?? []
+    return { said: one?.lastFailure?.message, inSeconds: Number(one?.currentRetryInterval?.seconds ?? 0) }
+  }
+  await expect.poll(pending).toEqual({ said: expect.stringMatching(/429.*rate limit/s), inSeconds: 3_000 })
+  const [turnSeen] = (await stack.ptc.handle(handle.workflowId).tree()).turns
+  expect(turnSeen?.model).toMatchObject({ status: 'waiting', attempts: 1, lastFailure: { code: 'MODEL_RATE_LIMIT' } })
+})
+
+it('F23: a model that never has room is asked ten times, and then the run fails, typed', async () => {
+  const fault = { type: 'status', status: 529, headers: { 'retry-after': '0' }, attempt: 'every' } as const
+  const stack = await Stack.start({ script: [faulty([fault], turn(text('never said')))] })
+  const handle = await stack.startAgent()
+  await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'MODEL_OVERLOADED' } } })
+  expect(stack.api.requests).toHaveLength(10)
+  await stack.leftClean(handle)
+})
+
 describe('the run fails at once, typed, after', () => {
   it.each<[string, Fault, string]>([
-    ['401', { type: 'status', status: 401 }, 'MODEL_AUTH'],
-    ['400', { type: 'status', status: 400 }, 'MODEL_BAD_REQUEST'],
-    ['404', { type: 'status', status: 404 }, 'MODEL_NOT_FOUND'],
+    ['F24: 401', { type: 'status', status: 401 }, 'MODEL_AUTH'],
+    ['F24: 403', { type: 'status', status: 403 }, 'MODEL_AUTH'],
+    ['F24: 400', { type: 'status', status: 400 }, 'MODEL_BAD_REQUEST'],
+    ['F24: 404', { type: 'status', status: 404 }, 'MODEL_NOT_FOUND'],
   ])('%s', async (_what, fault, expected) => {
     const stack = await meeting(fault)
     const handle = await stack.startAgent()

@@ -6,7 +6,7 @@ import { tool } from '../support/tools.js'
 
 const stopped = (stop_reason: string, ...content: readonly ScriptedBlock[]) => ({ reply: { content, stop_reason } })
 
-it('blocks the loop does not know are sent back as they came', async () => {
+it('F26: blocks the loop does not know are sent back as they came', async () => {
   const thinking = { type: 'thinking', thinking: 'Hm, "so" \u{1F600} \\u0000', signature: 'c2lnbmF0dXJl+/==' }
   const invented = { type: 'mood_of_tomorrow', value: [1, null, { deep: { er: 1e21, last: -0.5 } }], empty: '' }
   const stack = await Stack.start({
@@ -24,7 +24,7 @@ it('blocks the loop does not know are sent back as they came', async () => {
 describe('max_tokens', () => {
   const half = { type: 'tool_use' as const, name: 'execute_code', partial_json: '{"code": "await ping()\\nprint(' }
 
-  it('inside code runs nothing of it, and asks again with twice the room', async () => {
+  it('F27: inside code runs nothing of it, and asks again with twice the room', async () => {
     let runs = 0
     const stack = await Stack.start({
       tools: [tool('ping', () => (runs += 1))],
@@ -37,7 +37,7 @@ describe('max_tokens', () => {
     expect(runs).toBe(0)
   })
 
-  it('with a whole call in the reply does not run that either, and keeps the text for the answer', async () => {
+  it('F27: with a whole call in the reply does not run that either, and keeps the text for the answer', async () => {
     const stack = await Stack.start({
       tools: [tool('ping', () => 'pong')],
       script: [stopped('max_tokens', text('I will'), call('ping'))],
@@ -46,20 +46,20 @@ describe('max_tokens', () => {
   })
 })
 
-it('pause_turn keeps the reply and asks the model to go on', async () => {
+it('F27: pause_turn keeps the reply and asks the model to go on', async () => {
   const server = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } }
   const stack = await Stack.start({ script: [stopped('pause_turn', server), turn(text('found'))] })
   expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'found', turns: 2 })
   expect(messagesOf(stack.api.requests.at(-1)?.body)).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
 })
 
-it('a refusal ends the run, typed', async () => {
+it('F27: a refusal ends the run, typed', async () => {
   const stack = await Stack.start({ script: [stopped('refusal', text('I would rather not.'))] })
   expect(await stack.ask()).toMatchObject({ status: 'refused', answer: 'I would rather not.', turns: 1 })
 })
 
 describe('empty content', () => {
-  it('is met with one nudge, after which the run goes on', async () => {
+  it('F27: is met with one nudge, after which the run goes on', async () => {
     const stack = await Stack.start({
       script: [
         { reply: { content: [] }, match: { lastUserText: { equals: 'go' } } },
@@ -70,7 +70,7 @@ describe('empty content', () => {
     expect(await stack.ask()).toMatchObject({ status: 'answered', answer: 'here', turns: 2 })
   })
 
-  it('after tool results puts the nudge behind them', async () => {
+  it('F27: after tool results puts the nudge behind them', async () => {
     const stack = await Stack.start({
       tools: [tool('ping', () => 'pong')],
       script: [
@@ -83,7 +83,7 @@ describe('empty content', () => {
     expect(stack.lastUserContent()).toMatchObject([{ type: 'tool_result' }, { type: 'text' }])
   })
 
-  it('twice ends the run without an answer, typed', async () => {
+  it('F27: twice ends the run without an answer, typed', async () => {
     const stack = await Stack.start({ script: [turn()] })
     expect(await stack.ask()).toMatchObject({ status: 'no_answer', answer: '', turns: 2 })
   })
@@ -99,7 +99,7 @@ it('the turn limit ends the run with what it has, typed', async () => {
   expect(stack.api.requests).toHaveLength(3)
 })
 
-it('a conversation that no longer fits the model ends the run with what it has, typed', async () => {
+it('F24: a conversation that no longer fits the model ends the run with what it has, typed', async () => {
   const stack = await Stack.start({
     tools: [tool('book', () => 'word '.repeat(3_800))],
     script: [

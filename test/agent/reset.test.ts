@@ -7,7 +7,7 @@ import { Stack } from '../support/stack.js'
 import { testTemporal } from '../support/temporal.js'
 import { Happening, tool } from '../support/tools.js'
 
-it('a run that is reset gives the same answer with the same idempotency keys, and asks the model only for what is gone', async () => {
+it('F31: a run that is reset into the middle of a cell gives the same answer with the same idempotency keys, and asks the model only for what is gone', async () => {
   const keys: string[] = []
   const charge = tool(
     'charge',
@@ -37,7 +37,7 @@ it('a run that is reset gives the same answer with the same idempotency keys, an
   await stack.leftClean(again)
 })
 
-it('a run that is reset while it waits gets a sandbox of its own time, not the one that has gone on', async () => {
+it('F31: a run that is reset while it waits gets a sandbox of its own time, not the one that has gone on', async () => {
   const asked = [new Happening<null>(), new Happening<null>()]
   const go = new Happening<null>()
   let waits = 0

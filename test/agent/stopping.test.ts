@@ -35,7 +35,7 @@ describe('cancelling a run', () => {
     await stack.api.waitForRequest(({ outcome }) => outcome === 'abandoned')
   })
 
-  it('while a direct call runs ends it, and the tool is told', async () => {
+  it('F28: while a direct call runs ends it, and the tool is told', async () => {
     const { wait, asked, stopped } = patient()
     const stack = await Stack.start({ tools: [wait], script: [turn(call('wait')), turn(text('never'))] })
     const handle = await stack.startAgent()
@@ -75,7 +75,7 @@ describe('cancelling a run', () => {
   })
 })
 
-it('terminating a run tells its tools', async () => {
+it('F28: terminating a run tells its tools', async () => {
   const { wait, asked, stopped } = patient()
   const stack = await Stack.start({ tools: [wait] })
   const handle = await stack.startProgram('await wait()')

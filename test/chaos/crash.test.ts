@@ -112,7 +112,7 @@ describeDocker('kill -9', () => {
     expect(scene.api.requests).toHaveLength(3)
   })
 
-  it('of the worker while its run is parked: another host goes on when the answer comes', async () => {
+  it('F09: of the worker while its run is parked: another host goes on when the answer comes', async () => {
     const scene = await CrashScene.begin(script(), { environment: { TEST_PARK: 'soon' } })
     scene.ledger.hold('b')
     const handle = await scene.startAgent()
@@ -152,7 +152,7 @@ describeDocker('kill -9', () => {
     expect(scene.ledger.asked).toHaveLength(1)
   })
 
-  it('of the whole host: the session is rebuilt on another one', async () => {
+  it('F09: of the whole host: the session is rebuilt on another one', async () => {
     const scene = await CrashScene.begin(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
     scene.ledger.hold('b')
     const handle = await scene.startAgent()

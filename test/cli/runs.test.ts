@@ -170,7 +170,7 @@ describe('ptc run', () => {
     expect(watched).toMatchObject({ code: 0, stdout: 'It is 42\n' })
   })
 
-  it('refuses an id that is running', async () => {
+  it('F21: refuses an id that is running', async () => {
     const id = uniqueName('taken')
     const first = await startWaiting(id)
     const { code: exitCode, stderr } = await project.start('exec', '-', '--id', id).input('print(1)').ended

@@ -16,7 +16,7 @@ function countingTool(name = 'count') {
 const short = { historyEvents: 100 }
 
 describe('a run whose history gets long goes on in a fresh one', () => {
-  it('in the middle of a cell, with every variable, result and printed line', async () => {
+  it('F31: in the middle of a cell, with every variable, result and printed line', async () => {
     const { keys, made } = countingTool()
     const stack = await Stack.start({ tools: [made], limits: short })
     const { outcome, toolCalls, cells } = await stack.run(`
@@ -104,7 +104,7 @@ print(sum(seen))
     await stack.leftClean(handle)
   })
 
-  it('between the turns of an agent, whose model hears the whole conversation all the same', async () => {
+  it('F31: between the turns of an agent, whose model hears the whole conversation all the same', async () => {
     const { keys, made } = countingTool()
     const turns = 25
     const stack = await Stack.start({
@@ -132,7 +132,7 @@ print(sum(seen))
     expect((await stack.chain()).length).toBeGreaterThan(3)
   })
 
-  it('in the middle of a turn with direct calls and two cells', async () => {
+  it('F31: in the middle of a turn with direct calls and two cells', async () => {
     const { keys, made } = countingTool()
     const direct = countingTool('direct')
     const stack = await Stack.start({

@@ -28,10 +28,11 @@ async function filesIn(folder: string): Promise<string[]> {
 
 describe('a large value', () => {
   it.each([
+    ['docker', 3],
     ['docker', 50],
     ['wasm', 5],
   ] as const)(
-    'gets from a tool into code in %s whole, and leaves the history small: %i MB',
+    'F29: gets from a tool into code in %s whole, and leaves the history small: %i MB',
     async (backend, megabytes) => {
       const stack = await Stack.start({
         tools: [text],
@@ -49,7 +50,7 @@ print(hashlib.sha256(value.encode()).hexdigest())
     300_000,
   )
 
-  it('over the limit is refused before it is written down, and the code is told', async () => {
+  it('F29: over the limit is refused before it is written down, and the code is told', async () => {
     const huge = tool('huge', () => Array.from({ length: 500 }, () => 'x'.repeat(mebibyte)))
     const stack = await Stack.start({ tools: [huge] })
     const { outcome } = await stack.run('try: await huge()\nexcept ToolError as error: print(error.status, error)')

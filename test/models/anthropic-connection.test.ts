@@ -8,7 +8,7 @@ isolateTests()
 describe('time', () => {
   const silent = { apiKey: 'k', idleTimeoutMs: 150 }
 
-  it('a server that takes the request and says nothing is MODEL_TIMEOUT', async () => {
+  it('F25: a server that takes the request and says nothing is MODEL_TIMEOUT', async () => {
     const server = await serve(() => undefined)
     await expect(turn(provide({ ...silent, baseURL: server.url }))).rejects.toMatchObject({
       code: 'MODEL_TIMEOUT',
@@ -17,7 +17,7 @@ describe('time', () => {
     })
   })
 
-  it('a stream that stalls is MODEL_TIMEOUT, and the connection is closed', async () => {
+  it('F25: a stream that stalls is MODEL_TIMEOUT, and the connection is closed', async () => {
     let closed: Promise<void> | undefined
     const server = await serve((response) => {
       closed = new Promise((resolve) => {
@@ -96,7 +96,7 @@ describe('giving up', () => {
 })
 
 describe('a connection that fails', () => {
-  it('because nobody listens is MODEL_CONNECTION with the address', async () => {
+  it('F25: because nobody listens is MODEL_CONNECTION with the address', async () => {
     const server = await serveTcp(() => undefined)
     const { port } = server
     await server.close()
@@ -106,14 +106,14 @@ describe('a connection that fails', () => {
     })
   })
 
-  it('because it is reset is MODEL_CONNECTION', async () => {
+  it('F25: because it is reset is MODEL_CONNECTION', async () => {
     const { port } = await serveTcp((socket) => socket.resetAndDestroy())
     await expect(turn(provide({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}` }))).rejects.toMatchObject({
       code: 'MODEL_CONNECTION',
     })
   })
 
-  it('because the other side speaks no TLS is MODEL_CONNECTION', async () => {
+  it('F25: because the other side speaks no TLS is MODEL_CONNECTION', async () => {
     const { port } = await serveTcp((socket) => {
       socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n', () => socket.destroy())
     })
@@ -123,7 +123,7 @@ describe('a connection that fails', () => {
     })
   })
 
-  it('because there is no such host is MODEL_CONNECTION', async () => {
+  it('F25: because there is no such host is MODEL_CONNECTION', async () => {
     // A name that by its standard never exists.
     await expect(turn(provide({ apiKey: 'k', baseURL: 'http://api.invalid' }))).rejects.toMatchObject({
       code: 'MODEL_CONNECTION',

@@ -92,7 +92,7 @@ describe('a whole reply', () => {
 })
 
 describe('what this version does not know', () => {
-  it('unknown events and fields change nothing', async () => {
+  it('F26: unknown events and fields change nothing', async () => {
     const unknown = event({ type: 'weather_report', sky: 'blue' })
     const { content } = await replyTo(
       `: a comment\n\n${messageStart}${unknown}${helloReply.slice(messageStart.length)}`,
@@ -100,7 +100,7 @@ describe('what this version does not know', () => {
     expect(content).toEqual([{ type: 'text', text: 'Hello' }])
   })
 
-  it('unknown blocks and deltas come out whole', async () => {
+  it('F26: unknown blocks and deltas come out whole', async () => {
     const { content } = await replyTo(
       messageStart +
         block(0, { type: 'redacted_thinking', data: 'opaque==' }) +
@@ -157,7 +157,7 @@ describe('output that was cut off', () => {
     },
   )
 
-  it('never looks like a program', async () => {
+  it('F27: never looks like a program', async () => {
     const reply = await replyTo(messageStart + half + messageEnd('max_tokens'))
     expect(reply.stopReason).toBe('max_tokens')
     expect(reply.content).toEqual([{ type: 'tool_use', id: 't1', name: 'execute_code', input: {} }])
@@ -176,7 +176,7 @@ describe('blank text', () => {
     expect(content).toEqual([{ type: 'text', text: ' Hello ' }])
   })
 
-  it('leaves an empty reply empty', async () => {
+  it('F27: leaves an empty reply empty', async () => {
     expect((await replyTo(messageStart + block(0, emptyText) + messageEnd('end_turn'))).content).toEqual([])
   })
 })
@@ -201,7 +201,7 @@ describe('a broken stream', () => {
       'tool input that is a list',
       messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: '[1]' }) + messageEnd('tool_use'),
     ],
-  ])('(%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
+  ])('F26: (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
     await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
   })
 
@@ -213,12 +213,12 @@ describe('a broken stream', () => {
     ['invalid_request_error', 'MODEL_BAD_REQUEST'],
     ['authentication_error', 'MODEL_AUTH'],
     ['brand_new_error', 'MODEL_STREAM'],
-  ])('with the error event %s is %s', async (type, code) => {
+  ])('F26: with the error event %s is %s', async (type, code) => {
     const failed = replyTo(messageStart + event({ type: 'error', error: { type, message: 'No luck' } }))
     await expect(failed).rejects.toMatchObject({ code, message: expect.stringContaining('No luck') as string })
   })
 
-  it('that is no event stream says what came in its place', async () => {
+  it('F26: that is no event stream says what came in its place', async () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the hotel network</h1>')
     })
@@ -228,7 +228,7 @@ describe('a broken stream', () => {
     })
   })
 
-  it('cut by a reset connection is MODEL_CONNECTION', async () => {
+  it('F25: cut by a reset connection is MODEL_CONNECTION', async () => {
     const server = await serve((response) => {
       startStream(response)
       response.write(messageStart, () => response.socket?.resetAndDestroy())

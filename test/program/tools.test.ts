@@ -25,9 +25,10 @@ const once = { retry: { attempts: 1 } } as const
 
 describe('a result that can not be given to code is an exception, and the worker lives:', () => {
   it.each<[string, unknown, RegExp]>([
-    ['65 MB of text', 'x'.repeat(68_000_000), /^ToolError tool_error .*67108864/],
-    ['undefined', undefined, /^ToolError tool_error .*undefined/],
-    ['a cyclic object', cyclic, /^ToolError tool_error /],
+    ['F29: 65 MB of text', 'x'.repeat(68_000_000), /^ToolError tool_error .*67108864/],
+    ['F29: bytes', Buffer.from([0, 255, 1]), /^ToolError tool_error /],
+    ['F29: undefined', undefined, /^ToolError tool_error .*undefined/],
+    ['F29: a cyclic object', cyclic, /^ToolError tool_error /],
     ['a date', new Date(0), /^ToolError tool_error .*[Dd]ate/],
     ['a function in an object', { f: () => 1 }, /^ToolError tool_error /],
     ['NaN', Number.NaN, /^ToolError tool_error /],
@@ -56,9 +57,9 @@ describe('a result just under the limit', () => {
 describe('a tool that fails', () => {
   it.each<[string, unknown, string]>([
     ['with a ToolError', new ToolError('no such employee'), 'no such employee'],
-    ['with text', 'just text', 'just text'],
-    ['with undefined', undefined, 'undefined was thrown'],
-    ['with an object', { code: 7 }, 'an object without a message was thrown'],
+    ['F29: with text', 'just text', 'just text'],
+    ['F29: with undefined', undefined, 'undefined was thrown'],
+    ['F29: with an object', { code: 7 }, 'an object without a message was thrown'],
   ])('%s raises an exception that code can catch', async (_how, thrown, message) => {
     const fail = tool(
       'fail',
@@ -116,12 +117,12 @@ describe('a tool that fails', () => {
 })
 
 describe('a tool out of time', () => {
-  it('is given up even when it ignores its signal', async () => {
+  it('F28: is given up even when it ignores its signal', async () => {
     const deaf = tool('deaf', () => new Promise(() => undefined), { timeout: '300ms', ...once })
     expect(await seen(deaf)).toBe('ToolTimedOut timed_out deaf did not answer within 300 ms')
   })
 
-  it("has an unknown outcome when it is 'once', and is not repeated", async () => {
+  it("F28: has an unknown outcome when it is 'once', and is not repeated", async () => {
     let calls = 0
     const send = tool(
       'send',

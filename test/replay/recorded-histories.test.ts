@@ -11,11 +11,11 @@ const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filt
 
 // A run that an older version began must go on under this one. What fails here needs `patched`, never a new recording.
 describe('a recorded history replays', () => {
-  it('of every release', () => {
+  it('F32: of every release', () => {
     expect(recorded.length).toBeGreaterThan(0)
   })
 
-  it.each(recorded)('%s', async (file) => {
+  it.each(recorded)('F32: %s', async (file) => {
     const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${file}`, 'utf8')))
     await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, 'recorded')
   })

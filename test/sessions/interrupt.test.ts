@@ -1,4 +1,6 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { describeDocker } from '../support/docker.js'
+import { exitCodeIn } from '../support/exit-code-in.js'
 import { patient } from '../support/patient.js'
 import { aborted, Happening, tool } from '../support/tools.js'
 import { SessionScene } from './session-scene.js'
@@ -130,3 +132,44 @@ describe('an interrupt', () => {
     await expect(scene.run.describe()).rejects.toThrow(/not found/)
   })
 })
+
+describeDocker('an interrupt', () => {
+  it.each([
+    ['ahead', 3_600_000],
+    ['back', -3_600_000],
+  ])(
+    'F34: happens again after as long, though the clock of the worker jumped an hour %s before it',
+    async (_how, jump) => {
+      const scene = await SessionScene.start()
+      await scene.printed('x = 1')
+      const begun = performance.now()
+      const executing = scene.execute('x = 2\nopen("/tmp/runs", "w").close()\nwhile True: y = 2')
+      const runs = async () => {
+        const [container] = await scene.stack.containers(scene.run)
+        return exitCodeIn(container?.Id ?? '', ['test', '-e', '/tmp/runs'])
+      }
+      await expect.poll(runs, patient).toBe(0)
+      const now = Date.now
+      vi.spyOn(Date, 'now').mockImplementation(() => now() + jump)
+      onTestFinished(() => void vi.restoreAllMocks())
+      await scene.stack.ptc.sessions.interrupt(scene.name)
+      expect(await executing).toMatchObject({ outcome: { status: 'stopped' } })
+      const afterMs = await recordedMs(scene)
+      expect(afterMs).toBeGreaterThanOrEqual(0)
+      expect(afterMs).toBeLessThanOrEqual(performance.now() - begun)
+      await scene.stack.killContainer(scene.run)
+      expect(await scene.printed('print(x, y)')).toBe('2 2\n')
+      await scene.close()
+    },
+  )
+})
+
+/** After how long its code was interrupted, as a rebuild is told. */
+async function recordedMs(scene: SessionScene): Promise<number> {
+  const { events } = await scene.stack.history(scene.run)
+  const results = events.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])
+  const told = results.map(
+    ({ data }) => /"interruptedAfterMs":(-?[\d.]+)/.exec(Buffer.from(data ?? []).toString())?.[1],
+  )
+  return Number(told.find((found) => found !== undefined))
+}

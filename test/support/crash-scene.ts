@@ -57,22 +57,28 @@ export class CrashScene {
     return scene
   }
 
-  async startWorker(hostId = 'test-host'): Promise<WorkerProcess> {
+  /** @param own for the environment of this worker alone */
+  async startWorker(hostId = 'test-host', own: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
     const environment = {
       LEDGER_URL: this.ledger.url,
       ANTHROPIC_BASE_URL: this.api.url,
       ANTHROPIC_API_KEY: 'test-key',
       TEST_BACKEND: this.backend,
       ...this.#environment,
+      ...own,
     }
     const worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
     this.#workers.push(worker)
     return worker
   }
 
+  async killWorkers(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
+  }
+
   /** kill -9 of whatever works, then a new worker: on the same host unless said otherwise. */
   async replaceWorker(hostId?: string): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
+    await this.killWorkers()
     await this.startWorker(hostId)
   }
 
@@ -89,6 +95,57 @@ export class CrashScene {
         ({ activityType, state }) => activityType?.name === type && Number(state) === started,
       )
       if (running && (await this.count(handle, type)) > afterResults) return
+    }
+  }
+
+  /** Settles when an activity of this type runs on a worker for at least this time, counted from 1. */
+  async attempts(handle: WorkflowHandle, type: string, attempt: number): Promise<void> {
+    for (;;) {
+      const { raw } = await handle.describe()
+      const running = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
+      if (running.some((one) => Number(one.state) === started && Number(one.attempt) >= attempt)) return
+    }
+  }
+
+  /** Why the attempt before the one under way failed. */
+  async lastFailure(handle: WorkflowHandle, type: string): Promise<string | null | undefined> {
+    const { raw } = await handle.describe()
+    const running = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
+    return running?.lastFailure?.applicationFailureInfo?.type ?? running?.lastFailure?.message
+  }
+
+  /** Settles when the run has been told that an activity of this type failed for good. */
+  async told(handle: WorkflowHandle, type: string): Promise<void> {
+    for (;;) {
+      const { events } = await handle.fetchHistory()
+      const ids = (events ?? [])
+        .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
+        .map(({ eventId }) => String(eventId))
+      const ended = (events ?? []).map(
+        ({ activityTaskTimedOutEventAttributes: timedOut, activityTaskFailedEventAttributes: failed }) =>
+          String((timedOut ?? failed)?.scheduledEventId),
+      )
+      if (ids.some((id) => ended.includes(id))) return
+    }
+  }
+
+  /** Settles when the server has given up whoever ran an activity of this type, and nobody runs it. */
+  async isMissed(handle: WorkflowHandle, type: string): Promise<void> {
+    const missed = async () => {
+      const { raw } = await handle.describe()
+      const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
+      return pending !== undefined && Number(pending.state) !== started && Number(pending.attempt) > 1
+    }
+    await expect.poll(missed).toBe(true)
+  }
+
+  /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */
+  async heartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
+    const seen = new Set<string>()
+    while (seen.size <= times) {
+      const { raw } = await handle.describe()
+      const running = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
+      if (running?.lastHeartbeatTime) seen.add(JSON.stringify(running.lastHeartbeatTime))
     }
   }
 
@@ -118,6 +175,18 @@ export class CrashScene {
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {
     return (await this.#containers(handle)).length
+  }
+
+  /** The worker that the scene began with. */
+  get firstWorker(): WorkerProcess {
+    const [first] = this.#workers
+    if (!first) throw new Error('there is no worker')
+    return first
+  }
+
+  /** What all workers have written so far. */
+  get log(): string {
+    return this.#workers.map(({ log }) => log).join('\n')
   }
 
   /** Replies the model gave in full: what was paid for. */

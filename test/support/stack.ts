@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Dockerode from 'dockerode'
-import type { Client, WorkflowHandle } from '@temporalio/client'
+import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { Worker } from '@temporalio/worker'
 import { inject, onTestFinished } from 'vitest'
@@ -123,12 +123,12 @@ export class Stack {
 
   readonly #runs: WorkflowHandle[] = []
 
-  async startAgent(input: Partial<AgentInput> = {}): Promise<WorkflowHandle> {
-    return this.#start('agent', { question: 'go', ...input })
+  startAgent(input: Partial<AgentInput> = {}, end: Partial<WorkflowOptions> = {}) {
+    return this.#start('agent', { question: 'go', ...input }, end)
   }
 
-  async startProgram(source: string, input: Partial<ProgramInput> = {}): Promise<WorkflowHandle> {
-    return this.#start('program', { source, ...input })
+  startProgram(source: string, input: Partial<ProgramInput> = {}, end: Partial<WorkflowOptions> = {}) {
+    return this.#start('program', { source, ...input }, end)
   }
 
   /** Asks the agent; afterwards nothing may be left, and the history must replay. */
@@ -236,8 +236,9 @@ export class Stack {
     return messagesOf(this.api.requests.at(-1)?.body).at(-1)?.content
   }
 
-  async #start(workflow: 'agent' | 'program', input: object): Promise<WorkflowHandle> {
-    const options = { workflowId: uniqueName(workflow), taskQueue: this.#config.taskQueue, args: [input] }
+  async #start(workflow: 'agent' | 'program', input: object, end: Partial<WorkflowOptions>): Promise<WorkflowHandle> {
+    const { taskQueue } = this.#config
+    const options = { workflowId: uniqueName(workflow), taskQueue, args: [input], ...end }
     const handle = await this.client.workflow.start(workflow, options)
     this.#runs.push(handle)
     return handle

@@ -65,6 +65,12 @@ export class WorkerProcess {
     this.#child.kill(signal)
   }
 
+  /** What it ended with; null while it runs, and when a signal ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode
+  }
+
+  /** Sends a signal and waits for the end. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.running) return
     const exit = once(this.#child, 'exit')
@@ -72,12 +78,22 @@ export class WorkerProcess {
     await exit
   }
 
-  /** The line that `ptc worker` prints once it polls its queues. */
-  async #ready(): Promise<void> {
-    while (!/worker ready/i.test(this.#log)) {
-      if (!this.running) throw new Error(`the worker ended before it was ready:\n${this.#log}`)
+  /** Sends a signal that need not end it. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Settles when it has written this. */
+  async says(what: RegExp): Promise<void> {
+    while (!what.test(this.#log)) {
+      if (!this.running) throw new Error(`the worker ended before it said ${what}:\n${this.#log}`)
       await once(this.#changes, 'change')
     }
+  }
+
+  /** The line that `ptc worker` prints once it polls its queues. */
+  async #ready(): Promise<void> {
+    await this.says(/worker ready/i)
   }
 }
 

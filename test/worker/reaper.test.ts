@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { defaultLimits } from '../../src/common/limits.js'
 import { createDockerBackend } from '../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../src/sandbox/session-host.js'
@@ -33,6 +33,47 @@ describeDocker('the reaper', () => {
       for (const namespace of [owner, `${owner}-other`]) {
         for (const { id } of await docker.listSandboxes(namespace)) await docker.remove(id)
       }
+      await docker.close()
+    }
+  })
+
+  it('F34: takes nothing of a run that goes on for forgotten, however wrong its clock is; only what was rebuilt since', async () => {
+    const owner = `reaper-${randomUUID()}`
+    const docker = createDockerBackend()
+    const worker = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
+    for (const epoch of [1, 2]) {
+      const session = { id: 'alive', epoch, backend: 'docker' as const }
+      const { signal } = new AbortController()
+      await worker.open(session, { workflowId: 'alive', runId: 'run', limits: defaultLimits }, signal)
+    }
+    const epochs = async () =>
+      (await docker.listSandboxes(owner)).map(({ id }) => id.epoch).toSorted((one, other) => one - other)
+    // Another process on the same host, which holds none of them; it must not judge those of other tests by this clock.
+    const host = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
+    const narrowed: typeof docker = {
+      ...docker,
+      removeExpired: (options) => docker.removeExpired({ ...options, namespace: owner }),
+    }
+    const now = Date.now
+    const roundAt = async (hours: number) => {
+      const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + hours * 3_600_000)
+      try {
+        const lines: string[] = []
+        const onProgress = (line: string): void => void lines.push(line)
+        await reap({ docker: narrowed, host, owner, isRunning: () => Promise.resolve(true), onProgress })
+        expect(clock).toHaveBeenCalled()
+        return lines
+      } finally {
+        clock.mockRestore()
+      }
+    }
+    try {
+      expect(await roundAt(6.5)).toEqual([])
+      expect(await epochs()).toEqual([1, 2])
+      expect(await roundAt(100)).toEqual(['removed 1 sandboxes that nobody used any more'])
+      expect(await epochs()).toEqual([2])
+    } finally {
+      for (const { id } of await docker.listSandboxes(owner)) await docker.remove(id)
       await docker.close()
     }
   })

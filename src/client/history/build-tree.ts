@@ -10,17 +10,18 @@ import { agentInput, agentResult, programInput, programResult, runState } from '
 import { phaseOf } from './phase.js'
 import type { ActivityRecord } from './activity-log.js'
 import type { RunEnd, RunStart } from './run-log.js'
-import type { CallNode, CellNode, ModelNode, RunTree, TurnNode } from './tree.js'
+import type { CallNode, CellNode, Failure, ModelNode, RunTree, TurnNode } from './tree.js'
 import { walk } from './walk.js'
 
 export interface RunRecords {
   readonly start: RunStart
   readonly end: RunEnd | undefined
+  readonly stuck: Failure | undefined
   readonly activities: readonly ActivityRecord[]
   readonly runIds: readonly string[]
 }
 
-export function buildTree({ start, end, activities, runIds }: RunRecords, fetched: FetchedValues): RunTree {
+export function buildTree({ start, end, stuck, activities, runIds }: RunRecords, fetched: FetchedValues): RunTree {
   const before = runState.safeParse(start.state).data
   const run = walk(activities, start.at, before)
   const program = programResult.safeParse(end?.result).data
@@ -42,7 +43,7 @@ export function buildTree({ start, end, activities, runIds }: RunRecords, fetche
     backend: run.backend,
     sandbox: run.sandbox,
     model: run.model,
-    failure: end?.failure,
+    failure: end ? end.failure : stuck,
     turns,
     totals: countsOf(agent ?? program) ?? count(turns, before?.counts ?? nothingYet),
     phase: phaseOf(run, activities, end),

@@ -2,6 +2,7 @@ import type { ActivityRecord } from './activity-log.js'
 import type { PayloadReader } from './decode.js'
 import type { HistoryEvent, PendingActivity } from './event.js'
 import { type RunEnd, RunLog, type RunStart } from './run-log.js'
+import type { Failure } from './tree.js'
 
 /** The events of a run over all the histories that it went on in, the first first. */
 export class ChainLog {
@@ -26,6 +27,10 @@ export class ChainLog {
 
   get end(): RunEnd | undefined {
     return this.#logs.at(-1)?.end
+  }
+
+  get stuck(): Failure | undefined {
+    return this.#logs.at(-1)?.stuck
   }
 
   get activities(): readonly ActivityRecord[] {

@@ -32,6 +32,8 @@ export class RunLog {
   start: RunStart | undefined
   /** Undefined while it goes on, be it in another history. */
   end: RunEnd | undefined
+  /** Why its workflow can't go on: the server tries again and again. Undefined once it does, and when it has ended. */
+  stuck: Failure | undefined
 
   constructor(runId: string, reader: PayloadReader, previewCharacters: number) {
     this.runId = runId
@@ -57,6 +59,7 @@ export class RunLog {
 
   async #readRun(event: HistoryEvent): Promise<void> {
     const at = timeOf(event.eventTime)
+    await this.#readTask(event)
     const started = event.workflowExecutionStartedEventAttributes
     if (started) {
       const summary = await this.#reader.value(started.memo?.fields?.['summary'])
@@ -85,4 +88,16 @@ export class RunLog {
     if (event.workflowExecutionCanceledEventAttributes) this.end = { status: 'cancelled', at }
     if (event.workflowExecutionTimedOutEventAttributes) this.end = { status: 'timed_out', at }
   }
+  /** Only the first of several failures in a row is an event. */
+  async #readTask(event: HistoryEvent): Promise<void> {
+    const failed = event.workflowTaskFailedEventAttributes
+    if (event.workflowTaskCompletedEventAttributes) this.stuck = undefined
+    if (failed && !passing.has(Number(failed.cause))) {
+      const failure = await this.#reader.failure(failed.failure)
+      this.stuck = { code: 'WORKFLOW_TASK_FAILED', message: failure?.message ?? 'its workflow task fails' }
+    }
+  }
 }
+
+/** WORKFLOW_TASK_FAILED_CAUSE_ UNHANDLED_COMMAND, RESET_STICKY_TASK_QUEUE, RESET_WORKFLOW, UNHANDLED_UPDATE: the next task has no trouble. */
+const passing: ReadonlySet<number> = new Set([1, 13, 20, 31])

@@ -56,9 +56,9 @@ export class RunTreeBuilder {
 
   /** The run as far as it is known. */
   tree(): RunTree {
-    const { start = unknownStart, end, activities, runIds } = this.#log
+    const { start = unknownStart, end, stuck, activities, runIds } = this.#log
     const workflowId = this.#workflowId ?? start.workflowId
-    return buildTree({ start: { ...start, workflowId }, end, activities, runIds }, this.#fetched)
+    return buildTree({ start: { ...start, workflowId }, end, stuck, activities, runIds }, this.#fetched)
   }
 }
 

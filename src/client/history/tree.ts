@@ -43,6 +43,7 @@ interface RunTreeBase {
   /** The sandbox, for people: container name, image, interpreter. */
   readonly sandbox: string | undefined
   readonly model: string | undefined
+  /** Of a run that goes on: why its workflow does not (`WORKFLOW_TASK_FAILED`); the server tries again. */
   readonly failure: Failure | undefined
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]

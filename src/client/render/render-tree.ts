@@ -60,6 +60,9 @@ function headLines(tree: RunTree, scene: Scene, columns: number): readonly Line[
 
 const beginningIsGone = 'The server no longer has the first histories of this run: it is drawn from where they end.'
 
+/** Beside a failure that is no end. */
+const stuck = 'does not go on, though it is tried again and again'
+
 /** How the run stands: Temporal's word, and the agent's own where it says more. */
 function endingOf(tree: RunTree): string {
   const own =
@@ -82,7 +85,7 @@ function endBranches(tree: RunTree, { full }: Scene): readonly Branch[] {
   if (tree.failure && !said) {
     const { code, message } = tree.failure
     branches.push({
-      head: () => [part(inWords(tree.status), 'red')],
+      head: () => [part(tree.status === 'running' ? stuck : inWords(tree.status), 'red')],
       body: (columns) => textBlock(`${code}: ${message}`, { columns, limit: undefined, style: 'red' }),
     })
   }

@@ -159,8 +159,8 @@ async function whileWatching<Result>(
 
 /** The answer of an accepted update: it is durable, so a server that is away for a moment is waited for. */
 async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): Promise<Executed> {
-  for (let lastAnswer = Date.now(); ;) {
-    const asked = Date.now()
+  for (let lastAnswer = performance.now(); ;) {
+    const asked = performance.now()
     try {
       return await update.result()
     } catch (thrown) {
@@ -171,8 +171,8 @@ async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): P
       const isTimeout = thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError
       if (!isTimeout && !mayPass(thrown)) throw thrown
       // A long poll that ended without an answer was one.
-      if (Date.now() - asked > pauseMs * 10) lastAnswer = Date.now()
-      if (Date.now() - lastAnswer > patienceMs) throw thrown
+      if (performance.now() - asked > pauseMs * 10) lastAnswer = performance.now()
+      if (performance.now() - lastAnswer > patienceMs) throw thrown
       await delay(pauseMs)
     }
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { retryAfterMsOf } from './retry-after.js'
 
-const now = Date.parse('2026-11-21T08:00:00Z')
-const of = (headers: Record<string, string>) => retryAfterMsOf(new Headers(headers), now)
+/** Whatever the clock of this machine says. */
+const date = 'Sat, 21 Nov 2026 08:00:00 GMT'
+const of = (headers: Record<string, string>) => retryAfterMsOf(new Headers({ date, ...headers }))
 
 describe('retryAfterMsOf', () => {
   it.each([
@@ -11,6 +12,8 @@ describe('retryAfterMsOf', () => {
     [{ 'retry-after': '0' }, 0],
     [{ 'retry-after': 'Sat, 21 Nov 2026 08:00:30 GMT' }, 30_000],
     [{ 'retry-after': 'Sat, 21 Nov 2026 07:00:00 GMT' }, 0],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 09:30:00 GMT' }, 3_600_000],
+    [{ 'retry-after': '999999999' }, 3_600_000],
     [{ 'retry-after-ms': '1500' }, 1_500],
     [{ 'retry-after-ms': '1500', 'retry-after': '60' }, 1_500],
     [{ 'retry-after-ms': 'soon', 'retry-after': '60' }, 60_000],
@@ -24,4 +27,10 @@ describe('retryAfterMsOf', () => {
       expect(of(headers)).toBeUndefined()
     },
   )
+
+  it('goes by the own clock when the server does not tell its own', () => {
+    const asked = retryAfterMsOf(new Headers({ 'retry-after': new Date(Date.now() + 100_000).toUTCString() }))
+    expect(asked).toBeGreaterThan(1_000)
+    expect(asked).toBeLessThanOrEqual(100_000)
+  })
 })

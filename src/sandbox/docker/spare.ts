@@ -14,7 +14,7 @@ export interface Spare {
   readonly container: string
   readonly body: ContainerBody
   readonly connection: DockerConnection
-  /** Milliseconds since the epoch; later it is nobody's, and a reaper may be at it. */
+  /** By `performance.now`; later it is nobody's, and a reaper may be at it. */
   readonly usableUntil: number
 }
 
@@ -45,8 +45,8 @@ export async function makeSpare(options: SpareOptions): Promise<Spare> {
   const { engine, maker, owner, pool, limits, unclaimedSeconds, lifetimeSeconds } = options
   const key = randomUUID()
   const name = `${namePrefix}${key}`
-  const now = Date.now()
-  const seconds = Math.floor(now / 1_000)
+  const usableUntil = performance.now() + unclaimedSeconds * 1_000 * usableShare
+  const seconds = Math.floor(Date.now() / 1_000)
   const labels = {
     [label.owner]: owner,
     [label.pool]: pool,
@@ -58,7 +58,7 @@ export async function makeSpare(options: SpareOptions): Promise<Spare> {
   try {
     const container = (await maker.create(name, body)) ?? name
     const connection = await maker.connect(container, 'created')
-    return { name, container, body, connection, usableUntil: now + unclaimedSeconds * 1_000 * usableShare }
+    return { name, container, body, connection, usableUntil }
   } catch (error) {
     await engine.remove(name).catch(() => {})
     throw error

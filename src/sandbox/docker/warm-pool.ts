@@ -78,7 +78,7 @@ export class WarmPool {
 
   /** Out of the pool, so that nobody else gets it. */
   #next(wanted: ContainerBody): Spare | undefined {
-    const now = Date.now()
+    const now = performance.now()
     const index = this.#spares.findIndex(
       ({ body, usableUntil }) => now < usableUntil && isDeepStrictEqual(shared(body), shared(wanted)),
     )
@@ -120,7 +120,7 @@ export class WarmPool {
 
   #keep(spare: Spare): void {
     this.#spares.push(spare)
-    const renewal = setTimeout(() => this.#drop(spare, 'aged'), spare.usableUntil - Date.now()).unref()
+    const renewal = setTimeout(() => this.#drop(spare, 'aged'), spare.usableUntil - performance.now()).unref()
     void spare.connection.ended.finally(() => clearTimeout(renewal)).then(() => this.#drop(spare, 'ended'))
   }
 

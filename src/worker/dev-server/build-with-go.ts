@@ -28,9 +28,9 @@ export interface BuildOptions {
 export async function buildWithGo({ target, environment, onProgress, signal }: BuildOptions): Promise<void> {
   await checkGo(environment, signal)
   const folder = await mkdtemp(join(dirname(target), 'go-build-'))
-  const started = Date.now()
+  const started = performance.now()
   const teller = setInterval(() => {
-    onProgress(`still building (${Math.round((Date.now() - started) / 1000)} s)`)
+    onProgress(`still building (${Math.round((performance.now() - started) / 1000)} s)`)
   }, tellEveryMs)
   try {
     await writeFile(join(folder, 'go.mod'), goModule)

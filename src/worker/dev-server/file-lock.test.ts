@@ -34,12 +34,31 @@ test('it is free again after work that throws', async () => {
   expect(existsSync(path)).toBe(false)
 })
 
-test('a lock whose holder stopped beating is taken over', async () => {
+test.concurrent('a lock whose holder stopped beating is taken over', async () => {
   const path = await lockPath()
   await writeFile(path, '1')
-  const longAgo = new Date(Date.now() - 6_000)
-  await utimes(path, longAgo, longAgo)
   expect(await withFileLock(path, signal, () => Promise.resolve('done'))).toBe('done')
+}, 60_000)
+
+test.concurrent.each([
+  ['an hour behind', -3_600_000],
+  ['an hour ahead', 3_600_000],
+])('a lock whose holder beats is held, though the clock of the holder is %s', async (_how, offset) => {
+  const path = await lockPath()
+  await writeFile(path, '1')
+  let beats = 0
+  const controller = new AbortController()
+  const beat = setInterval(() => {
+    const now = new Date(Date.now() + offset)
+    void utimes(path, now, now)
+    beats += 1
+    // Longer than a holder that does not beat would have had.
+    if (beats === 14) controller.abort(new Error('held all the time'))
+  }, 500)
+  onTestFinished(() => clearInterval(beat))
+  await expect(withFileLock(path, controller.signal, () => Promise.resolve())).rejects.toMatchObject({
+    cause: { message: 'held all the time' },
+  })
 })
 
 test('waiting for a held lock ends with its signal', async () => {

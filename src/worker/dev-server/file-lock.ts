@@ -4,9 +4,18 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 const beatMs = 1_000
-/** Five missed beats: the holder was killed. By time, not by process id: ids are reused, and differ between containers. */
+/**
+ * Five missed beats: the holder was killed. By time, not by process id: ids are reused, and differ between containers. Beats
+ * are watched for, not compared with the clock, which may jump.
+ */
 const staleMs = 5_000
 const pollMs = 100
+
+/** A beat, and since when there was none after it (`performance.now`). */
+interface Beat {
+  readonly at: number | undefined
+  readonly since: number
+}
 
 /**
  * Runs `work` while no other process runs under the same lock file. A holder that dies frees the lock after 5 s.
@@ -15,12 +24,17 @@ const pollMs = 100
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true })
+  let seen: Beat | undefined
   while (!(await take(path))) {
-    await removeIfStale(path)
+    const beat = await lastBeat(path)
+    if (beat === undefined || beat !== seen?.at) seen = { at: beat, since: performance.now() }
+    else if (performance.now() - seen.since > staleMs) await removeIfStill(path, beat)
     await delay(pollMs, undefined, { signal })
   }
+  let beats = 0
   const beat = setInterval(() => {
-    const now = new Date()
+    // Differs from the last one even if the clock stands still.
+    const now = new Date(Date.now() + (beats += 1))
     // Fails only when somebody removed our lock; the work goes on all the same.
     utimes(path, now, now).catch(() => {})
   }, beatMs)
@@ -43,9 +57,7 @@ async function take(path: string): Promise<boolean> {
 }
 
 /** Moves a stale lock aside before it is deleted: what was moved may be the fresh lock of another who was faster. */
-async function removeIfStale(path: string): Promise<void> {
-  const age = await ageMs(path)
-  if (age === undefined || age < staleMs) return
+async function removeIfStill(path: string, stale: number): Promise<void> {
   const aside = `${path}.${randomUUID()}`
   try {
     await rename(path, aside)
@@ -53,8 +65,7 @@ async function removeIfStale(path: string): Promise<void> {
     if (hasCode(error, 'ENOENT')) return
     throw error
   }
-  const movedAge = await ageMs(aside)
-  if (movedAge !== undefined && movedAge < staleMs) {
+  if ((await lastBeat(aside)) !== stale) {
     await link(aside, path).catch((error: unknown) => {
       if (!hasCode(error, 'EEXIST')) throw error
     })
@@ -62,9 +73,10 @@ async function removeIfStale(path: string): Promise<void> {
   await rm(aside, { force: true })
 }
 
-async function ageMs(path: string): Promise<number | undefined> {
+/** When the holder last said that it lives, by the clock it then had; undefined when there is no lock. */
+async function lastBeat(path: string): Promise<number | undefined> {
   try {
-    return Date.now() - (await stat(path)).mtimeMs
+    return (await stat(path)).mtimeMs
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error

@@ -53,7 +53,7 @@ export class ServerProcess {
    * @throws PtcError TEMPORAL_UNREACHABLE with its last log lines when it ends first, or is not ready within 60 s
    */
   async ready(signal: AbortSignal): Promise<void> {
-    const deadline = Date.now() + readyMs
+    const deadline = performance.now() + readyMs
     let answeredAt: number | undefined
     let ended: string | undefined
     void this.#process.ended.then(
@@ -67,11 +67,11 @@ export class ServerProcess {
         // A plain connection first: gRPC waits a second after each refused one.
         await connectable(this.address)
         await probe({ address: this.address }, this.#options.namespace, attemptMs)
-        answeredAt ??= Date.now()
-        if ((await this.#saysWhereItListens()) || Date.now() - answeredAt > silentMs) return
+        answeredAt ??= performance.now()
+        if ((await this.#saysWhereItListens()) || performance.now() - answeredAt > silentMs) return
         await delay(betweenAttemptsMs)
       } catch (error) {
-        if (Date.now() > deadline) throw await this.#failure(`is not ready after ${readyMs / 1000} s`, error)
+        if (performance.now() > deadline) throw await this.#failure(`is not ready after ${readyMs / 1000} s`, error)
         await delay(betweenAttemptsMs)
       }
     }

@@ -75,12 +75,12 @@ function joinRunning(running: TemporalServer, { namespace, onProgress }: DevServ
 async function waitForLeftover(directory: string, options: DevServerOptions): Promise<TemporalServer | undefined> {
   const record = await readServerRecord(directory)
   if (record === undefined) return undefined
-  const deadline = Date.now() + leftoverMs
+  const deadline = performance.now() + leftoverMs
   if (isAlive(record.pid)) options.onProgress(`waiting for the Temporal server of a killed process (pid ${record.pid})`)
   for (;;) {
     const answering = await answers(record)
     if (!answering && !isAlive(record.pid)) break
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       if (answering) return serverOf(record)
       break
     }
@@ -93,9 +93,9 @@ async function waitForLeftover(directory: string, options: DevServerOptions): Pr
 async function start(options: DevServerOptions): Promise<TemporalServer> {
   const { stateDirectory, environment = process.env, namespace = 'default', onProgress, signal } = options
   const binary = await findBinary({ environment, onProgress, signal })
-  const started = Date.now()
+  const started = performance.now()
   const server = await startOnFreePorts(options, binary, environment, namespace)
-  onProgress(`Temporal: ${server.address}, ready after ${((Date.now() - started) / 1000).toFixed(1)} s`)
+  onProgress(`Temporal: ${server.address}, ready after ${((performance.now() - started) / 1000).toFixed(1)} s`)
   const { address, uiUrl, pid } = server
   if (stateDirectory !== undefined) {
     const owner = process.pid

@@ -1,0 +1,148 @@
+import { expect, it } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import type { Script } from '../../src/testing/index.js'
+import { CrashScene } from '../support/crash-scene.js'
+import { describeDocker } from '../support/docker.js'
+import { code, text, turn } from '../support/script.js'
+
+const answer = turn(text('it is {{last_tool_result}}'))
+
+/** What was charged, after code that may run until it is let go on. */
+const charging = (busy = false): Script => [
+  turn(
+    code(`
+import os
+done = [(await charge(name="a"))["done"]]
+while ${busy ? 'True' : 'False'} and not os.path.exists("/tmp/go"): pass
+done.append((await charge(name="b"))["done"])
+print(",".join(done))
+`),
+  ),
+  answer,
+]
+
+const mailing: Script = [
+  turn(code('try:\n    print(await send_once(name="mail"))\nexcept ToolOutcomeUnknown as e:\n    print(e.status)')),
+  answer,
+]
+
+/** The sandbox was handed over as it was, and nothing happened twice. */
+async function wasHandedOver(scene: CrashScene, handle: WorkflowHandle, answer: string, effects: readonly string[]) {
+  expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: `it is ${answer}`, turns: 2 })
+  expect(scene.ledger.names).toEqual(effects)
+  expect(await scene.count(handle, 'session.open')).toBe(1)
+  expect(await scene.containersLeft(handle)).toBe(0)
+  await scene.replays(handle)
+}
+
+describeDocker('SIGTERM of a worker, while another one on its host is there,', () => {
+  it('F10: lets a tool end that ends in time; the process ends with 0', async () => {
+    const scene = await CrashScene.begin(charging())
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await scene.startWorker()
+    scene.firstWorker.signal('SIGTERM')
+    await scene.firstWorker.says(/finishing what is under way/)
+    scene.ledger.release('b')
+    await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+    expect(scene.ledger.asked).toHaveLength(2)
+    await expect.poll(() => scene.firstWorker.exitCode).toBe(0)
+  })
+
+  it('F10: leaves a tool that takes longer than the grace to the other, under the same key', async () => {
+    const scene = await CrashScene.begin(charging())
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await scene.startWorker()
+    await scene.firstWorker.kill('SIGTERM')
+    expect(scene.firstWorker.exitCode).toBe(0)
+    await scene.ledger.askedFor('b', 2)
+    scene.ledger.release('b')
+    await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+  })
+
+  it("F10: tells the code of a 'once' tool that takes longer than the grace, and does not repeat it", async () => {
+    const scene = await CrashScene.begin(mailing)
+    scene.ledger.hold('mail')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('mail')
+    await scene.startWorker()
+    await scene.firstWorker.kill('SIGTERM')
+    expect(scene.firstWorker.exitCode).toBe(0)
+    await wasHandedOver(scene, handle, 'outcome_unknown', ['mail'])
+    expect(scene.ledger.asked).toHaveLength(1)
+  })
+
+  it('F10: lets code run on in its container, where the other finds it', async () => {
+    const scene = await CrashScene.begin(charging(true))
+    const handle = await scene.startAgent()
+    await scene.activityRuns(handle, 'session.advance', 1)
+    await scene.startWorker()
+    await scene.firstWorker.kill('SIGTERM')
+    expect(scene.firstWorker.exitCode).toBe(0)
+    // Handed over, not missed: no heartbeat had to be waited for.
+    await scene.attempts(handle, 'session.advance', 2)
+    expect(await scene.lastFailure(handle, 'session.advance')).toBe('WorkerShutdown')
+    await scene.letGoOn(handle)
+    await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+    expect(scene.ledger.asked).toHaveLength(2)
+  })
+
+  it('F10: twice ends it at once; the other goes on', async () => {
+    const scene = await CrashScene.begin(charging())
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await scene.startWorker()
+    scene.firstWorker.signal('SIGTERM')
+    await scene.firstWorker.says(/once more to end at once/)
+    await scene.firstWorker.kill('SIGTERM')
+    expect(scene.firstWorker.exitCode).toBe(130)
+    await scene.ledger.askedFor('b', 2)
+    scene.ledger.release('b')
+    await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+  })
+})
+
+describeDocker('a worker that stands still for longer than its heartbeats (SIGSTOP), and then goes on,', () => {
+  it('F10: under a tool: another takes the call over, the effect is single', async () => {
+    const scene = await CrashScene.begin(charging())
+    scene.ledger.hold('b')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('b')
+    await scene.startWorker()
+    scene.firstWorker.signal('SIGSTOP')
+    await scene.ledger.askedFor('b', 2)
+    scene.firstWorker.signal('SIGCONT')
+    scene.ledger.release('b')
+    await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+  })
+
+  it("F10: under a 'once' tool: the code is told, the tool is not run again", async () => {
+    const scene = await CrashScene.begin(mailing)
+    scene.ledger.hold('mail')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('mail')
+    await scene.startWorker()
+    scene.firstWorker.signal('SIGSTOP')
+    await scene.told(handle, 'send_once')
+    scene.firstWorker.signal('SIGCONT')
+    scene.ledger.release('mail')
+    await wasHandedOver(scene, handle, 'outcome_unknown', ['mail'])
+    expect(scene.ledger.asked).toHaveLength(1)
+  })
+
+  it('F10: while code runs: another drives it on, and the one that comes back is fenced off', async () => {
+    const scene = await CrashScene.begin(charging(true))
+    const handle = await scene.startAgent()
+    await scene.activityRuns(handle, 'session.advance', 1)
+    await scene.startWorker()
+    scene.firstWorker.signal('SIGSTOP')
+    await scene.attempts(handle, 'session.advance', 2)
+    scene.firstWorker.signal('SIGCONT')
+    await scene.letGoOn(handle)
+    await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+  })
+})

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { S3Store } from '../../src/values/s3-store.js'
+import { CrashScene } from '../support/crash-scene.js'
+import { s3Available, S3Server } from '../support/s3-server.js'
+import { code, text, turn } from '../support/script.js'
+import { listed } from '../values/conformance.js'
+
+const script = [
+  turn(code('big = (await charge(name="v" * 200_000))["done"]\nprint(big)')),
+  turn(code('small = (await charge(name="b"))["done"]\nprint(small, len(big), set(big))')),
+  turn(text('it is {{last_tool_result}}')),
+]
+
+/** Kills all that works while code waits, till that is noticed; then another host is there, alone. */
+async function lostHost(environment: NodeJS.ProcessEnv) {
+  const scene = await CrashScene.begin(script, { environment: { TEST_HOST_TIMEOUT: 'short', ...environment } })
+  scene.ledger.hold('b')
+  const handle = await scene.startAgent()
+  onTestFinished(() => scene.removeContainers(handle))
+  await scene.ledger.askedFor('b')
+  await scene.killWorkers()
+  scene.ledger.release('b')
+  await scene.isMissed(handle, 'charge')
+  return { scene, handle }
+}
+
+const withAll = inject('docker') === 'available' && (await s3Available) !== undefined
+
+describe.skipIf(!withAll)('another host, which shares no disk with the one that is lost,', () => {
+  it('F09: goes on from what is in the bucket: large values, conversation and journal', async () => {
+    const server = await S3Server.start()
+    onTestFinished(() => server.close())
+    const { bucket, prefix, endpoint, region, forcePathStyle } = server.settings('hosts/')
+    const store = { kind: 's3', bucket, prefix, endpoint, region, forcePathStyle }
+    const { scene, handle } = await lostHost({ TEST_VALUE_STORE: JSON.stringify(store) })
+    expect((await listed(new S3Store(server.settings('hosts/')))).some(({ bytes }) => bytes > 200_000)).toBe(true)
+    await scene.startWorker('another-host')
+    expect(await scene.result(handle)).toMatchObject({
+      status: 'answered',
+      answer: "it is b 200000 {'v'}",
+      turns: 3,
+      toolCalls: 2,
+    })
+    expect(scene.ledger.names.map((name) => name.length)).toEqual([1, 200_000])
+    expect(scene.answeredTurns).toBe(3)
+    expect(await scene.count(handle, 'session.open')).toBe(2)
+    await scene.replays(handle)
+  })
+
+  it('F09: without a store that both reach fails the run, and says which value is missing and what for', async () => {
+    const [one, other] = await Promise.all([folder(), folder()])
+    const { scene, handle } = await lostHost({ TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: one }) })
+    const elsewhere = { TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: other }) }
+    await scene.startWorker('another-host', elsewhere)
+    await expect(handle.result()).rejects.toMatchObject({
+      cause: { cause: { type: 'VALUE_MISSING', message: expect.stringMatching(/[0-9a-f]{12}/) } },
+    })
+    expect(scene.ledger.applied).toHaveLength(2)
+  })
+})
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'ptc-host-'))
+  onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 20 }))
+  return made
+}

@@ -4,6 +4,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client'
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import { expect, onTestFinished } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
+import { createPtcClient, type PtcClient } from '../../src/client/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
 import { exitCodeIn } from './exit-code-in.js'
 import { Ledger } from './ledger.js'
@@ -19,6 +20,8 @@ export interface SceneOptions {
   readonly backend?: 'docker' | 'wasm'
   /** Read by the configuration of the workers. */
   readonly environment?: NodeJS.ProcessEnv
+  /** Of a Temporal server of the test's own. */
+  readonly address?: string
 }
 
 /** A run to be disturbed: a model that is scripted, a world that counts, workers that can be killed. */
@@ -27,6 +30,7 @@ export class CrashScene {
   readonly ledger: Ledger
   readonly api: ScriptedMessagesApi
   readonly backend: 'docker' | 'wasm'
+  readonly ptc: PtcClient
   readonly #taskQueue = uniqueName('crash')
   readonly #environment: NodeJS.ProcessEnv
   #workers: WorkerProcess[] = []
@@ -35,19 +39,20 @@ export class CrashScene {
     client: Client,
     ledger: Ledger,
     api: ScriptedMessagesApi,
-    { backend = 'docker', environment = {} }: SceneOptions,
+    { backend = 'docker', environment = {}, address }: SceneOptions,
   ) {
     this.client = client
     this.ledger = ledger
     this.api = api
     this.backend = backend
-    this.#environment = environment
+    this.#environment = address === undefined ? environment : { TEMPORAL_ADDRESS: address, ...environment }
+    this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
   }
 
   /** Everything but the run; all of it ends with the test. */
   static async begin(script: Script, options: SceneOptions = {}): Promise<CrashScene> {
     const [client, ledger, api] = await Promise.all([
-      connectClient(),
+      connectClient(undefined, options.address),
       Ledger.start(),
       startScriptedMessagesApi({ script }),
     ])
@@ -57,13 +62,15 @@ export class CrashScene {
     return scene
   }
 
-  async startWorker(hostId = 'test-host'): Promise<WorkerProcess> {
+  /** @param own for the environment of this worker alone */
+  async startWorker(hostId = 'test-host', own: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
     const environment = {
       LEDGER_URL: this.ledger.url,
       ANTHROPIC_BASE_URL: this.api.url,
       ANTHROPIC_API_KEY: 'test-key',
       TEST_BACKEND: this.backend,
       ...this.#environment,
+      ...own,
     }
     const worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
     this.#workers.push(worker)
@@ -79,6 +86,11 @@ export class CrashScene {
   startAgent(question = 'go'): Promise<WorkflowHandle> {
     const workflowId = uniqueName('agent')
     return this.client.workflow.start('agent', { workflowId, taskQueue: this.#taskQueue, args: [{ question }] })
+  }
+
+  startProgram(source: string): Promise<WorkflowHandle> {
+    const workflowId = uniqueName('program')
+    return this.client.workflow.start('program', { workflowId, taskQueue: this.#taskQueue, args: [{ source }] })
   }
 
   /** Settles when an activity with this summary is running on a worker. */

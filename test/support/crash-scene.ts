@@ -24,6 +24,15 @@ export interface SceneOptions {
   readonly address?: string
 }
 
+/** An activity that has failed and is not given up. */
+export interface Retried {
+  readonly activity: string
+  readonly attempt: number
+  /** Of the error table; or `timeout`. */
+  readonly code: string
+  readonly message: string
+}
+
 /** A run to be disturbed: a model that is scripted, a world that counts, workers that can be killed. */
 export class CrashScene {
   readonly client: Client
@@ -104,6 +113,17 @@ export class CrashScene {
     }
   }
 
+  /** What is tried again and again at the moment, and why the last attempt failed. */
+  async retried(handle: WorkflowHandle): Promise<readonly Retried[]> {
+    const { raw } = await handle.describe()
+    return (raw.pendingActivities ?? []).flatMap(({ activityType, attempt, lastFailure }) => {
+      if (!lastFailure) return []
+      const { message, applicationFailureInfo } = lastFailure
+      const code = applicationFailureInfo?.type ?? 'timeout'
+      return [{ activity: activityType?.name ?? '', attempt: attempt ?? 0, code, message: message ?? '' }]
+    })
+  }
+
   /** How often an activity of this type was scheduled. */
   async count(handle: WorkflowHandle, type: string): Promise<number> {
     const { events } = await handle.fetchHistory()
@@ -126,6 +146,13 @@ export class CrashScene {
       return false
     }
     await expect.poll(touch).toBe(true)
+  }
+
+  /** Id of the run's container. */
+  async container(handle: WorkflowHandle): Promise<string> {
+    const running = (await this.#containers(handle)).find(({ State }) => State === 'running')
+    if (running === undefined) throw new Error('no container of the run is running')
+    return running.Id
   }
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {

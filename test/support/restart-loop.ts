@@ -1,5 +1,5 @@
 import { setTimeout as passing } from 'node:timers/promises'
-import { Random } from '../attacks/random.js'
+import { Random } from './random.js'
 
 /** What can be killed and comes back as it was. */
 export interface Killable {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { CrashScene } from '../../support/crash-scene.js'
 import { describeOwnDaemon } from '../../support/docker.js'
 import { OwnDaemon } from '../../support/own-daemon.js'
-import { answerResult, call, code, turn } from '../../support/script.js'
+import { answerResult, call, code, noModel, turn } from '../../support/script.js'
 
 /** Waits for a tool, then runs until it is let go on; `done` is of the cell before. */
 const cells = [
@@ -130,6 +130,7 @@ describeOwnDaemon('a Docker daemon without live-restore', () => {
     const other = { effects: ['direct', 'with no sandbox'], turns: 3 }
     const hangs = async (scene: CrashScene): Promise<void> => {
       daemon().hang()
+      onTestFinished(() => daemon().goOn())
       const opening = await scene.startProgram('print("opened")')
       const others = await scene.startAgent('no sandbox')
       expect(await scene.result(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
@@ -142,5 +143,25 @@ describeOwnDaemon('a Docker daemon without live-restore', () => {
       expect(await scene.containersLeft(opening)).toBe(0)
     }
     expect(await endures(moment, hangs, other)).toBe(1)
+  })
+
+  it('F14: that hangs for longer than the code may run is not taken for code that does not stop', async () => {
+    const scene = await CrashScene.begin(noModel)
+    scene.ledger.hold('b')
+    const source = 'print((await charge(name="b"))["done"])'
+    const { workflowId } = await scene.ptc.startProgram({ source, limits: { cellSeconds: 3 } })
+    const handle = scene.client.workflow.getHandle(workflowId)
+    onTestFinished(() => scene.removeContainers(handle).catch(() => undefined))
+    await scene.ledger.askedFor('b')
+    daemon().hang()
+    onTestFinished(() => daemon().goOn())
+    scene.ledger.release('b')
+    const waiting = { activity: 'session.advance', code: 'SANDBOX_UNAVAILABLE' }
+    await expect.poll(() => scene.retried(handle)).toMatchObject([waiting])
+    daemon().goOn()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
+    expect(scene.ledger.names).toEqual(['b'])
+    expect(await scene.count(handle, 'session.open')).toBe(1)
+    expect(await scene.containersLeft(handle)).toBe(0)
   })
 })

@@ -23,15 +23,21 @@ import { difference } from './repeated-step.js'
 /** Printed text shown beside a running step. */
 const shownCharacters = 500
 
+/** Not every host of a fleet has every backend; when so many attempts have met none that has, there is none. */
+const attemptsToMeetAHost = 5
+
 /** Activity `session.open`: any sandbox host takes it, and answers its own queue. */
 export function openSession(host: SessionHost, hostQueue: string) {
   return ({ session, limits }: { readonly session: SessionRef; readonly limits: Limits }): Promise<OpenedSession> =>
-    inActivity(async ({ workflowId, runId, signal }) => {
-      crashPoint('open.begins')
-      const opened = await host.open(session, { workflowId, runId, limits }, signal)
-      crashPoint('open.ends')
-      return { ...opened, hostQueue }
-    })
+    inActivity(
+      async ({ workflowId, runId, signal }) => {
+        crashPoint('open.begins')
+        const opened = await host.open(session, { workflowId, runId, limits }, signal)
+        crashPoint('open.ends')
+        return { ...opened, hostQueue }
+      },
+      (attempt) => attempt >= attemptsToMeetAHost && !host.offers(session.backend),
+    )
 }
 
 /** Activity `session.advance`: repeats recorded steps (a rebuild), then takes the new one. */

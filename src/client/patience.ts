@@ -43,3 +43,25 @@ export async function askPatiently<Answer>(
     }
   }
 }
+
+/**
+ * Waits for something that may take days, such as the end of a run; waits on while the server is away.
+ *
+ * @throws what `wait` throws, once the server has been away for a minute
+ */
+export async function waitPatiently<Result>(wait: () => Promise<Result>): Promise<Result> {
+  let awaySince: number | undefined
+  for (;;) {
+    const began = Date.now()
+    try {
+      return await wait()
+    } catch (thrown) {
+      if (!mayPass(thrown)) throw thrown
+      const now = Date.now()
+      // What lasted for long was answered in between.
+      awaySince = awaySince === undefined || now - began > answerMs ? now : awaySince
+      if (now - awaySince > patienceMs) throw thrown
+      await delay(pauseMs)
+    }
+  }
+}

@@ -2,6 +2,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client'
 import type { HistoryEvent, RunTree, ValueReader } from './history/index.js'
 import type { EventsOptions, Execution } from './history-pages.js'
 import { runEvents } from './run-events.js'
+import { waitPatiently } from './patience.js'
 import { runError } from './run-error.js'
 import { describeCurrent, describeRun } from './describe-run.js'
 import type { RunInfo } from './run-info.js'
@@ -17,10 +18,10 @@ export interface RunHandle<Result> {
   /** The one it began as, if it was started here. Undefined: the latest run of this id. */
   readonly runId: string | undefined
   /**
-   * Waits for the run's end.
+   * Waits for the run's end; on, when the server is away for a while.
    *
-   * @throws PtcError with the code of what failed; RUN_CANCELLED, RUN_TERMINATED, RUN_TIMED_OUT; TEMPORAL_NOT_FOUND,
-   * TEMPORAL_UNREACHABLE
+   * @throws PtcError with the code of what failed; RUN_CANCELLED, RUN_TERMINATED, RUN_TIMED_OUT; TEMPORAL_NOT_FOUND;
+   * TEMPORAL_UNREACHABLE after a minute without a server
    */
   result(): Promise<Result>
   /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */
@@ -57,7 +58,7 @@ export function runHandle<Result>(
     async result() {
       try {
         // Both ends are ours: the workflow of this type returns this type.
-        return (await handle.result()) as Result
+        return (await waitPatiently(() => handle.result())) as Result
       } catch (thrown) {
         throw runError(thrown, workflowId)
       }

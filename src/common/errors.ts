@@ -30,7 +30,8 @@ export const errorTable = {
   MODEL_STREAM: { retryable: true },
   // sandbox
   SANDBOX_UNAVAILABLE: { retryable: true },
-  SANDBOX_IMAGE_MISSING: { retryable: false },
+  /** A worker looks for it before it starts; what is removed later is made again by somebody. */
+  SANDBOX_IMAGE_MISSING: { retryable: true },
   /** What is there would run code, but can't hold it back: limits it does not enforce, no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
   SANDBOX_LOST: { retryable: false },

@@ -159,8 +159,12 @@ export class SessionDriver {
   }
 
   async #stop(answer: Deferred<StepAnswer>): Promise<void> {
-    if (await this.#connection.interrupt().catch(() => false)) {
-      await Promise.race([answer.promise, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+    try {
+      const isTold = await this.#connection.interrupt()
+      if (isTold) await Promise.race([answer.promise, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+    } catch (thrown) {
+      // What can't be told to stop can't be heard either: it may have ended long ago.
+      if (this.#waiting?.answer === answer) this.#lose('gone', `the code can't be told to stop: ${messageOf(thrown)}`)
     }
     if (this.#lost || this.#waiting?.answer !== answer) return
     this.#lose('killed_at_limit', `the code did not stop at its limit of ${this.#options.limits.cellSeconds} seconds`)
@@ -271,7 +275,7 @@ export class SessionDriver {
         waiting?.interrupted?.resolve()
         return
       case 'refused':
-        if (waiting && isSame(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)
+        if (waiting && waiting.attempt.fence.join() === message.fence.join()) this.#refused(waiting, message)
         return
       case 'suspended':
       case 'completed':
@@ -293,8 +297,4 @@ export class SessionDriver {
     this.#waiting?.answer.resolve(this.#lost)
     if (cause !== 'gone') void this.#connection.kill().catch(() => undefined)
   }
-}
-
-function isSame(one: Fence, other: Fence): boolean {
-  return one.every((part, place) => part === other[place])
 }

@@ -100,6 +100,11 @@ export class SessionHost {
     await this.#backend(session.backend).remove(this.#sandboxId(session))
   }
 
+  /** Can this host open sandboxes of this backend? */
+  offers(backend: BackendChoice): boolean {
+    return backend === 'auto' ? this.#backends.size > 0 : this.#backends.has(backend)
+  }
+
   /** Does this process hold the sandbox? Then it is not to be taken for forgotten, however old. */
   holds(id: SandboxId): boolean {
     return [...this.#backends.keys()].some((backend) =>

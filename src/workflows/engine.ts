@@ -19,6 +19,9 @@ const engineRetry = {
   maximumAttempts: 10,
 } as const
 
+/** For a run that has something to lose: ten minutes, while a full disk is emptied or a daemon is mended. */
+const patientAttempts = 25
+
 /** Reads the configuration of the run; the only activity before there is a plan. */
 export function planRun(options: RunOptions): Promise<RunPlan> {
   return run(activityNames.planRun, options, {
@@ -56,7 +59,10 @@ export function openSession(input: OpenInput, timings: Timings, summary: string)
     heartbeatTimeout: timings.heartbeatMs,
     // A sandbox that was made although the run is cancelled must be known, or nobody would close it.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    retry: { ...engineRetry, maximumAttempts: 5 },
+    retry: {
+      ...engineRetry,
+      maximumAttempts: input.after === 'nothing' ? engineRetry.maximumAttempts : patientAttempts,
+    },
     summary,
   })
 }

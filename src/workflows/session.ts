@@ -235,11 +235,16 @@ function isFenced(thrown: unknown): boolean {
 
 const fenced: ErrorCode = 'SANDBOX_FENCED'
 
-/** Why the host must be taken for dead; undefined when the failure says nothing of the kind. */
+/** Why the host must be taken for dead, or its sandboxes for lost; undefined when the failure says nothing of the kind. */
 function hostIsGone(thrown: unknown): string | undefined {
-  if (!(thrown instanceof ActivityFailure) || !(thrown.cause instanceof TimeoutFailure)) return undefined
-  return `the sandbox host does not answer (${thrown.cause.timeoutType ?? 'timeout'})`
+  if (!(thrown instanceof ActivityFailure)) return undefined
+  const { cause } = thrown
+  if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
+  // Tried again for minutes by then: its daemon is away.
+  return cause instanceof ApplicationFailure && cause.type === unavailable ? cause.message : undefined
 }
+
+const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
 
 function summaryOf({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`

@@ -4,6 +4,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client'
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import { expect, onTestFinished } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
+import { createPtcClient, type PtcClient } from '../../src/client/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
 import { exitCodeIn } from './exit-code-in.js'
 import { Ledger } from './ledger.js'
@@ -19,6 +20,17 @@ export interface SceneOptions {
   readonly backend?: 'docker' | 'wasm'
   /** Read by the configuration of the workers. */
   readonly environment?: NodeJS.ProcessEnv
+  /** Of a Temporal server of the test's own. */
+  readonly address?: string
+}
+
+/** An activity that has failed and is not given up. */
+export interface Retried {
+  readonly activity: string
+  readonly attempt: number
+  /** Of the error table; or `timeout`. */
+  readonly code: string
+  readonly message: string
 }
 
 /** A run to be disturbed: a model that is scripted, a world that counts, workers that can be killed. */
@@ -27,6 +39,7 @@ export class CrashScene {
   readonly ledger: Ledger
   readonly api: ScriptedMessagesApi
   readonly backend: 'docker' | 'wasm'
+  readonly ptc: PtcClient
   readonly #taskQueue = uniqueName('crash')
   readonly #environment: NodeJS.ProcessEnv
   #workers: WorkerProcess[] = []
@@ -35,19 +48,20 @@ export class CrashScene {
     client: Client,
     ledger: Ledger,
     api: ScriptedMessagesApi,
-    { backend = 'docker', environment = {} }: SceneOptions,
+    { backend = 'docker', environment = {}, address }: SceneOptions,
   ) {
     this.client = client
     this.ledger = ledger
     this.api = api
     this.backend = backend
-    this.#environment = environment
+    this.#environment = address === undefined ? environment : { TEMPORAL_ADDRESS: address, ...environment }
+    this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
   }
 
   /** Everything but the run; all of it ends with the test. */
   static async begin(script: Script, options: SceneOptions = {}): Promise<CrashScene> {
     const [client, ledger, api] = await Promise.all([
-      connectClient(),
+      connectClient(undefined, options.address),
       Ledger.start(),
       startScriptedMessagesApi({ script }),
     ])
@@ -85,6 +99,11 @@ export class CrashScene {
   startAgent(question = 'go'): Promise<WorkflowHandle> {
     const workflowId = uniqueName('agent')
     return this.client.workflow.start('agent', { workflowId, taskQueue: this.#taskQueue, args: [{ question }] })
+  }
+
+  startProgram(source: string): Promise<WorkflowHandle> {
+    const workflowId = uniqueName('program')
+    return this.client.workflow.start('program', { workflowId, taskQueue: this.#taskQueue, args: [{ source }] })
   }
 
   /** Settles when an activity with this summary is running on a worker. */
@@ -149,6 +168,17 @@ export class CrashScene {
     }
   }
 
+  /** What is tried again and again at the moment, and why the last attempt failed. */
+  async retried(handle: WorkflowHandle): Promise<readonly Retried[]> {
+    const { raw } = await handle.describe()
+    return (raw.pendingActivities ?? []).flatMap(({ activityType, attempt, lastFailure }) => {
+      if (!lastFailure) return []
+      const { message, applicationFailureInfo } = lastFailure
+      const code = applicationFailureInfo?.type ?? 'timeout'
+      return [{ activity: activityType?.name ?? '', attempt: attempt ?? 0, code, message: message ?? '' }]
+    })
+  }
+
   /** How often an activity of this type was scheduled. */
   async count(handle: WorkflowHandle, type: string): Promise<number> {
     const { events } = await handle.fetchHistory()
@@ -171,6 +201,13 @@ export class CrashScene {
       return false
     }
     await expect.poll(touch).toBe(true)
+  }
+
+  /** Id of the run's container. */
+  async container(handle: WorkflowHandle): Promise<string> {
+    const running = (await this.#containers(handle)).find(({ State }) => State === 'running')
+    if (running === undefined) throw new Error('no container of the run is running')
+    return running.Id
   }
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {

@@ -24,10 +24,10 @@ export async function missingFromDaemon(): Promise<string | undefined> {
 }
 
 /** What keeps a daemon of the tests' own, with gVisor and checkpoints, from being started. */
-export function missingForOwnDaemon(): string | undefined {
+export function missingForOwnDaemon(commands = ['dockerd', gvisorRuntime]): string | undefined {
   if (inject('docker') !== 'available') return 'no Docker daemon'
   if (process.getuid?.() !== 0) return 'no root to start a daemon'
-  return ['dockerd', gvisorRuntime].map((command) => (isInstalled(command) ? undefined : `no ${command}`)).find(Boolean)
+  return commands.map((command) => (isInstalled(command) ? undefined : `no ${command}`)).find(Boolean)
 }
 
 function isInstalled(command: string): boolean {

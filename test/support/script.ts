@@ -25,3 +25,6 @@ export function call(name: string, input: JsonObject = {}): ScriptedBlock {
 
 /** The turn that ends most conversations: its answer is the last tool result. */
 export const answerResult = turn(text('{{last_tool_result}}'))
+
+/** Where nobody asks the model. */
+export const noModel = [turn(text('nobody asks'))]

@@ -1,6 +1,8 @@
 import { startDevServer } from '../../src/worker/dev-server/index.js'
 import { type DockerState, prepareDocker } from './docker-daemon.js'
 import { s3Binary } from './s3-binary.js'
+import { temporalServerBinaries } from './temporal-server-binaries.js'
+import { tell, wanted } from './wanted.js'
 
 /** What tests may ask for with vitest's `inject`. */
 export interface TestServices {
@@ -21,13 +23,10 @@ const startMs = 20 * 60_000
  */
 export async function startServices(): Promise<RunningServices> {
   // Built before the tests begin, not beside them: they have deadlines.
-  if (process.env['PTC_TEST_S3'] === 'required') await s3Binary()
+  if (wanted('PTC_TEST_S3') === 'required') await s3Binary()
+  if (wanted('PTC_TEST_POSTGRES') === 'required') await temporalServerBinaries()
   const docker = await prepareDocker(tell)
   const server = await startDevServer({ onProgress: tell, signal: AbortSignal.timeout(startMs) })
   const { address, namespace } = server
   return { temporal: { address, namespace }, docker, close: () => server.close() }
-}
-
-function tell(line: string): void {
-  console.error(`› ${line}`)
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -24,6 +24,19 @@ export class SmallDisk {
       throw thrown
     }
     return new SmallDisk(folder)
+  }
+
+  /** Leaves no room at all; gives what makes it again, which may be called twice. */
+  async fill(): Promise<() => Promise<void>> {
+    const ballast = join(this.folder, 'ballast')
+    await using file = await open(ballast, 'w')
+    const block = Buffer.alloc(1024 * 1024)
+    for (let bytes = block.length; bytes >= 1;) {
+      // The last bytes fit where a whole block does not.
+      const written = await file.write(block, 0, bytes).catch(() => undefined)
+      if (written === undefined || written.bytesWritten < bytes) bytes = Math.floor(bytes / 2)
+    }
+    return () => rm(ballast, { force: true })
   }
 
   async setReadOnly(): Promise<void> {

@@ -10,9 +10,9 @@ export function testTemporal(): { readonly address: string; readonly namespace: 
   return inject('temporal')
 }
 
-/** A client of the shared server. Close its connection, or use {@link temporalTest}, which does. */
-export function connectClient(dataConverter?: DataConverter): Promise<Client> {
-  const { address, namespace } = testTemporal()
+/** A client of the shared server, or of another. Close its connection, or use {@link temporalTest}, which does. */
+export function connectClient(dataConverter?: DataConverter, address = testTemporal().address): Promise<Client> {
+  const { namespace } = testTemporal()
   return connect({ address, namespace, connectionOptions: { address } }, dataConverter)
 }
 

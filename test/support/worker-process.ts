@@ -60,11 +60,6 @@ export class WorkerProcess {
     return this.#child.signalCode ?? this.#child.exitCode ?? 0
   }
 
-  /** Sends a signal that does not end it. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child.kill(signal)
-  }
-
   /** What it ended with; null while it runs, and when a signal ended it. */
   get exitCode(): number | null {
     return this.#child.exitCode

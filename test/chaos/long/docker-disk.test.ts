@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { CrashScene } from '../../support/crash-scene.js'
+import { describeOwnDaemon } from '../../support/docker.js'
+import { OwnDaemon } from '../../support/own-daemon.js'
+import { noModel } from '../../support/script.js'
+import { SmallDisk } from '../../support/small-disk.js'
+
+/** Room for the sandbox image twice: while it is loaded, it is there packed as well. */
+const diskBytes = 1024 ** 3
+
+describeOwnDaemon('a Docker daemon on a small disk', () => {
+  let disk: SmallDisk
+  let daemon: OwnDaemon
+  beforeAll(async () => {
+    disk = await SmallDisk.mount(diskBytes)
+    daemon = await OwnDaemon.start({ dataRoot: disk.folder })
+    vi.stubEnv('DOCKER_HOST', daemon.host)
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    await daemon?.close()
+    await disk?.close()
+  })
+
+  it('F16: that is full: who needs a new sandbox waits and says why, the others go on; with room all do', async () => {
+    const scene = await CrashScene.begin(noModel)
+    scene.ledger.hold('live')
+    const source = (name: string): string => `print((await charge(name="${name}"))["done"])`
+    const live = await scene.startProgram(source('live'))
+    await scene.ledger.askedFor('live')
+
+    const makeRoom = await disk.fill()
+    onTestFinished(makeRoom)
+    const starved = await scene.startProgram(source('starved'))
+    const failure = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+    const noSpace = expect.stringContaining('no space left on device')
+    await expect.poll(() => scene.retried(starved)).toMatchObject([{ ...failure, attempt: 6, message: noSpace }])
+    scene.ledger.release('live')
+    expect(await live.result()).toMatchObject({ outcome: { status: 'ok', output: 'live\n' } })
+
+    await makeRoom()
+    expect(await starved.result()).toMatchObject({ outcome: { status: 'ok', output: 'starved\n' } })
+    expect(scene.ledger.names).toEqual(['live', 'starved'])
+    for (const handle of [live, starved]) expect(await scene.containersLeft(handle)).toBe(0)
+  })
+
+  it('F16: whose image was removed: the run waits and says what to do; with the image it goes on', async () => {
+    const scene = await CrashScene.begin(noModel)
+    await daemon.removeImage()
+    const handle = await scene.startProgram('print("made")')
+    const failure = { activity: 'session.open', code: 'SANDBOX_IMAGE_MISSING' }
+    await expect.poll(() => scene.retried(handle)).toMatchObject([{ ...failure, attempt: 3 }])
+    await daemon.loadImage()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'made\n' } })
+    expect(await scene.containersLeft(handle)).toBe(0)
+  })
+})

@@ -1,0 +1,41 @@
+import { setTimeout as passing } from 'node:timers/promises'
+import { Random } from './random.js'
+
+/** What can be killed and comes back as it was. */
+export interface Killable {
+  kill(): Promise<void>
+  startAgain(): Promise<void>
+}
+
+export interface RestartLoopOptions {
+  readonly victims: Readonly<Record<string, Killable>>
+  readonly milliseconds: number
+  readonly seed: number
+}
+
+/** Milliseconds between two kills, and those a victim stays dead. As in the chaos tests of DBOS. */
+const between = { least: 5_000, most: 10_000 }
+const away = { least: 0, most: 2_000 }
+
+/**
+ * Kills the victims, in turn, again and again for a while; at the end all are up.
+ *
+ * @returns how often each was killed
+ */
+export async function restartLoop(options: RestartLoopOptions): Promise<Readonly<Record<string, number>>> {
+  const { victims, milliseconds, seed } = options
+  const random = new Random(seed)
+  const within = ({ least, most }: typeof between): number => least + random.below(most - least)
+  const kills = Object.fromEntries(Object.keys(victims).map((name) => [name, 0]))
+  const end = performance.now() + milliseconds
+  for (;;) {
+    for (const [name, victim] of Object.entries(victims)) {
+      await passing(within(between))
+      if (performance.now() > end) return kills
+      await victim.kill()
+      kills[name] = (kills[name] ?? 0) + 1
+      await passing(within(away))
+      await victim.startAgain()
+    }
+  }
+}

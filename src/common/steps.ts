@@ -10,6 +10,8 @@ export interface SessionRef {
   readonly id: string
   readonly epoch: number
   readonly backend: BackendChoice
+  /** When it began, by the workflow's clock, in milliseconds since the epoch. Absent: it is from before programs were told. */
+  readonly startedAt?: number
 }
 
 /** What `session.open` answers. */

@@ -47,11 +47,11 @@ export class Session {
     this.#plan = run.plan
     const { workflowId, firstExecutionRunId } = run.identity
     const id = digestOf([workflowId, firstExecutionRunId]).slice(0, 20)
-    this.#ref = state?.ref ?? { id, epoch: 0, backend: run.plan.backend }
+    this.#startedAt = state?.startedAt ?? Date.now()
+    this.#ref = { ...(state?.ref ?? { id, epoch: 0, backend: run.plan.backend }), startedAt: this.#startedAt }
     this.#hostQueue = state?.hostQueue ?? undefined
     this.#isParked = state?.isParked ?? false
     this.#keepsParked = state?.keepsParked ?? false
-    this.#startedAt = state?.startedAt ?? Date.now()
     this.#journal = new Journal(state?.journal)
   }
 
@@ -180,7 +180,7 @@ export class Session {
     this.#isParked = false
     this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue
-    this.#ref = opened.session
+    this.#ref = { ...opened.session, startedAt: this.#startedAt }
     const { length, steps: recorded, cells: recordedCells } = this.#journal
     if (length === 0) return { type: 'repeated' }
     const summary = `repeat ${plural(length, 'recorded step')}`

@@ -49,7 +49,7 @@ export class Notebook {
   constructor(backend: SandboxBackend, limits: Partial<Limits> = {}, session?: SessionRef) {
     this.limits = { ...defaultLimits, ...limits }
     this.host = new SessionHost({ namespace, backends: [backend], tools: notebookTools })
-    this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name }
+    this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
   }
 
   async open(): Promise<this> {

@@ -66,11 +66,17 @@ export interface Step {
   readonly input: StepInput
 }
 
+/** A call as it is recorded. */
+export interface RecordedCall {
+  readonly index: number
+  readonly digest: string
+  /** For people and the model, when it is not repeated. Absent in what is from before it was kept. */
+  readonly summary?: string
+}
+
 /** A step whose answer is known. A rebuilt program must give the same: that is checked, not hoped. */
 export interface RecordedStep extends Omit<Step, 'number'> {
-  readonly answer:
-    | { readonly type: 'suspended'; readonly calls: readonly { readonly index: number; readonly digest: string }[] }
-    | { readonly type: 'ended' }
+  readonly answer: { readonly type: 'suspended'; readonly calls: readonly RecordedCall[] } | { readonly type: 'ended' }
   /** Milliseconds after its begin the code was interrupted from outside: a rebuild does so too. */
   readonly interruptedAfterMs?: number
 }
@@ -141,7 +147,7 @@ export interface AdvanceInput {
 export type AdvanceAnswer =
   | DescribedAnswer
   | { readonly type: 'repeated' }
-  /** The program did not do again what is recorded. */
+  /** The program did not do again what is recorded; the reason is for the model as well. */
   | { readonly type: 'diverged'; readonly reason: string }
 
 /** What `session.interrupt` is given. */

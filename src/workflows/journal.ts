@@ -1,9 +1,20 @@
 import type { Chain } from '../common/chain.js'
-import type { AdvanceAnswer, RecordedStep, RecordedSteps, Step, StepInput } from '../common/steps.js'
-import { utf8Length } from '../common/text.js'
+import type {
+  AdvanceAnswer,
+  DescribedCall,
+  RecordedCall,
+  RecordedStep,
+  RecordedSteps,
+  Step,
+  StepInput,
+} from '../common/steps.js'
+import { beginning, utf8Length } from '../common/text.js'
 
 /** Bytes of recorded steps that are held here; then they are kept elsewhere. */
 const heldBytes = 256 * 1024
+
+/** What is kept of a call's summary: enough to tell it from another. */
+const summaryCharacters = 80
 
 /** Puts items behind a chain, list after list; gives the chain after each. */
 export type Append = (to: Chain | null, lists: readonly (readonly RecordedStep[])[]) => Promise<readonly Chain[]>
@@ -66,13 +77,11 @@ export class Journal {
 
   record({ now, input }: Step, answer: AdvanceAnswer): void {
     const recorded: RecordedStep['answer'] =
-      answer.type === 'suspended'
-        ? { type: 'suspended', calls: answer.calls.map(({ index, digest }) => ({ index, digest })) }
-        : { type: 'ended' }
+      answer.type === 'suspended' ? { type: 'suspended', calls: answer.calls.map(recordedCall) } : { type: 'ended' }
     const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
     const step = { now, input, answer: recorded, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
     this.#latest.push(step)
-    this.#latestBytes += utf8Length(JSON.stringify(step))
+    this.#latestBytes += utf8Length(JSON.stringify(withoutSummaries(step)))
     if (input.type === 'cell') this.#cells += 1
   }
 
@@ -82,7 +91,7 @@ export class Journal {
     // When the chain has grown since the cell began, what stood here then was appended up to the mark; see `keep`.
     this.#chain = chain
     this.#latest.length = Math.min(this.#latest.length, latest)
-    this.#latestBytes = utf8Length(JSON.stringify(this.#latest))
+    this.#latestBytes = utf8Length(JSON.stringify(this.#latest.map(withoutSummaries)))
     this.#cells = cells
   }
 
@@ -108,4 +117,15 @@ export class Journal {
     }
     return { chain: this.#chain, cells: this.#cells, cellStart: this.#cellStart }
   }
+}
+
+function recordedCall({ index, digest, summary }: DescribedCall): RecordedCall {
+  return { index, digest, summary: beginning(summary, summaryCharacters) }
+}
+
+/** Summaries do not count: runs from before they were kept must find their journals as large as they were. */
+function withoutSummaries(step: RecordedStep): RecordedStep {
+  const { answer } = step
+  if (answer.type === 'ended') return step
+  return { ...step, answer: { ...answer, calls: answer.calls.map(({ index, digest }) => ({ index, digest })) } }
 }

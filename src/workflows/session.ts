@@ -4,7 +4,7 @@ import type { ErrorCode } from '../common/errors.js'
 import type { BackendChoice, RunPlan } from '../common/plan.js'
 import { stepLimits } from '../common/limits.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
-import { plural } from '../common/text.js'
+import { fitSummary, plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
@@ -87,7 +87,7 @@ export class Session {
       if (hopeless) {
         if (answer.type === 'diverged') this.#journal.clear()
         else this.#journal.dropCell()
-        return answer
+        return answer.type === 'diverged' && input.type === 'cell' ? notBegun(answer) : answer
       }
     }
   }
@@ -203,7 +203,8 @@ export class Session {
 
   /** Gets rid of a sandbox that failed. A host that does not answer is not waited for: its reaper does the rest. */
   async #leave(answer: AdvanceAnswer): Promise<void> {
-    const discarded = this.#discard()
+    const why = answer.type === 'diverged' ? `close the session, which diverged: ${answer.reason}` : 'close the session'
+    const discarded = this.#discard(fitSummary(why))
     if (answer.type === 'lost' && answer.hostGone) discarded.catch(() => undefined)
     else await discarded
   }
@@ -239,6 +240,11 @@ const fenced: ErrorCode = 'SANDBOX_FENCED'
 function hostIsGone(thrown: unknown): string | undefined {
   if (!(thrown instanceof ActivityFailure) || !(thrown.cause instanceof TimeoutFailure)) return undefined
   return `the sandbox host does not answer (${thrown.cause.timeoutType ?? 'timeout'})`
+}
+
+/** It was an earlier cell that was not repeated, on the way to this one. */
+function notBegun(answer: Extract<AdvanceAnswer, { type: 'diverged' }>): AdvanceAnswer & { type: 'diverged' } {
+  return { ...answer, reason: `${answer.reason}; nothing of the code of this cell was run` }
 }
 
 function summaryOf({ input }: Step): string {

@@ -11,7 +11,7 @@ describe.each(backends)('code that does something else when it is run again, in 
   const reason = (call: number) => `in cell 1, call ${call} was \`echo \\w+\` before, and now is \`echo \\w+\``
 
   it('ends its cell as diverged: the model is told which call, and goes on from nothing', async () => {
-    const { result, told, notes, stack } = await lostInTheMiddle(backend, [
+    const { result, told, notes, stack, handle } = await lostInTheMiddle(backend, [
       `${unrepeatable[backend]}\nawait note(made="once")\nawait echo(value=secret)\nprint(await wait())`,
       'print("secret" in globals(), await echo(value="works"))',
     ])
@@ -21,6 +21,10 @@ describe.each(backends)('code that does something else when it is run again, in 
       content: expect.stringMatching(new RegExp(`^\\[diverged\\] [^\n]*: ${reason(2)}\\.\nAll variables are gone`)),
     })
     expect(notes).toEqual([{ made: 'once' }])
+    // What `ptc show` draws.
+    const { turns } = await stack.ptc.handle(handle.workflowId).tree()
+    const cell = { status: 'diverged', error: expect.stringMatching(new RegExp(`^${reason(2)}`)) }
+    expect(turns[0]).toMatchObject({ cells: [cell] })
     // In the Temporal UI, without opening anything.
     const closed = new RegExp(`^close the session, which diverged: ${reason(2)}$`)
     expect(await summaries(stack)).toContainEqual(expect.stringMatching(closed))

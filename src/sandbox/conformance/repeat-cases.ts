@@ -92,8 +92,7 @@ print('the loop has ended')`
     async run(scene) {
       const [first, second] = await twice(scene, randomness, randomness)
       assert.deepEqual(second, first)
-      const words = first.output.split(/\s/).slice(0, 3)
-      assert.equal(new Set([...words, ...first.output.split(/\s/).slice(9, 12)]).size, 6)
+      assert.equal(new Set(first.output.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g)).size, 4)
     },
   },
   {
@@ -102,6 +101,28 @@ print('the loop has ended')`
       const source = 'import uuid\nprint(uuid.uuid4())'
       const [one, other] = [await scene.fresh(), await scene.fresh()]
       assert.notEqual((await one.run(source)).output, (await other.run(source)).output)
+    },
+  },
+  {
+    name: 'keeps its random numbers and its clock to itself: threads and children have real ones',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const source = `
+import os, threading, time
+drawn = []
+reader, writer = os.pipe()
+thread = threading.Thread(target=lambda: drawn.extend([os.urandom(8).hex(), time.time()]))
+thread.start(); thread.join()
+if os.fork() == 0:
+    os.write(writer, os.urandom(8).hex().encode())
+    os._exit(0)
+os.wait()
+drawn.append(os.read(reader, 16).decode())
+mine = os.urandom(8).hex()
+print(mine, time.time(), mine in drawn)`
+      const [first, second] = await twice(scene, source)
+      assert.deepEqual(second, first)
+      assert.match(first.output, /^[0-9a-f]{16} [0-9.]+ False\n/)
     },
   },
   {

@@ -83,9 +83,9 @@ async function advance(
   }
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
   let cell = 0
-  for (const [offset, { now, input, answer, interruptedAfterMs }] of past.entries()) {
+  for (const [offset, { now, waited, input, answer, interruptedAfterMs }] of past.entries()) {
     if (input.type === 'cell') cell = input.cell
-    const again = { number: offset + 1, now, input }
+    const again = { number: offset + 1, now, ...(waited === undefined ? {} : { waited }), input }
     const repeated = await interruptedAgain(host, session, again.number, interruptedAfterMs, () => take(again))
     const described = await describeAnswer(repeated, describing, outputRoom)
     crashPoint('step.repeated')

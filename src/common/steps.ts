@@ -63,6 +63,8 @@ export interface Step {
   readonly number: number
   /** Milliseconds since the session began, by the workflow's clock: a rebuilt program sees the same. */
   readonly now: number
+  /** Milliseconds since the last answer, by the same clock: timers of the program count them. Absent: not known. */
+  readonly waited?: number
   readonly input: StepInput
 }
 

@@ -71,6 +71,12 @@ describe('Journal', () => {
     expect(JSON.stringify(steps)).not.toContain('not kept')
   })
 
+  it('keeps how long was waited before a step, which a repetition is told again', () => {
+    const journal = new Journal()
+    journal.record(journal.next(cell(1), 5, 3), done)
+    expect(journal.steps.latest).toMatchObject([{ now: 5, waited: 3 }])
+  })
+
   it("keeps the beginning of a call's summary, which does not make it larger", () => {
     const summary = `say ${'🎈'.repeat(200)}`
     const calls = Array.from({ length: 1_000 }, (_, index) => ({ ...call, index, summary }))

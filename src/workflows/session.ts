@@ -21,6 +21,8 @@ export interface SessionState {
   readonly keepsParked: boolean
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Of the latest answer; absent when there was none, and in histories from before it was kept. */
+  readonly answeredAt?: number
   readonly journal: JournalState
 }
 
@@ -28,6 +30,7 @@ export interface SessionState {
 export class Session {
   readonly #plan: RunPlan
   readonly #startedAt: number
+  #answeredAt: number | undefined
   readonly #journal: Journal
   /** Of the current cell. */
   readonly interruption = new Interruption()
@@ -52,6 +55,7 @@ export class Session {
     this.#hostQueue = state?.hostQueue ?? undefined
     this.#isParked = state?.isParked ?? false
     this.#keepsParked = state?.keepsParked ?? false
+    this.#answeredAt = state?.answeredAt
     this.#journal = new Journal(state?.journal)
   }
 
@@ -71,12 +75,15 @@ export class Session {
    */
   async advance(input: StepInput, outputRoom: number): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
     if (input.type === 'cell') this.interruption.clear()
-    const step = this.#journal.next(input, Date.now() - this.#startedAt)
+    const now = Date.now()
+    const waited = this.#answeredAt === undefined ? undefined : now - this.#answeredAt
+    const step = this.#journal.next(input, now - this.#startedAt, waited)
     for (let rebuilds = 0; ; rebuilds += 1) {
       const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
+        this.#answeredAt = Date.now()
         // Its code has had it: if it goes on all the same, it caught it.
         if (answer.interruptedAfterMs !== undefined) this.interruption.clear()
         if (this.#journal.isLarge) await this.#journal.keep(appendJournal(this.#plan.timings))
@@ -134,6 +141,7 @@ export class Session {
       isParked: this.#isParked,
       keepsParked: this.#keepsParked,
       startedAt: this.#startedAt,
+      ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
       journal,
     }
   }

@@ -14,27 +14,27 @@ MICROSECONDS = 1_000_000  # in a second
 class ProgramClock:
     """The session's own time, in microseconds since it began.
 
-    A program that is run again must read the same times. So only what is repeated moves this clock: the `now` of a step,
-    the length of a sleep, and a microsecond for each look, so that it never stands still and loops over it end. How long
-    code computes is not repeated, and does not: the next step makes up for it.
+    A program that is run again must read the same times. So only what is repeated moves this clock: the steps, the length
+    of a sleep, and a microsecond for each look, so that it never stands still and loops over it end. How long code computes
+    is not repeated, and does not. What the program reads is made up for at the next step; its timers count waiting only,
+    or one that was set after long computing would be due at that step, too early.
     """
 
     def __init__(self):
         self.origin = 0  # microseconds since the epoch when the session began
         self.now = 0  # what `time` and `datetime` read
-        self.loop = 0  # what the loop's timers go by: like `now`, and counts waiting for threads, processes and sockets
+        self.loop = 0  # what timers go by: the time waited, for threads, processes and sockets too
         self.ahead = 0.0  # seconds that a monotonic clock must be ahead of the real one not to be behind `now`
-        self.began = self.step_began = monotonic()
-        self.step_now = 0
+        self.began = monotonic()
 
     def begin(self, started_at):
         """The session is known from here on; `started_at` in milliseconds since the epoch."""
         self.origin, self.began = started_at * 1000, monotonic()
 
-    def step(self, now):
-        """A step has begun, milliseconds after the session did, by the workflow's clock."""
-        self.reach(int(now * 1000), int(now * 1000))
-        self.step_began, self.step_now = monotonic(), self.now
+    def step(self, now, waited):
+        """A step has begun, milliseconds after the session did and after the last answer, by the workflow's clock."""
+        now = int(now * 1000)
+        self.reach(now, now if waited is None else self.loop + int(waited * 1000))
 
     def reach(self, now, loop):
         self.now, self.loop = max(self.now, now), max(self.loop, loop)
@@ -58,13 +58,9 @@ class ProgramClock:
         return self.origin + self.now
 
     def read_loop(self):
-        """Seconds; the zero is the beginning of the session."""
+        """Seconds."""
         self.loop += 1
         return self.loop / MICROSECONDS
-
-    def lag(self):
-        """Seconds by which this clock has fallen behind the real one since the step began: those of computing."""
-        return max(monotonic() - self.step_began - (self.now - self.step_now) / MICROSECONDS, 0.0)
 
 
 class CellTimer:

@@ -84,7 +84,7 @@ class Session:
                 self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
             else:
                 self.step = self.output.step = frame["step"]
-                self.clock.step(frame["now"])
+                self.clock.step(frame["now"], frame.get("waited"))
                 return frame
 
     def _receive(self):
@@ -267,7 +267,7 @@ class Session:
             return None
         floor = min(POLL_FLOOR * 2**self.wakes, POLL_CEILING) if self.calls else 0
         self.wakes += 1
-        return max(timeout - self.clock.lag(), floor)
+        return max(timeout, floor)
 
     def _deliver(self, index, outcome):
         tool, future = self.calls.pop(index, (None, None))

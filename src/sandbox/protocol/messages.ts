@@ -62,6 +62,7 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly now: number
+      readonly waited?: number
       readonly cell: number
     } & ({ readonly source: string } | { readonly ref: string }))
   | {
@@ -69,6 +70,7 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly now: number
+      readonly waited?: number
       readonly results: readonly {
         readonly call: number
         readonly outcome: {

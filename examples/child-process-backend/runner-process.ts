@@ -37,7 +37,7 @@ export class RunnerProcess {
     // environment; a process group of its own, so that what the code starts ends with it.
     const child = spawn('python3', ['-s', '-P', '-B', '-X', 'utf8', runner], {
       cwd: folder,
-      env: { PATH: '/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8', PYTHONHASHSEED: '0' },
+      env: { PATH: '/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8', PYTHONHASHSEED: '0', TZ: 'UTC' },
       detached: true,
     })
     return new RunnerProcess(child, folder)

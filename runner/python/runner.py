@@ -6,6 +6,8 @@ authority: whatever it says is checked again by the host, because the code it ru
   channel.py   frames over descriptors that were stdin and stdout, taken away from user code
   output.py    what user code prints, captured and bounded
   loop.py      an asyncio loop that suspends when nothing but tool calls and long sleeps are left
+  clock.py, program_time.py, randomness.py, tasks.py, own_process.py
+               what is the same when a program is run again: time, random numbers, the order of sets of tasks
   tools.py     the tools as async functions
   values.py    values that come in pieces
   cell.py      compile and run one cell, readable tracebacks, hints

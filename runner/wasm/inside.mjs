@@ -57,7 +57,8 @@ export async function start(doors, loadPyodide, createPyodideModule, settings) {
     createPyodideModule,
     lockFileContents: lock,
     indexURL: '/pyodide',
-    env: { HOME: '/tmp', PATH: '', LANG: 'C.UTF-8' },
+    // The hash seed of the other sandboxes: a program that is run again must see its sets in the same order.
+    env: { HOME: '/tmp', PATH: '', LANG: 'C.UTF-8', PYTHONHASHSEED: '0' },
   })
   delete globalThis.readbuffer
   connectStreams(pyodide, doors)

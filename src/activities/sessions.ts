@@ -88,14 +88,16 @@ async function advance(
     return host.advance(session, next, { limits }, { attempt, signal, onOutput, readValue })
   }
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
-  for (const [offset, { now, input, answer, interruptedAfterMs }] of past.entries()) {
-    const again = { number: offset + 1, now, input }
+  let cell = 0
+  for (const [offset, { now, waited, input, answer, interruptedAfterMs }] of past.entries()) {
+    if (input.type === 'cell') cell = input.cell
+    const again = { number: offset + 1, now, ...(waited === undefined ? {} : { waited }), input }
     const repeated = await interruptedAgain(host, session, again.number, interruptedAfterMs, () => take(again))
     const described = await describeAnswer(repeated, describing, outputRoom)
     crashPoint('step.repeated')
     if (described.type === 'lost') return described
     const reason = difference(answer, described)
-    if (reason !== undefined) return { type: 'diverged', reason }
+    if (reason !== undefined) return { type: 'diverged', reason: `in cell ${cell}, ${reason}` }
   }
   if (!step) return { type: 'repeated' }
   const answer = await describeAnswer(await take(step), describing, outputRoom)

@@ -10,6 +10,8 @@ export interface SessionRef {
   readonly id: string
   readonly epoch: number
   readonly backend: BackendChoice
+  /** When it began, by the workflow's clock, in milliseconds since the epoch. Absent: it is from before programs were told. */
+  readonly startedAt?: number
 }
 
 /** What `session.open` answers. */
@@ -61,14 +63,22 @@ export interface Step {
   readonly number: number
   /** Milliseconds since the session began, by the workflow's clock: a rebuilt program sees the same. */
   readonly now: number
+  /** Milliseconds since the last answer, by the same clock: timers of the program count them. Absent: not known. */
+  readonly waited?: number
   readonly input: StepInput
+}
+
+/** A call as it is recorded. */
+export interface RecordedCall {
+  readonly index: number
+  readonly digest: string
+  /** For people and the model, when it is not repeated. Absent in what is from before it was kept. */
+  readonly summary?: string
 }
 
 /** A step whose answer is known. A rebuilt program must give the same: that is checked, not hoped. */
 export interface RecordedStep extends Omit<Step, 'number'> {
-  readonly answer:
-    | { readonly type: 'suspended'; readonly calls: readonly { readonly index: number; readonly digest: string }[] }
-    | { readonly type: 'ended' }
+  readonly answer: { readonly type: 'suspended'; readonly calls: readonly RecordedCall[] } | { readonly type: 'ended' }
   /** Milliseconds after its begin the code was interrupted from outside: a rebuild does so too. */
   readonly interruptedAfterMs?: number
 }
@@ -139,7 +149,7 @@ export interface AdvanceInput {
 export type AdvanceAnswer =
   | DescribedAnswer
   | { readonly type: 'repeated' }
-  /** The program did not do again what is recorded. */
+  /** The program did not do again what is recorded; the reason is for the model as well. */
   | { readonly type: 'diverged'; readonly reason: string }
 
 /** What `session.interrupt` is given. */

@@ -25,6 +25,11 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** The beginning of a text, in whole characters. */
+export function beginning(text: string, characters: number): string {
+  return text.length <= characters ? text : `${Array.from(text).slice(0, characters).join('')}…`
+}
+
 /** Bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length

@@ -29,7 +29,8 @@ Runs Python code in a sandbox and returns what the code prints.
 - Only printed output comes back, and at most ${count(outputCharacters)} characters of it; of more, the middle is cut out. \
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
 - There is the standard library only, and no network: everything outside is reached through the tools.
-- The code may run for ${count(cellSeconds)} seconds, waiting for tools not counted, and make ${count(callsPerCell)} tool calls.`
+- The code may run for ${count(cellSeconds)} seconds, waiting for tools not counted, and make ${count(callsPerCell)} tool calls. \
+Time and datetime stand still while it computes: measure with time.perf_counter.`
 }
 
 const noTools = 'No tools can be called from code here.'

@@ -146,11 +146,12 @@ export class SessionHost {
   }
 
   #drive(connection: SandboxConnection, session: SessionRef, limits: StepLimits, resume: boolean): SessionDriver {
-    const { id, epoch } = session
+    const { id, epoch, startedAt } = session
     return new SessionDriver(connection, {
       session: id,
       epoch,
       seed: seedOf(id),
+      startedAt,
       tools: this.#options.tools,
       limits,
       resume,

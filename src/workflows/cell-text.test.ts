@@ -30,7 +30,7 @@ describe('cellText', () => {
       /^\[lost\] exit code 3\n[^]*earlier cells are there/,
     )
     expect(cellText({ status: 'diverged', output: '', error: 'call 1' }).text).toMatch(
-      /^\[diverged\][^]*call 1\n[^]*All variables are gone/,
+      /^\[diverged\][^]*calls: call 1\.\nAll variables are gone[^]*have happened/,
     )
   })
 

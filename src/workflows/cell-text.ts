@@ -26,8 +26,8 @@ function problem(outcome: CellEnd): string[] {
       return [`[${outcome.status}] ${outcome.error}`, outcome.sessionKept ? '' : variablesBack]
     case 'diverged':
       return [
-        `[diverged] The sandbox was lost, and run again the code did not repeat its tool calls: ${outcome.error}`,
-        'Calls that were made stay made. All variables are gone: start over from what you know.',
+        `[diverged] The sandbox was lost, and its code, run again to get the variables back, did not repeat its tool calls: ${outcome.error}.`,
+        'All variables are gone, those of earlier cells too; the calls that were made have happened. Start over from what you know, and look before you make a call again. What differs from run to run (child processes, threads, file times, id()) must not decide what is called.',
       ]
     case 'lost':
       return [`[lost] ${outcome.error}`, `The code ends its own sandbox, or cannot run here. ${variablesBack}`]

@@ -9,9 +9,10 @@ const results = (text: string): StepInput => ({
   results: [{ index: 1, outcome: { status: 'ok', value: text } }],
 })
 const done: AdvanceAnswer = { type: 'completed', output: 'not kept' }
+const call = { index: 1, tool: 'get', arguments: { a: 'not kept' }, summary: 'get a', digest: 'd', refused: null }
 const waiting: AdvanceAnswer = {
   type: 'suspended',
-  calls: [{ index: 1, tool: 'get', arguments: { a: 'not kept' }, summary: 'not kept', digest: 'd', refused: null }],
+  calls: [call],
   wakeInMs: null,
   output: 'not kept',
 }
@@ -63,11 +64,25 @@ describe('Journal', () => {
     expect(steps).toEqual({
       earlier: null,
       latest: [
-        { now: 5, input: cell(1), answer: { type: 'suspended', calls: [{ index: 1, digest: 'd' }] } },
+        { now: 5, input: cell(1), answer: { type: 'suspended', calls: [{ index: 1, digest: 'd', summary: 'get a' }] } },
         { now: 5, input: results('a'), answer: { type: 'ended' } },
       ],
     })
     expect(JSON.stringify(steps)).not.toContain('not kept')
+  })
+
+  it('keeps how long was waited before a step, which a repetition is told again', () => {
+    const journal = new Journal()
+    journal.record(journal.next(cell(1), 5, 3), done)
+    expect(journal.steps.latest).toMatchObject([{ now: 5, waited: 3 }])
+  })
+
+  it("keeps the beginning of a call's summary, which does not make it larger", () => {
+    const summary = `say ${'🎈'.repeat(200)}`
+    const calls = Array.from({ length: 1_000 }, (_, index) => ({ ...call, index, summary }))
+    const journal = journalOf([cell(1), { ...waiting, calls }])
+    expect(JSON.stringify(journal.steps)).toContain(`"say ${'🎈'.repeat(76)}…"`)
+    expect(journal.isLarge).toBe(false)
   })
 
   it('drops the current cell, and only that', () => {

@@ -1,9 +1,20 @@
 import type { Chain } from '../common/chain.js'
-import type { AdvanceAnswer, RecordedStep, RecordedSteps, Step, StepInput } from '../common/steps.js'
-import { utf8Length } from '../common/text.js'
+import type {
+  AdvanceAnswer,
+  DescribedCall,
+  RecordedCall,
+  RecordedStep,
+  RecordedSteps,
+  Step,
+  StepInput,
+} from '../common/steps.js'
+import { beginning, utf8Length } from '../common/text.js'
 
 /** Bytes of recorded steps that are held here; then they are kept elsewhere. */
 const heldBytes = 256 * 1024
+
+/** What is kept of a call's summary: enough to tell it from another. */
+const summaryCharacters = 80
 
 /** Puts items behind a chain, list after list; gives the chain after each. */
 export type Append = (to: Chain | null, lists: readonly (readonly RecordedStep[])[]) => Promise<readonly Chain[]>
@@ -57,22 +68,26 @@ export class Journal {
   }
 
   /** The next step to take. */
-  next(input: StepInput, now: number): Step {
+  next(input: StepInput, now: number, waited?: number): Step {
     if (input.type === 'cell') {
       this.#cellStart = { chain: this.#chain, latest: this.#latest.length, cells: this.#cells }
     }
-    return { number: this.length + 1, now, input }
+    return { number: this.length + 1, now, ...(waited === undefined ? {} : { waited }), input }
   }
 
-  record({ now, input }: Step, answer: AdvanceAnswer): void {
+  record({ now, waited, input }: Step, answer: AdvanceAnswer): void {
     const recorded: RecordedStep['answer'] =
-      answer.type === 'suspended'
-        ? { type: 'suspended', calls: answer.calls.map(({ index, digest }) => ({ index, digest })) }
-        : { type: 'ended' }
+      answer.type === 'suspended' ? { type: 'suspended', calls: answer.calls.map(recordedCall) } : { type: 'ended' }
     const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
-    const step = { now, input, answer: recorded, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
+    const step = {
+      now,
+      ...(waited === undefined ? {} : { waited }),
+      input,
+      answer: recorded,
+      ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
+    }
     this.#latest.push(step)
-    this.#latestBytes += utf8Length(JSON.stringify(step))
+    this.#latestBytes += utf8Length(JSON.stringify(counted(step)))
     if (input.type === 'cell') this.#cells += 1
   }
 
@@ -82,7 +97,7 @@ export class Journal {
     // When the chain has grown since the cell began, what stood here then was appended up to the mark; see `keep`.
     this.#chain = chain
     this.#latest.length = Math.min(this.#latest.length, latest)
-    this.#latestBytes = utf8Length(JSON.stringify(this.#latest))
+    this.#latestBytes = utf8Length(JSON.stringify(this.#latest.map(counted)))
     this.#cells = cells
   }
 
@@ -107,5 +122,20 @@ export class Journal {
       this.#latestBytes = 0
     }
     return { chain: this.#chain, cells: this.#cells, cellStart: this.#cellStart }
+  }
+}
+
+function recordedCall({ index, digest, summary }: DescribedCall): RecordedCall {
+  return { index, digest, summary: beginning(summary, summaryCharacters) }
+}
+
+/** What counts of a step. Runs from before there was the rest must find their journals as large as they were. */
+function counted({ now, input, answer, interruptedAfterMs }: RecordedStep): RecordedStep {
+  const calls = answer.type === 'ended' ? [] : answer.calls.map(({ index, digest }) => ({ index, digest }))
+  return {
+    now,
+    input,
+    answer: answer.type === 'ended' ? answer : { ...answer, calls },
+    ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
   }
 }

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../common/errors.js'
 import type { BackendChoice, RunPlan } from '../common/plan.js'
 import { stepLimits } from '../common/limits.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
-import { plural } from '../common/text.js'
+import { fitSummary, plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
@@ -21,6 +21,8 @@ export interface SessionState {
   readonly keepsParked: boolean
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Of the latest answer; absent when there was none, and in histories from before it was kept. */
+  readonly answeredAt?: number
   readonly journal: JournalState
 }
 
@@ -28,6 +30,7 @@ export interface SessionState {
 export class Session {
   readonly #plan: RunPlan
   readonly #startedAt: number
+  #answeredAt: number | undefined
   readonly #journal: Journal
   /** Of the current cell. */
   readonly interruption = new Interruption()
@@ -47,11 +50,12 @@ export class Session {
     this.#plan = run.plan
     const { workflowId, firstExecutionRunId } = run.identity
     const id = digestOf([workflowId, firstExecutionRunId]).slice(0, 20)
-    this.#ref = state?.ref ?? { id, epoch: 0, backend: run.plan.backend }
+    this.#startedAt = state?.startedAt ?? Date.now()
+    this.#ref = { ...(state?.ref ?? { id, epoch: 0, backend: run.plan.backend }), startedAt: this.#startedAt }
     this.#hostQueue = state?.hostQueue ?? undefined
     this.#isParked = state?.isParked ?? false
     this.#keepsParked = state?.keepsParked ?? false
-    this.#startedAt = state?.startedAt ?? Date.now()
+    this.#answeredAt = state?.answeredAt
     this.#journal = new Journal(state?.journal)
   }
 
@@ -71,12 +75,15 @@ export class Session {
    */
   async advance(input: StepInput, outputRoom: number): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
     if (input.type === 'cell') this.interruption.clear()
-    const step = this.#journal.next(input, Date.now() - this.#startedAt)
+    const now = Date.now()
+    const waited = this.#answeredAt === undefined ? undefined : now - this.#answeredAt
+    const step = this.#journal.next(input, now - this.#startedAt, waited)
     for (let rebuilds = 0; ; rebuilds += 1) {
       const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
+        this.#answeredAt = Date.now()
         // Its code has had it: if it goes on all the same, it caught it.
         if (answer.interruptedAfterMs !== undefined) this.interruption.clear()
         if (this.#journal.isLarge) await this.#journal.keep(appendJournal(this.#plan.timings))
@@ -87,7 +94,7 @@ export class Session {
       if (hopeless) {
         if (answer.type === 'diverged') this.#journal.clear()
         else this.#journal.dropCell()
-        return answer
+        return answer.type === 'diverged' && input.type === 'cell' ? notBegun(answer) : answer
       }
     }
   }
@@ -134,6 +141,7 @@ export class Session {
       isParked: this.#isParked,
       keepsParked: this.#keepsParked,
       startedAt: this.#startedAt,
+      ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
       journal,
     }
   }
@@ -180,7 +188,7 @@ export class Session {
     this.#isParked = false
     this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue
-    this.#ref = opened.session
+    this.#ref = { ...opened.session, startedAt: this.#startedAt }
     const { length, steps: recorded, cells: recordedCells } = this.#journal
     if (length === 0) return { type: 'repeated' }
     const summary = `repeat ${plural(length, 'recorded step')}`
@@ -203,7 +211,8 @@ export class Session {
 
   /** Gets rid of a sandbox that failed. A host that does not answer is not waited for: its reaper does the rest. */
   async #leave(answer: AdvanceAnswer): Promise<void> {
-    const discarded = this.#discard()
+    const why = answer.type === 'diverged' ? `close the session, which diverged: ${answer.reason}` : 'close the session'
+    const discarded = this.#discard(fitSummary(why))
     if (answer.type === 'lost' && answer.hostGone) discarded.catch(() => undefined)
     else await discarded
   }
@@ -245,6 +254,11 @@ function hostIsGone(thrown: unknown): string | undefined {
 }
 
 const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
+
+/** It was an earlier cell that was not repeated, on the way to this one. */
+function notBegun(answer: Extract<AdvanceAnswer, { type: 'diverged' }>): AdvanceAnswer & { type: 'diverged' } {
+  return { ...answer, reason: `${answer.reason}; nothing of the code of this cell was run` }
+}
 
 function summaryOf({ input }: Step): string {
   if (input.type === 'cell') return `run cell ${input.cell}`

@@ -78,7 +78,7 @@ await careless()
         }),
       ],
     })
-    const source = 'import os\nawait effect(random=os.urandom(8).hex())\nawait wait()\nprint("never")'
+    const source = 'await effect(random=open("/proc/sys/kernel/random/uuid").read())\nawait wait()\nprint("never")'
     const handle = await stack.startProgram(source)
     await called.happened
     await stack.killContainer(handle)

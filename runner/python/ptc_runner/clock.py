@@ -1,28 +1,66 @@
 """Two clocks: the program's own time, and how long a cell's code has been running."""
 
+import math
 import signal
-import time
+from time import monotonic  # the real one, whatever the program's `time` says: see program_time.py
 
 from .channel import EMBEDDED
 from .errors import CellStop, Interrupt
 
 STOP_AGAIN = 0.5  # seconds; code that swallows the first stop is stopped again, until the host kills it
+MICROSECONDS = 1_000_000  # in a second
 
 
 class ProgramClock:
-    """Seconds of the run's own time: it stands at least where the workflow says, and moves on while code runs."""
+    """The session's own time, in microseconds since it began.
+
+    A program that is run again must read the same times. So only what is repeated moves this clock: the steps, the length
+    of a sleep, and a microsecond for each look, so that it never stands still and loops over it end. How long code computes
+    is not repeated, and does not. What the program reads is made up for at the next step; its timers count waiting only,
+    or one that was set after long computing would be due at that step, too early.
+    """
 
     def __init__(self):
-        self.set(0.0)
+        self.origin = 0  # microseconds since the epoch when the session began
+        self.now = 0  # what `time` and `datetime` read
+        self.loop = 0  # what timers go by: the time waited, for threads, processes and sockets too
+        self.ahead = 0.0  # seconds that a monotonic clock must be ahead of the real one not to be behind `now`
+        self.began = monotonic()
 
-    def set(self, seconds):
-        self.base, self.since = seconds, time.monotonic()
+    def begin(self, started_at):
+        """The session is known from here on; `started_at` in milliseconds since the epoch."""
+        self.origin, self.began = started_at * 1000, monotonic()
+
+    def step(self, now, waited):
+        """A step has begun, milliseconds after the session did and after the last answer, by the workflow's clock."""
+        now = int(now * 1000)
+        self.reach(now, now if waited is None else self.loop + int(waited * 1000))
+
+    def reach(self, now, loop):
+        self.now, self.loop = max(self.now, now), max(self.loop, loop)
+        self.ahead = max(self.ahead, self.now / MICROSECONDS - (monotonic() - self.began))
+
+    def after(self, seconds):
+        """Where both stand when so much time has passed: for `reach`."""
+        passed = math.ceil(seconds * MICROSECONDS)
+        return self.now + passed, self.loop + passed
+
+    def advance(self, seconds):
+        self.now, self.loop = self.after(seconds)
+
+    def waited(self, seconds):
+        """For a thread, a process or a socket: as long as it took, which no two runs agree on, so only timers see it."""
+        self.loop += math.ceil(seconds * MICROSECONDS)
 
     def read(self):
-        return self.base + time.monotonic() - self.since
+        """Microseconds since the epoch."""
+        self.now += 1
+        return self.origin + self.now
 
-    def at_least(self, seconds):
-        self.set(max(self.read(), seconds))
+    def read_loop(self):
+        """Seconds."""
+        self.loop += 1
+        return self.loop / MICROSECONDS
 
 
 class CellTimer:
@@ -41,7 +79,7 @@ class CellTimer:
         self.limit, self.used = limit, 0.0
 
     def resume(self):
-        self.since = time.monotonic()
+        self.since = monotonic()
         self.running = True
         if not EMBEDDED:
             signal.setitimer(signal.ITIMER_REAL, max(self.limit - self.used, 0.001), STOP_AGAIN)
@@ -50,12 +88,12 @@ class CellTimer:
         self.running = False
         if not EMBEDDED:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        self.used += time.monotonic() - self.since
+        self.used += monotonic() - self.since
 
     def _stop(self, number, _):
         # Never in the runner's own code or in the middle of a frame; the timer fires again, and so does the host.
         if self.running and not self.channel.sending:
-            if number == signal.SIGINT and self.used + time.monotonic() - self.since < self.limit:
+            if number == signal.SIGINT and self.used + monotonic() - self.since < self.limit:
                 self.channel.send({"type": "interrupted"})  # or the host would try again
                 raise Interrupt()
             rule = f"it may run {self.limit:g} seconds, waiting for tools not counted"

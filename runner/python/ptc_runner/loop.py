@@ -3,10 +3,11 @@
 import asyncio
 import selectors
 import threading
-import time
+from time import monotonic, sleep  # the real ones: see program_time.py
 
 from .channel import EMBEDDED
 from .errors import CellStop
+from .tasks import Future, Task
 
 LONG_SLEEP = 1.0  # seconds; a shorter sleep with no call open is slept here, a longer one parks the run
 IDLE_POOL_THREADS = ("asyncio_", "ThreadPoolExecutor")
@@ -30,11 +31,15 @@ class SuspendingSelector:
         if self.session.calls:
             self.session.suspend(timeout)
         elif self._local_work():
-            return self.real.select(timeout)
+            began = monotonic()
+            events = self.real.select(timeout)
+            self.session.clock.waited(monotonic() - began)
+            return events
         elif timeout is None:
             raise CellStop("code_error", "the code waits for something that can never happen")
         elif timeout <= LONG_SLEEP:
-            time.sleep(timeout)
+            sleep(timeout)
+            self.session.clock.advance(timeout)
         else:
             self.session.suspend(timeout)
         return []
@@ -60,9 +65,13 @@ class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):
         else:
             super().__init__(SuspendingSelector(session))
             self._selector.own = len(self._selector.get_map())
+        self.set_task_factory(lambda loop, coroutine, **options: Task(coroutine, loop=loop, **options))
 
     def time(self):
-        return self.session.clock.read()
+        return self.session.clock.read_loop()
+
+    def create_future(self):
+        return Future(loop=self)
 
     def run_in_executor(self, executor, function, *arguments):
         future = super().run_in_executor(executor, function, *arguments)

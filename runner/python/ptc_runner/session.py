@@ -5,8 +5,9 @@ import gc
 import json
 import platform
 import random
+import time
 
-from . import tools
+from . import program_time, randomness, tools
 from .cell import AwaitHints, Namespace, compile_cell, explain, is_async
 from .channel import Channel
 from .clock import CellTimer, ProgramClock
@@ -83,7 +84,7 @@ class Session:
                 self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
             else:
                 self.step = self.output.step = frame["step"]
-                self.clock.at_least(frame["now"] / 1000)
+                self.clock.step(frame["now"], frame.get("waited"))
                 return frame
 
     def _receive(self):
@@ -106,7 +107,7 @@ class Session:
             self._refuse(frame, "invalid", "this runner belongs to another session or speaks another protocol")
             return
         if self.session is None:
-            random.seed(frame["seed"])
+            self._begin(frame)
         self.session = frame["session"]
         self.limits = frame["limits"]
         self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
@@ -117,6 +118,13 @@ class Session:
         self.channel.send(
             {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
         )
+
+    def _begin(self, frame):
+        """The first greeting. What is the same for every sandbox of a session comes from here: clock and randomness."""
+        self.clock.begin(frame.get("started_at", round(time.time() * 1000)))  # absent: from a host that is older
+        program_time.install(self.clock)
+        self.randomness = randomness.install(f"{frame['seed']} {frame['session']}")
+        random.seed(frame["seed"])
 
     def _refuse(self, frame, kind, reason):
         # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.
@@ -222,13 +230,14 @@ class Session:
     def suspend(self, timeout):
         """Hands over the new calls and blocks until the host goes on."""
         self.timer.pause()
-        due = None if timeout is None else self.clock.read() + timeout
         calls = self._next_calls()
-        wake_in = 0 if self.fresh else self._wake_in(timeout)
+        more = bool(self.fresh)
+        wake_in = 0 if more else self._wake_in(timeout)
         try:
             self._reply({"type": "suspended", "calls": calls, "wake_in": wake_in})
         except ValueError as problem:  # a call that is larger than a frame
             raise CellStop("limit_exceeded", f"{problem}: pass less to one tool call") from None
+        due = None if timeout is None or more else self.clock.after(timeout)
         frame = self._next_step("advance")
         if "stop" in frame:
             raise CellStop("timed_out", frame["stop"])
@@ -237,8 +246,8 @@ class Session:
                 self._deliver(result["call"], result["outcome"])
         finally:
             self.values.forget()
-        if not frame["results"] and due is not None and wake_in:  # only time has passed: the timer is due, by definition
-            self.clock.at_least(due)
+        if not frame["results"] and due is not None:  # only time has passed: the timer is due, by definition
+            self.clock.reach(*due)
         self.timer.resume()
 
     def _next_calls(self):

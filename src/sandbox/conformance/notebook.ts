@@ -45,11 +45,12 @@ export class Notebook {
   step = 0
   now = 0
   cell = 0
+  #answeredAt = 0
 
   constructor(backend: SandboxBackend, limits: Partial<Limits> = {}, session?: SessionRef) {
     this.limits = { ...defaultLimits, ...limits }
     this.host = new SessionHost({ namespace, backends: [backend], tools: notebookTools })
-    this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name }
+    this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
   }
 
   async open(): Promise<this> {
@@ -121,10 +122,18 @@ export class Notebook {
     return this.send(this.step, input)
   }
 
+  /** Time in which the code did not wait, but was at work. */
+  pass(milliseconds: number): void {
+    this.now += milliseconds
+    this.#answeredAt += milliseconds
+  }
+
   send(number: number, input: StepInput, attempt = 1): Promise<StepAnswer> {
-    const { readValue } = this
+    const { readValue, now } = this
+    const waited = now - this.#answeredAt
+    this.#answeredAt = now
     const options = { attempt, signal: AbortSignal.timeout(patienceMs), onOutput: () => undefined, readValue }
-    return this.host.advance(this.session, { number, now: this.now, input }, this.owner, options)
+    return this.host.advance(this.session, { number, now, waited, input }, this.owner, options)
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,31 @@ export const timeCases: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'is all that a timeout counts: none is over early because the code computed before it was set',
+    async run(scene) {
+      const notebook = await scene.notebook()
+      const source = `
+import asyncio, time
+begun = time.time()
+async with asyncio.timeout(2):
+    await get(1)
+    await get(2)
+print(time.time() - begun > 60)`
+      const first = expectAnswer(await notebook.begin(source), 'suspended')
+      notebook.pass(60_000)
+      notebook.now += 1_000
+      const answerTo = ({ calls }: typeof first) =>
+        notebook.advance({
+          type: 'results',
+          results: calls.map(({ index }) => ({ index, outcome: { status: 'ok', value: null } })),
+        })
+      const second = expectAnswer(await answerTo(first), 'suspended')
+      assert.equal(second.calls.length, 1)
+      expectNear(second.wakeInMs, 1_000, 10)
+      assert.equal(expectAnswer(await answerTo(second), 'completed').output, 'True\n')
+    },
+  },
+  {
     name: 'that can never come is an error, not a hang',
     async run(scene) {
       const { final } = await (await scene.notebook()).run('await asyncio.Future()')

@@ -6,17 +6,20 @@ export interface SessionFacts {
   readonly session: string
   /** Seed of the program's random numbers. */
   readonly seed: number
+  /** Milliseconds since the epoch when the session began; undefined when it is from before programs were told. */
+  readonly startedAt?: number | undefined
   readonly tools: readonly ToolSignature[]
   readonly limits: StepLimits
 }
 
-export function helloMessage({ session, seed, tools, limits }: SessionFacts, fence: Fence): HostMessage {
+export function helloMessage({ session, seed, startedAt, tools, limits }: SessionFacts, fence: Fence): HostMessage {
   return {
     type: 'hello',
     protocol: protocolVersion,
     fence,
     session,
     seed,
+    ...(startedAt === undefined ? {} : { started_at: startedAt }),
     tools,
     limits: {
       cell_seconds: limits.cellSeconds,

@@ -44,6 +44,8 @@ export type HostMessage =
       readonly fence: Fence
       readonly session: string
       readonly seed: number
+      /** Milliseconds since the epoch: with `now` of a step it is the program's time. Absent: the runner takes its own. */
+      readonly started_at?: number
       readonly tools: readonly ToolSignature[]
       readonly limits: {
         readonly cell_seconds: number
@@ -60,6 +62,7 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly now: number
+      readonly waited?: number
       readonly cell: number
     } & ({ readonly source: string } | { readonly ref: string }))
   | {
@@ -67,6 +70,7 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly now: number
+      readonly waited?: number
       readonly results: readonly {
         readonly call: number
         readonly outcome: {

@@ -24,6 +24,12 @@ describe('stepMessage', () => {
     })
   })
 
+  it('says how long was waited, where that is known', () => {
+    const source = { type: 'cell', cell: 2, source: 'x' } as const
+    expect(stepMessage({ ...step(source), waited: 3 }, [1, 4, 1])).toMatchObject({ now: 7, waited: 3 })
+    expect(stepMessage({ ...results(1), waited: 3 }, [1, 4, 1])).toMatchObject({ now: 7, waited: 3 })
+  })
+
   it('does the same for the source of a cell', () => {
     const cell = { type: 'cell', fence: [1, 4, 1], step: 4, now: 7, cell: 2 }
     expect(stepMessage(step({ type: 'cell', cell: 2, source: 'x' }), [1, 4, 1])).toEqual({ ...cell, source: 'x' })

@@ -5,18 +5,19 @@ import type { Fence, HostMessage } from './messages.js'
 
 /** A step as the runner gets it: small values in place, the others by their hash. */
 export function stepMessage(step: Step, fence: Fence): HostMessage {
-  const { number, now, input } = step
-  if (input.type === 'stop') return { type: 'advance', fence, step: number, now, results: [], stop: input.reason }
+  const { number, now, waited, input } = step
+  const when = { step: number, now, ...(waited === undefined ? {} : { waited }) }
+  if (input.type === 'stop') return { type: 'advance', fence, ...when, results: [], stop: input.reason }
   if (input.type === 'cell') {
     const { cell, source } = input
     const place = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
-    return { type: 'cell', fence, step: number, now, cell, ...place }
+    return { type: 'cell', fence, ...when, cell, ...place }
   }
   const results = input.results.map(({ index, outcome }) => {
     const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined
     return { call: index, outcome: ref ? { status: outcome.status, ref: ref.sha256 } : outcome }
   })
-  return { type: 'advance', fence, step: number, now, results }
+  return { type: 'advance', fence, ...when, results }
 }
 
 /** The values that a step names and the runner must be sent before it: each once. */

@@ -32,7 +32,7 @@ export function interpreterName(): string {
 
 function layerNames(layers: JailLayers): readonly string[] {
   return [
-    'child process without environment, permission model, no code from strings, empty realm',
+    `child process without the worker's environment, permission model, no code from strings, empty realm`,
     ...(layers.setpriv ? ['no new privileges, dies with the worker'] : []),
     ...(layers.shell ? ['kernel limits'] : []),
     ...(layers.unshare ? ['own network, process and IPC namespaces'] : []),

@@ -42,8 +42,9 @@ export class Interpreter {
   constructor({ file, args }: JailCommand) {
     this.#interrupts = new InterruptLine()
     this.#child = spawn(file, args, {
-      // Nothing of the worker's environment: that is where credentials are.
-      env: {},
+      // Nothing of the worker's environment: that is where credentials are. The time of day is that of every sandbox, not
+      // that of the host: another host may have to run the same program again.
+      env: { TZ: 'UTC' },
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe', this.#interrupts.childDescriptor, 'pipe'],
       // A session of its own: no terminal, no Ctrl-C meant for the worker, and one group to kill.

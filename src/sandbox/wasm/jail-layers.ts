@@ -7,7 +7,7 @@ import { factsOfNode } from './node-facts.js'
 import type { NodeFacts } from './node-facts.js'
 
 /**
- * What stands around an interpreter on this machine, besides what always does: a child process with an empty environment,
+ * What stands around an interpreter on this machine, besides what always does: a child process without our environment,
  * Node's permission model, no code from strings, an empty JavaScript realm, and the cap on Python's memory.
  */
 export interface JailLayers {

@@ -1,0 +1,42 @@
+"""Tasks and futures that are hashed by number.
+
+By default their hash is their address, so a set of them, such as `asyncio.wait` gives, has another order in every
+process: a program that goes through one and calls tools would make other calls when it is run again.
+"""
+
+import asyncio
+import itertools
+
+_numbers = itertools.count(1)
+_as_completed = asyncio.as_completed
+
+
+class _Numbered:
+    def __init__(self, *positional, **named):
+        self._number = next(_numbers)  # first: asyncio puts a task into a set while it is being made
+        super().__init__(*positional, **named)
+
+    def __hash__(self):
+        return self._number
+
+
+class Task(_Numbered, asyncio.Task):
+    pass
+
+
+class Future(_Numbered, asyncio.Future):
+    pass
+
+
+def as_completed(fs, **options):
+    # asyncio makes tasks of a *set* of coroutines, in the order of their addresses. Made here, they keep that of the code.
+    if not asyncio.isfuture(fs) and not asyncio.iscoroutine(fs):  # a mistake: asyncio says so
+        fs = [asyncio.ensure_future(each) for each in dict.fromkeys(fs)]
+    return _as_completed(fs, **options)
+
+
+as_completed.__doc__ = _as_completed.__doc__
+asyncio.as_completed = asyncio.tasks.as_completed = as_completed
+
+for _kind in (Task, Future):
+    _kind.__module__ = "asyncio"  # people read it in a repr

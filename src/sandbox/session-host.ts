@@ -22,6 +22,9 @@ export interface SessionOwner {
   readonly limits: Limits
 }
 
+/** Connections in a row that broke before the sandbox said anything of the step; then it is given up. */
+const fruitlessConnections = 2
+
 /** The sessions of one host: opens them, finds them again after a restart, and drives them. */
 export class SessionHost {
   readonly #options: SessionHostOptions
@@ -55,15 +58,24 @@ export class SessionHost {
     options: AdvanceOptions & { readonly signal: AbortSignal },
   ): Promise<StepAnswer> {
     let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
-    for (let connections = 1; ; connections += 1) {
+    const known = await this.#drivers.get(keyOf(session))
+    // One that broke between two steps has not failed this one.
+    let fruitless = known?.isLost ? -1 : 0
+    for (;;) {
       const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
-      const answer = await driver.advance(step, options)
+      let isFruitful = false
+      const onOutput = (text: string): void => {
+        isFruitful = true
+        options.onOutput(text)
+      }
+      const answer = await driver.advance(step, { ...options, onOutput })
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))
       await driver.detach()
-      // A broken connection is not a dead sandbox: ask the backend once more before giving it up.
-      if (answer.cause !== 'gone' || connections > 1) return answer
+      // A broken connection is not a dead sandbox: as long as connections bring something, ask the backend for another.
+      fruitless = isFruitful ? 0 : fruitless + 1
+      if (answer.cause !== 'gone' || fruitless === fruitlessConnections || options.signal.aborted) return answer
       end = answer
     }
   }

@@ -3,6 +3,7 @@ import { defaultLimits } from '../common/limits.js'
 import type { StepAnswer } from '../common/steps.js'
 import { HostileRunner } from '../../test/support/hostile-runner.js'
 import type { SandboxBackend } from './backend.js'
+import { deferred } from './deferred.js'
 import { SessionHost } from './session-host.js'
 
 const session = { id: 's', epoch: 1, backend: 'docker' } as const
@@ -98,5 +99,48 @@ describe('a connection that breaks while the sandbox lives', () => {
     await open()
     expect(await advance(1, over.signal)).toMatchObject({ type: 'lost', cause: 'gone' })
     expect(made()).toBe(1)
+  })
+})
+
+describe('code that is interrupted while connections break', () => {
+  const interrupted = { type: 'interrupted' }
+  const stopped = { type: 'failed', step: 1, kind: 'code_error', error: 'KeyboardInterrupt', output: '' }
+
+  /** The first connection carries the interrupt, and breaks after it has brought this. */
+  async function interruptedOver(message: object, second: (runner: HostileRunner) => void) {
+    const begun = deferred<void>()
+    const { sessions, open, advance } = host((runner) => {
+      runner.interrupt = async () => {
+        breaksAfter(message)(runner)
+        return true
+      }
+      begun.resolve()
+    }, second)
+    await open()
+    const answer = advance()
+    await begun.promise
+    await sessions.interrupt(session, 1)
+    return answer
+  }
+
+  it('is not interrupted twice, and the answer still says when it was', async () => {
+    let again = 0
+    const answer = await interruptedOver(interrupted, (runner) => {
+      runner.interrupt = async () => (again += 1) > 0
+      runner.say(stopped)
+    })
+    expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: expect.any(Number) })
+    expect(again).toBe(0)
+  })
+
+  it('is interrupted over the next connection when the first one did not live to say that it was', async () => {
+    const answer = await interruptedOver(output, (runner) => {
+      runner.interrupt = async () => {
+        runner.say(interrupted)
+        runner.say(stopped)
+        return true
+      }
+    })
+    expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: expect.any(Number) })
   })
 })

@@ -6,6 +6,7 @@ import type { OpenedSession, SessionRef, Step, StepAnswer } from '../common/step
 import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
 import type { SessionFacts } from './protocol/hello.js'
 import type { ToolSignature } from './protocol/messages.js'
+import { mustInterruptAgain, type RunningCode } from './interrupt.js'
 import { type AdvanceOptions, SessionDriver } from './session-driver.js'
 
 export interface SessionHostOptions {
@@ -61,6 +62,7 @@ export class SessionHost {
     const known = await this.#drivers.get(keyOf(session))
     // One that broke between two steps has not failed this one.
     let fruitless = known?.isLost ? -1 : 0
+    const code: RunningCode = {}
     for (;;) {
       const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
@@ -69,7 +71,9 @@ export class SessionHost {
         isFruitful = true
         options.onOutput(text)
       }
-      const answer = await driver.advance(step, { ...options, onOutput })
+      const answering = driver.advance(step, { ...options, onOutput }, code)
+      if (mustInterruptAgain(code)) void driver.interrupt(step.number)
+      const answer = await answering
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))
       await driver.detach()

@@ -10,6 +10,7 @@ import { toStepAnswer } from './protocol/answers.js'
 import {
   type Fence,
   type HostMessage,
+  isSameFence,
   protocolVersion,
   type RunnerMessage,
   runnerMessage,
@@ -72,6 +73,8 @@ interface Attempt extends AdvanceOptions {
 export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
+  /** The runner has said more than its greeting: this connection was good for something. */
+  hasSpoken = false
   #greeted = false
   /** Settles when the runner has said which step it took last. */
   readonly #ready = deferred<void>()
@@ -256,6 +259,7 @@ export class SessionDriver {
 
   #dispatch(message: RunnerMessage): void {
     const waiting = this.#waiting
+    this.hasSpoken ||= message.type !== 'ready'
     switch (message.type) {
       case 'ready':
         if (message.protocol !== protocolVersion || message.session !== this.#options.session) {
@@ -271,7 +275,7 @@ export class SessionDriver {
         waiting?.interrupted?.resolve()
         return
       case 'refused':
-        if (waiting && isSame(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)
+        if (waiting && isSameFence(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)
         return
       case 'suspended':
       case 'completed':
@@ -293,8 +297,4 @@ export class SessionDriver {
     this.#waiting?.answer.resolve(this.#lost)
     if (cause !== 'gone') void this.#connection.kill().catch(() => undefined)
   }
-}
-
-function isSame(one: Fence, other: Fence): boolean {
-  return one.every((part, place) => part === other[place])
 }

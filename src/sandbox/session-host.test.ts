@@ -107,15 +107,18 @@ describe('code that is interrupted while connections break', () => {
   const stopped = { type: 'failed', step: 1, kind: 'code_error', error: 'KeyboardInterrupt', output: '' }
 
   /** The first connection carries the interrupt, and breaks after it has brought this. */
-  async function interruptedOver(message: object, second: (runner: HostileRunner) => void) {
+  async function interruptedOver(message: object, ...next: readonly ((runner: HostileRunner) => void)[]) {
     const begun = deferred<void>()
-    const { sessions, open, advance } = host((runner) => {
-      runner.interrupt = async () => {
-        breaksAfter(message)(runner)
-        return true
-      }
-      begun.resolve()
-    }, second)
+    const { sessions, open, advance } = host(
+      (runner) => {
+        runner.interrupt = async () => {
+          breaksAfter(message)(runner)
+          return true
+        }
+        begun.resolve()
+      },
+      ...next,
+    )
     await open()
     const answer = advance()
     await begun.promise
@@ -125,7 +128,7 @@ describe('code that is interrupted while connections break', () => {
 
   it('is not interrupted twice, and the answer still says when it was', async () => {
     let again = 0
-    const answer = await interruptedOver(interrupted, (runner) => {
+    const answer = await interruptedOver(interrupted, breaksAfter(ready), (runner) => {
       runner.interrupt = async () => (again += 1) > 0
       runner.say(stopped)
     })

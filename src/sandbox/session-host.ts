@@ -23,7 +23,7 @@ export interface SessionOwner {
   readonly limits: Limits
 }
 
-/** Connections in a row that broke before the sandbox said anything of the step; then it is given up. */
+/** Connections in a row that broke before the sandbox said anything but its greeting; then it is given up. */
 const fruitlessConnections = 2
 
 /** The sessions of one host: opens them, finds them again after a restart, and drives them. */
@@ -59,26 +59,19 @@ export class SessionHost {
     options: AdvanceOptions & { readonly signal: AbortSignal },
   ): Promise<StepAnswer> {
     let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
-    const known = await this.#drivers.get(keyOf(session))
-    // One that broke between two steps has not failed this one.
-    let fruitless = known?.isLost ? -1 : 0
     const code: RunningCode = {}
+    let fruitless = 0
     for (;;) {
       const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
-      let isFruitful = false
-      const onOutput = (text: string): void => {
-        isFruitful = true
-        options.onOutput(text)
-      }
-      const answering = driver.advance(step, { ...options, onOutput }, code)
+      const answering = driver.advance(step, options, code)
       if (mustInterruptAgain(code)) void driver.interrupt(step.number)
       const answer = await answering
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))
       await driver.detach()
       // A broken connection is not a dead sandbox: as long as connections bring something, ask the backend for another.
-      fruitless = isFruitful ? 0 : fruitless + 1
+      fruitless = driver.hasSpoken ? 0 : fruitless + 1
       if (answer.cause !== 'gone' || fruitless === fruitlessConnections || options.signal.aborted) return answer
       end = answer
     }

@@ -8,6 +8,8 @@ import { root, setup, stop } from './setup.mjs'
 
 const report = join(root, 'test-report.json')
 const modes = ['required', 'auto', 'off']
+/** What runs unless other projects are asked for; the modes are `npm run test:modes`. */
+const usual = ['--project=unit', '--project=integration', '--project=attacks']
 
 const docker = process.env['PTC_TEST_DOCKER'] ?? 'auto'
 if (!modes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${modes.join(', ')}.`)
@@ -20,7 +22,9 @@ function runTests() {
   // An old report must not speak for a run that crashed before it wrote one.
   rmSync(report, { force: true })
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const { status, signal } = spawnSync(process.execPath, [vitest, 'run', ...reporters(), ...process.argv.slice(2)], {
+  const asked = process.argv.slice(2)
+  const projects = asked.some((argument) => argument.startsWith('--project')) ? [] : usual
+  const { status, signal } = spawnSync(process.execPath, [vitest, 'run', ...reporters(), ...projects, ...asked], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, PTC_TEST_DOCKER: docker },

@@ -9,6 +9,24 @@ function project(name: string, include: string, exclude: string[] = []) {
   return { test: { ...patience, name, include: [include], exclude } }
 }
 
+/** Tests of whole runs, on workers in the process of the test. */
+const functional = [
+  'test/{agent,program,endless,large-values,modes}/*.test.ts',
+  'test/sessions/{expiry,interrupt,limits,runs,sessions}.test.ts',
+  'test/limits/{captured-output,limits,run-limits}.test.ts',
+  'test/parking/parking.test.ts',
+  'test/run-tree/chain.test.ts',
+  'test/team-expenses/end-to-end.test.ts',
+  'test/values/{garbage,payload-storage,s3-run}.test.ts',
+]
+
+/** The functional suite, in a harder world: `npm run test:modes`. */
+function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach') {
+  return {
+    test: { ...patience, name: mode, include: functional, setupFiles: [`test/modes/${mode}.ts`], provide: { mode } },
+  }
+}
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
@@ -26,6 +44,9 @@ export default defineConfig({
       ]),
       project('attacks', 'test/attacks/**/*.test.ts'),
       project('chaos', 'test/chaos/**/*.test.ts', ['test/chaos/representative.test.ts']),
+      inMode('always-replay'),
+      inMode('always-evict'),
+      inMode('always-reattach'),
     ],
   },
 })

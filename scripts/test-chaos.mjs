@@ -1,4 +1,4 @@
-// `npm run test:chaos [-- vitest arguments]`: everything is killed, everywhere; then a report of all runs together.
+// `npm run test:chaos [-- vitest arguments]`: everything is killed, everywhere, and the functional suite runs in harder worlds; then a report of all runs together.
 // PTC_CHAOS_SEED and PTC_CHAOS_RUNS choose the random runs; one seed repeats one run: PTC_CHAOS_SEED=7 PTC_CHAOS_RUNS=1 npm run test:chaos -- random
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,13 +7,19 @@ import { build } from './build.mjs'
 import { runTests } from './run-tests.mjs'
 import { setup } from './setup.mjs'
 
+const projects = ['chaos', 'always-replay', 'always-evict', 'always-reattach']
+
 setup()
 await build()
 await build('chaos')
 const folder = mkdtempSync(join(tmpdir(), 'ptc-chaos-report-'))
 const file = join(folder, 'runs.jsonl')
 process.env.PTC_CHAOS_REPORT = file
-const code = runTests(['--project', 'chaos', ...process.argv.slice(2)], () => tell(file))
+const wanted = process.argv.slice(2)
+const choice = wanted.some((word) => word.startsWith('--project'))
+  ? []
+  : projects.flatMap((name) => ['--project', name])
+const code = runTests([...choice, ...wanted], () => tell(file))
 rmSync(folder, { recursive: true, force: true })
 process.exit(code)
 

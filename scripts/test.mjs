@@ -9,5 +9,7 @@ setup()
 await build()
 await build('chaos')
 const wanted = process.argv.slice(2)
-const choice = wanted.includes('--project') ? [] : projects.flatMap((name) => ['--project', name])
+const choice = wanted.some((word) => word.startsWith('--project'))
+  ? []
+  : projects.flatMap((name) => ['--project', name])
 process.exit(runTests([...choice, ...wanted]))

@@ -5,21 +5,32 @@ import { type Deferred, deferred } from './deferred.js'
 /** An interrupt that came when no code ran (before its begin, in the middle of a frame) is made again, so often. */
 const interrupts = { times: 5, everyMs: 1_000 } as const
 
-/** A step that is under way. */
+/** The code of one step, over all connections that the step takes. */
+export interface RunningCode {
+  /** When it began, by a clock that never jumps (`performance.now`). */
+  since?: number
+  /** It was to be interrupted, so long after that. */
+  interruptedAfterMs?: number
+  /** The runner has said that an interrupt has reached it. */
+  wasReached?: boolean
+}
+
+/** A step that is under way over one connection. */
 export interface Interruptible {
   readonly answer: Deferred<StepAnswer>
-  /** When its code began, by a clock that never jumps (`performance.now`). */
-  since: number
-  interruptedAfterMs?: number
+  readonly code: RunningCode
   /** The latest interrupt has reached the code. */
   interrupted?: Deferred<void>
 }
 
 /** Settles when the interrupt has reached the code, or the step has ended, or it was tried often enough. */
 export async function interruptCode(connection: SandboxConnection, step: Interruptible): Promise<void> {
-  step.interruptedAfterMs ??= Math.round(performance.now() - step.since)
+  const { code } = step
+  const now = performance.now()
+  code.interruptedAfterMs ??= Math.round(now - (code.since ?? now))
   step.interrupted = deferred()
-  const settled = Promise.race([step.interrupted.promise, step.answer.promise]).then(
+  const reached = step.interrupted.promise.then(() => (code.wasReached = true))
+  const settled = Promise.race([reached, step.answer.promise]).then(
     () => true,
     () => true,
   )
@@ -30,7 +41,12 @@ export async function interruptCode(connection: SandboxConnection, step: Interru
   }
 }
 
+/** An interrupt went under with the connection it was made over. */
+export function mustInterruptAgain({ interruptedAfterMs, wasReached }: RunningCode): boolean {
+  return interruptedAfterMs !== undefined && wasReached !== true
+}
+
 /** The answer with the moment of the interrupt, which a rebuild repeats. */
-export function withInterrupt(answer: StepAnswer, { interruptedAfterMs }: Interruptible): StepAnswer {
+export function withInterrupt(answer: StepAnswer, { interruptedAfterMs }: RunningCode): StepAnswer {
   return answer.type === 'lost' || interruptedAfterMs === undefined ? answer : { ...answer, interruptedAfterMs }
 }

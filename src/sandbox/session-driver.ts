@@ -3,13 +3,14 @@ import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
-import { interruptCode, type Interruptible, withInterrupt } from './interrupt.js'
+import { interruptCode, type Interruptible, type RunningCode, withInterrupt } from './interrupt.js'
 import { causeOf, reasonOf } from './lost.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
 import { toStepAnswer } from './protocol/answers.js'
 import {
   type Fence,
   type HostMessage,
+  isSameFence,
   protocolVersion,
   type RunnerMessage,
   runnerMessage,
@@ -72,6 +73,8 @@ interface Attempt extends AdvanceOptions {
 export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
+  /** The runner has said more than its greeting: this connection was good for something. */
+  hasSpoken = false
   #greeted = false
   /** Settles when the runner has said which step it took last. */
   readonly #ready = deferred<void>()
@@ -97,22 +100,22 @@ export class SessionDriver {
   }
 
   /**
-   * Runs one step and gives its answer. A step already under way (an earlier attempt of the same activity) is joined.
+   * Runs one step, of whose code earlier connections knew `code`, and gives its answer. A step that is under way is joined.
    *
    * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner has
    * not taken the step: it can be asked again, or for another in its place
    */
-  async advance(step: Step, options: AdvanceOptions): Promise<StepAnswer> {
+  async advance(step: Step, options: AdvanceOptions, code: RunningCode = {}): Promise<StepAnswer> {
     if (this.#lost) return this.#lost
     const fence: Fence = [this.#options.epoch, step.number, options.attempt]
     const sending = new AbortController()
     const attempt: Attempt = { ...options, step, fence, failed: deferred(), sending, resends: 0 }
-    const waiting = this.#await(attempt)
+    const waiting = this.#await(attempt, code)
     try {
       this.#ask(waiting)
       // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
       const answer = await Promise.race([waiting.answer.promise, attempt.failed.promise])
-      return withInterrupt(answer, waiting)
+      return withInterrupt(answer, waiting.code)
     } catch (thrown) {
       // Nobody goes on with the step: who joined it must not wait for ever.
       if (waiting.attempt === attempt) waiting.answer.reject(thrown)
@@ -143,7 +146,7 @@ export class SessionDriver {
   }
 
   /** Joins the step if it is under way, else begins it. */
-  #await(attempt: Attempt): Waiting {
+  #await(attempt: Attempt, code: RunningCode): Waiting {
     const before = this.#waiting
     before?.attempt.sending.abort()
     if (before?.step === attempt.step.number) {
@@ -154,7 +157,7 @@ export class SessionDriver {
     const answer = deferred<StepAnswer>()
     const deadline = new Deadline(() => void this.#stop(answer))
     deadline.start(this.#patienceMs)
-    this.#waiting = { step: attempt.step.number, answer, deadline, attempt, since: performance.now() }
+    this.#waiting = { step: attempt.step.number, answer, deadline, attempt, code }
     return this.#waiting
   }
 
@@ -190,7 +193,7 @@ export class SessionDriver {
       if (step.number > this.#taken) await this.#sendValues(refs, attempt, deadline, signal)
     }
     if (signal.aborted) return
-    if (this.#waiting?.attempt === attempt) this.#waiting.since = performance.now()
+    if (this.#waiting?.attempt === attempt) this.#waiting.code.since ??= performance.now()
     await this.#send(stepMessage(step, fence))
     this.#taken = Math.max(this.#taken, step.number)
   }
@@ -260,6 +263,7 @@ export class SessionDriver {
 
   #dispatch(message: RunnerMessage): void {
     const waiting = this.#waiting
+    this.hasSpoken ||= message.type !== 'ready'
     switch (message.type) {
       case 'ready':
         if (message.protocol !== protocolVersion || message.session !== this.#options.session) {
@@ -275,7 +279,7 @@ export class SessionDriver {
         waiting?.interrupted?.resolve()
         return
       case 'refused':
-        if (waiting && waiting.attempt.fence.join() === message.fence.join()) this.#refused(waiting, message)
+        if (waiting && isSameFence(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)
         return
       case 'suspended':
       case 'completed':

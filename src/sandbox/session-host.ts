@@ -8,6 +8,7 @@ import type { OpenedSession, SessionRef, Step, StepAnswer } from '../common/step
 import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
 import type { SessionFacts } from './protocol/hello.js'
 import type { ToolSignature } from './protocol/messages.js'
+import { mustInterruptAgain, type RunningCode } from './interrupt.js'
 import { type AdvanceOptions, SessionDriver } from './session-driver.js'
 
 export interface SessionHostOptions {
@@ -23,6 +24,9 @@ export interface SessionOwner {
   readonly runId: string
   readonly limits: Limits
 }
+
+/** Connections in a row that broke before the sandbox said anything but its greeting; then it is given up. */
+const fruitlessConnections = 2
 
 /** The sessions of one host: opens them, finds them again after a restart, and drives them. */
 export class SessionHost {
@@ -61,16 +65,21 @@ export class SessionHost {
     options: AdvanceOptions & { readonly signal: AbortSignal },
   ): Promise<StepAnswer> {
     let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
-    for (let connections = 1; ; connections += 1) {
+    const code: RunningCode = {}
+    let fruitless = 0
+    for (;;) {
       const driver = await this.#find(session, limits, options.signal)
       if (!driver) return end
-      const answer = await unlessAborted(options.signal, driver.advance(step, options))
+      const answering = driver.advance(step, options, code)
+      if (mustInterruptAgain(code)) void driver.interrupt(step.number)
+      const answer = await unlessAborted(options.signal, answering)
       crashPoint('step.answered')
       if (answer.type !== 'lost') return answer
       this.#drivers.delete(keyOf(session))
       await driver.detach()
-      // A broken connection is not a dead sandbox: ask the backend once more before giving it up.
-      if (answer.cause !== 'gone' || connections > 1) return answer
+      // A broken connection is not a dead sandbox: as long as connections bring something, ask the backend for another.
+      fruitless = driver.hasSpoken ? 0 : fruitless + 1
+      if (answer.cause !== 'gone' || fruitless === fruitlessConnections || options.signal.aborted) return answer
       end = answer
     }
   }

@@ -6,6 +6,7 @@ import type { SessionHost } from '../sandbox/session-host.js'
 import { payloadStorage } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
 import type { ResolvedConfig } from './config/parse-config.js'
+import { executionTime } from './execution-time.js'
 import { workflowBundle } from './workflow-bundle.js'
 
 export interface WorkerGroupOptions {
@@ -39,6 +40,7 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
     create(options, queueOf(options, 'workflow'), {
       workflowBundle: workflowBundle(),
       stickyQueueScheduleToStartTimeout: stickyTimeout,
+      ...executionTime,
       activities: workflowActivities(options.config.plan, options.values),
     }),
   ],

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import { inMode } from '../support/mode.js'
 import { answerResult, call, code, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
 
-it('the history tells a person what happened: every step its own row, under its own name, with a summary', async () => {
+it('the history tells a person what happened: every step its own row, its own name, a summary', async ({ skip }) => {
+  skip(inMode('always-evict'), 'these are the rows of a run that loses no sandbox')
   const input = z.object({ employee_id: z.string(), quarter: z.string() })
   const stack = await Stack.start({
     tools: [tool('get_expenses', () => 7, { input }), tool('notify', () => 'ok', { summary: () => 'notify the team' })],

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeDocker } from '../support/docker.js'
+import { evictions, inMode } from '../support/mode.js'
 import { answerResult, code, text, turn } from '../support/script.js'
 import { messagesOf, Stack, type StackOptions } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
@@ -29,7 +30,7 @@ describeDocker('code that breaks its sandbox', () => {
     })
     expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[timed_out\]/) })
     expect(answer).toBe('kept True')
-    expect((await stack.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(1)
+    expect((await stack.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(1 + evictions(1))
   })
 
   it('by work that can not be interrupted is killed, and earlier variables come back', async () => {
@@ -57,6 +58,7 @@ describeDocker('code that breaks its sandbox', () => {
 
   it('by ending its process is tried again a few times only; then earlier variables come back', async () => {
     let calls = 0
+    // What is evicted at the note is the first of the few times.
     const note = tool('note', () => (calls += 1))
     const { told, answer, stack } = await twoCells(
       'import os\nawait note()\nprint("on the way")\nos._exit(3)',
@@ -66,7 +68,7 @@ describeDocker('code that breaks its sandbox', () => {
     expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
     expect(answer).toBe('kept')
     expect(calls).toBe(1)
-    expect((await stack.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(4)
+    expect((await stack.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(4 + evictions(1))
   })
 
   it('gets no result of a call that a dropped cell has made, although the numbers begin again', async () => {
@@ -125,7 +127,8 @@ describeDocker('a container that is killed', () => {
     return { stack, handle }
   }
 
-  it('under code that does not repeat itself ends the cell as diverged, and the run goes on', async () => {
+  it('under code that does not repeat itself ends the cell as diverged, and the run goes on', async ({ skip }) => {
+    skip(inMode('always-evict'), 'it diverges at its first call, before its container can be killed at the second')
     const { stack, handle } = await stackWith(
       'await echo(value=open("/proc/sys/kernel/random/uuid").read())\nprint(await wait())',
     )

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
-import { Worker } from '@temporalio/worker'
 import { describe, expect, it } from 'vitest'
 import { workflowBundle } from '../../src/worker/workflow-bundle.js'
+import { replay } from '../support/replay.js'
 
 const folder = fileURLToPath(new URL('../histories/', import.meta.url))
 
@@ -17,6 +17,6 @@ describe('a recorded history replays', () => {
 
   it.each(recorded)('F32: %s', async (file) => {
     const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${file}`, 'utf8')))
-    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, 'recorded')
+    await replay({ workflowBundle: workflowBundle() }, history, 'recorded')
   })
 })

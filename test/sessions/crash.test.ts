@@ -1,13 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import Dockerode from 'dockerode'
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient, type PtcClient } from '../../src/client/index.js'
 import { describeDocker } from '../support/docker.js'
 import { Ledger } from '../support/ledger.js'
 import { connectClient, uniqueName } from '../support/temporal.js'
 import { WorkerProcess } from '../support/worker-process.js'
+import { replay } from '../support/replay.js'
 
 const config = fileURLToPath(new URL('../fixtures/ledger.config.ts', import.meta.url))
 const workflowBundle = { codePath: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)) }
@@ -73,7 +74,7 @@ class KillScene {
   async close(): Promise<void> {
     await this.ptc.sessions.close(this.name)
     expect(await this.#containers()).toEqual([])
-    await Worker.runReplayHistory({ workflowBundle }, await this.run.fetchHistory(), this.run.workflowId)
+    await replay({ workflowBundle }, await this.run.fetchHistory(), this.run.workflowId)
   }
 
   #containers() {

@@ -1,7 +1,7 @@
 import Dockerode from 'dockerode'
 import { fileURLToPath } from 'node:url'
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { expect, onTestFinished } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
 import { createPtcClient, type PtcClient } from '../../src/client/index.js'
@@ -10,6 +10,7 @@ import { exitCodeIn } from './exit-code-in.js'
 import { Ledger } from './ledger.js'
 import { connectClient, uniqueName } from './temporal.js'
 import { WorkerProcess } from './worker-process.js'
+import { replay } from './replay.js'
 
 const config = fileURLToPath(new URL('../fixtures/ledger.config.ts', import.meta.url))
 const workflowBundle = { codePath: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)) }
@@ -233,7 +234,7 @@ export class CrashScene {
 
   /** The history replays on the workflow code of today. */
   async replays(handle: WorkflowHandle): Promise<void> {
-    await Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId)
+    await replay({ workflowBundle }, await handle.fetchHistory(), handle.workflowId)
   }
 
   async result(handle: WorkflowHandle): Promise<AgentResult> {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import Dockerode from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
-import { Worker } from '@temporalio/worker'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
@@ -18,6 +17,7 @@ import { workflowBundle } from '../../src/worker/workflow-bundle.js'
 import { chainOf, type History, historyOf } from './histories.js'
 import { recordHistories } from './record-history.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
+import { replay } from './replay.js'
 
 installRuntime('ERROR', () => undefined)
 
@@ -155,7 +155,7 @@ export class Stack {
     const chain = await this.chain(handle)
     recordHistories(chain)
     for (const history of chain) {
-      await Worker.runReplayHistory({ workflowBundle: workflowBundle(), dataConverter }, history, handle.workflowId)
+      await replay({ workflowBundle: workflowBundle(), dataConverter }, history, handle.workflowId)
     }
   }
 

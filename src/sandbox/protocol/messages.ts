@@ -13,6 +13,10 @@ export const protocolVersion = 2
  */
 export type Fence = readonly [epoch: number, step: number, attempt: number]
 
+export function isSameFence(one: Fence, other: Fence): boolean {
+  return one.every((part, place) => part === other[place])
+}
+
 /** What the runner knows of a tool. */
 export interface ToolSignature {
   readonly name: string

@@ -48,7 +48,7 @@ chaos report
 function count(names) {
   const counts = new Map()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].sort()
+  return [...counts].sort(([one], [other]) => one.localeCompare(other))
 }
 
 function quantile(sorted, share) {

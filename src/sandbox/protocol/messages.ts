@@ -66,6 +66,7 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly now: number
+      /** Milliseconds since the last answer: see `Step`. */
       readonly waited?: number
       readonly cell: number
     } & ({ readonly source: string } | { readonly ref: string }))

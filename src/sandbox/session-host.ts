@@ -79,7 +79,7 @@ export class SessionHost {
       await driver.detach()
       // A broken connection is not a dead sandbox: as long as connections bring something, ask the backend for another.
       fruitless = driver.hasSpoken ? 0 : fruitless + 1
-      if (answer.cause !== 'gone' || fruitless === fruitlessConnections || options.signal.aborted) return answer
+      if (answer.cause !== 'gone' || fruitless === fruitlessConnections) return answer
       end = answer
     }
   }

@@ -20,10 +20,17 @@ const functional = [
   'test/values/{garbage,payload-storage,s3-run}.test.ts',
 ]
 
-/** The functional suite, in a harder world: `npm run test:modes`. */
+/** The functional suite, in a harder world, which takes its time: `npm run test:modes`. */
 function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach') {
   return {
-    test: { ...patience, name: mode, include: functional, setupFiles: [`test/modes/${mode}.ts`], provide: { mode } },
+    test: {
+      ...patience,
+      testTimeout: 600_000,
+      name: mode,
+      include: functional,
+      setupFiles: [`test/modes/${mode}.ts`],
+      provide: { mode },
+    },
   }
 }
 

@@ -63,10 +63,12 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(2_000)))))
     const { keys, made } = countingTool()
     const release = new Happening<string>()
     let slow = 0
-    const wait = tool('wait', () => {
+    const waits = (): Promise<string> => {
       slow += 1
       return release.happened
-    })
+    }
+    // Long: an attempt that is out of time would be made again.
+    const wait = tool('wait', waits, { timeout: '10m' })
     const last = tool('last', () => release.happen('waited'))
     const stack = await Stack.start({ tools: [made, wait, last], limits: short })
     const { outcome } = await stack.run(`

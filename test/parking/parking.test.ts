@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call, code, answerResult, turn } from '../support/script.js'
 import { describeDocker } from '../support/docker.js'
+import { inMode } from '../support/mode.js'
 import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
 
@@ -41,17 +42,20 @@ await charge(name="after")
     mail.happen('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
-    expect(await summaries(stack)).toEqual([
-      'open a session (docker)',
-      'run cell 1',
-      'go on with 1 result',
-      'park the session',
-      'wake the session (2)',
-      'repeat 2 recorded steps',
-      'go on with 1 result',
-      'go on with 1 result',
-      'close the session',
-    ])
+    // What is lost in always-evict has rows of its own.
+    if (!inMode('always-evict')) {
+      expect(await summaries(stack)).toEqual([
+        'open a session (docker)',
+        'run cell 1',
+        'go on with 1 result',
+        'park the session',
+        'wake the session (2)',
+        'repeat 2 recorded steps',
+        'go on with 1 result',
+        'go on with 1 result',
+        'close the session',
+      ])
+    }
     await stack.leftClean(handle)
   })
 

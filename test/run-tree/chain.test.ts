@@ -23,7 +23,7 @@ function callsOf({ turns }: RunTree): readonly number[] {
 const each = Array.from({ length: 60 }, (_, place) => place + 1)
 
 describe('a program that goes on in fresh histories', () => {
-  it('is one run for whoever follows it, shows it, lists it or waits for it', { timeout: 120_000 }, async () => {
+  it('is one run for whoever follows it, shows it, lists it or waits for it', async () => {
     const stack = await Stack.start({ tools: [echo], limits })
     const { ptc } = stack
     const handle = await ptc.startProgram({ source: sixty })
@@ -60,7 +60,7 @@ describe('a program that goes on in fresh histories', () => {
     expect(listed[0]?.summary).toContain('total = 0')
   })
 
-  it('is cancelled by the id it was started with', { timeout: 120_000 }, async () => {
+  it('is cancelled by the id it was started with', async () => {
     const reached = new Happening<null>()
     const wait = tool('wait', (_input, { signal }) => {
       reached.happen(null)
@@ -75,27 +75,23 @@ describe('a program that goes on in fresh histories', () => {
     expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 61 } })
   })
 
-  it(
-    'is drawn from what is there when its first histories are gone from the server',
-    { timeout: 120_000 },
-    async () => {
-      const stack = await Stack.start({ tools: [echo], limits })
-      const handle = await stack.ptc.startProgram({ source: sixty })
-      await handle.result()
-      const whole = await handle.tree()
-      const [first = '', second] = whole.runIds
-      await deleteRun(stack, handle.workflowId, first)
-      const rest = await stack.ptc.handle(handle.workflowId).tree()
-      expect(rest).toMatchObject({ runId: second, lacksBeginning: true, status: 'completed', totals: whole.totals })
-      const calls = callsOf(rest)
-      expect(calls.length).toBeGreaterThan(10)
-      expect(calls).toEqual(each.slice(-calls.length))
-      expect(rest.turns[0]?.cells[0]?.output).toBe(printed)
-    },
-  )
+  it('is drawn from what is there when its first histories are gone from the server', async () => {
+    const stack = await Stack.start({ tools: [echo], limits })
+    const handle = await stack.ptc.startProgram({ source: sixty })
+    await handle.result()
+    const whole = await handle.tree()
+    const [first = '', second] = whole.runIds
+    await deleteRun(stack, handle.workflowId, first)
+    const rest = await stack.ptc.handle(handle.workflowId).tree()
+    expect(rest).toMatchObject({ runId: second, lacksBeginning: true, status: 'completed', totals: whole.totals })
+    const calls = callsOf(rest)
+    expect(calls.length).toBeGreaterThan(10)
+    expect(calls).toEqual(each.slice(-calls.length))
+    expect(rest.turns[0]?.cells[0]?.output).toBe(printed)
+  })
 })
 
-it('an agent that goes on in fresh histories keeps its question, turns and cells', { timeout: 120_000 }, async () => {
+it('an agent that goes on in fresh histories keeps its question, turns and cells', async () => {
   const script = [turn(code(sixty)), turn(code('print(total)')), answerResult]
   const stack = await Stack.start({ tools: [echo], limits, script })
   const handle = await stack.ptc.startAgent({ question: 'How much is it?' })
@@ -115,26 +111,22 @@ it('an agent that goes on in fresh histories keeps its question, turns and cells
   expect(callsOf(tree)).toEqual(each)
 })
 
-it(
-  'a run that is reset after it went on in fresh histories is drawn from its first',
-  { timeout: 120_000 },
-  async () => {
-    const stack = await Stack.start({ tools: [echo], limits })
-    const handle = await stack.ptc.startProgram({ source: sixty })
-    await handle.result()
-    const before = await handle.tree()
-    const [first, second] = before.runIds
-    const again = await resetRun(stack, handle.workflowId, second ?? '')
-    const latest = stack.ptc.handle(handle.workflowId)
-    expect(await latest.result()).toMatchObject({ outcome: { status: 'ok', output: printed } })
-    const tree = await latest.tree()
-    expect(tree.runIds.slice(0, 2)).toEqual([first, again])
-    expect(tree).toMatchObject({ source: sixty, status: 'completed', totals: { toolCalls: 60 } })
-    expect(callsOf(tree)).toEqual(each)
-    // What was done before is still there to be seen.
-    expect((await stack.ptc.handle(handle.workflowId, second).tree()).runIds).toEqual(before.runIds)
-  },
-)
+it('a run that is reset after it went on in fresh histories is drawn from its first', async () => {
+  const stack = await Stack.start({ tools: [echo], limits })
+  const handle = await stack.ptc.startProgram({ source: sixty })
+  await handle.result()
+  const before = await handle.tree()
+  const [first, second] = before.runIds
+  const again = await resetRun(stack, handle.workflowId, second ?? '')
+  const latest = stack.ptc.handle(handle.workflowId)
+  expect(await latest.result()).toMatchObject({ outcome: { status: 'ok', output: printed } })
+  const tree = await latest.tree()
+  expect(tree.runIds.slice(0, 2)).toEqual([first, again])
+  expect(tree).toMatchObject({ source: sixty, status: 'completed', totals: { toolCalls: 60 } })
+  expect(callsOf(tree)).toEqual(each)
+  // What was done before is still there to be seen.
+  expect((await stack.ptc.handle(handle.workflowId, second).tree()).runIds).toEqual(before.runIds)
+})
 
 /** Resets to the first thing that happened in this run; gives the new one. */
 async function resetRun({ client }: Stack, workflowId: string, runId: string): Promise<string> {

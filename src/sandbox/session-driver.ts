@@ -3,7 +3,7 @@ import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
-import { interruptCode, type Interruptible, type RunningCode, withInterrupt } from './interrupt.js'
+import { interruptCode, type RunningCode, withInterrupt } from './interrupt.js'
 import { causeOf, reasonOf } from './lost.js'
 import { encodeFrame, FrameDecoder } from './protocol/frames.js'
 import { toStepAnswer } from './protocol/answers.js'
@@ -19,21 +19,13 @@ import {
 import { helloMessage, type SessionFacts } from './protocol/hello.js'
 import { stepMessage, valuesOf } from './protocol/step-message.js'
 import { Deadline } from './deadline.js'
-import { type ReadValue, transferValues } from './value-transfer.js'
+import type { AdvanceOptions, Attempt, Waiting } from './step-under-way.js'
+import { transferValues } from './value-transfer.js'
 
 export interface DriverOptions extends SessionFacts {
   readonly epoch: number
   /** True when the sandbox is older than this connection. */
   readonly resume: boolean
-}
-
-export interface AdvanceOptions {
-  /** Of the activity; part of the fence. */
-  readonly attempt: number
-  /** Printed text as it appears; best effort. */
-  readonly onOutput: (text: string) => void
-  /** For what the step refers to. */
-  readonly readValue: ReadValue
 }
 
 /** How long a stopped cell may take to answer before its sandbox is killed. */
@@ -44,26 +36,6 @@ const parseMsPerMebibyte = 1_000
 
 /** Times that a transfer into which another worker wrote begins again. */
 const maximumResends = 8
-
-/** A step whose answer is awaited. */
-interface Waiting extends Interruptible {
-  readonly step: number
-  readonly answer: Deferred<StepAnswer>
-  readonly deadline: Deadline
-  /** The latest; it has taken over from those before. */
-  attempt: Attempt
-}
-
-/** One caller of `advance`. */
-interface Attempt extends AdvanceOptions {
-  readonly step: Step
-  readonly fence: Fence
-  /** Rejects when the step can't be sent. */
-  readonly failed: Deferred<never>
-  /** Ends what is being sent. */
-  sending: AbortController
-  resends: number
-}
 
 /**
  * Drives one runner over one connection: greets it, sends steps, and turns whatever happens (an answer, the end of the

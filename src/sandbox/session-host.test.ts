@@ -97,7 +97,7 @@ describe('a connection that breaks while the sandbox lives', () => {
       breaksAfter(output)(runner)
     }, answer(1))
     await open()
-    await expect(advance(1, over.signal)).rejects.toBe(over.signal.reason)
+    await expect(advance(1, over.signal)).rejects.toThrow(/aborted/)
     expect(made()).toBe(1)
   })
 })

@@ -9,7 +9,8 @@ import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
 import type { SessionFacts } from './protocol/hello.js'
 import type { ToolSignature } from './protocol/messages.js'
 import { mustInterruptAgain, type RunningCode } from './interrupt.js'
-import { type AdvanceOptions, SessionDriver } from './session-driver.js'
+import { SessionDriver } from './session-driver.js'
+import type { AdvanceOptions } from './step-under-way.js'
 
 export interface SessionHostOptions {
   readonly namespace: string

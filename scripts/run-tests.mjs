@@ -8,8 +8,21 @@ import { root, stop } from './setup.mjs'
 const report = join(root, 'test-report.json')
 const modes = ['required', 'auto', 'off']
 
-/** Gives the exit code. `beforeCount` is called when the tests have ended: nothing comes after the line with the count. */
-export function runTests(vitestArguments, beforeCount = () => undefined) {
+/** What the command line asks vitest for; these projects when it names none. */
+export function choiceOf(projects) {
+  const wanted = process.argv.slice(2)
+  const isNamed = wanted.some((word) => word.startsWith('--project'))
+  return [...(isNamed ? [] : projects.flatMap((name) => ['--project', name])), ...wanted]
+}
+
+/**
+ * Gives the exit code. `tell` is called when the tests have ended, for a report, since nothing comes after the line with the count; each line
+ * that it gives is one more failure.
+ *
+ * @param {string[]} vitestArguments
+ * @param {() => string[] | Promise<string[]>} tell
+ */
+export async function runTests(vitestArguments, tell = () => []) {
   const docker = process.env['PTC_TEST_DOCKER'] ?? 'auto'
   if (!modes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${modes.join(', ')}.`)
   // An old report must not speak for a run that crashed before it wrote one.
@@ -26,9 +39,11 @@ export function runTests(vitestArguments, beforeCount = () => undefined) {
   const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 }
   const nothingRan = counts !== undefined && passed + failed === 0
   if (nothingRan) console.error('durable-ptc: no test ran')
-  beforeCount()
+  const problems = await tell()
+  for (const problem of problems) console.error(`durable-ptc: ${problem}`)
   // vitest can fail without a failed test: an unhandled rejection, a broken global set-up. That is a failure too.
-  const allFailed = failed === 0 && (status !== 0 || counts === undefined || nothingRan) ? 1 : failed
+  const others = failed === 0 && (status !== 0 || counts === undefined || nothingRan) ? 1 : 0
+  const allFailed = failed + problems.length + others
   console.log(`${passed} passed, ${allFailed} failed, ${skipped} skipped`)
   return allFailed === 0 ? 0 : 1
 }

@@ -91,14 +91,18 @@ export class CrashScene {
     await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
   }
 
+  /** The first first. */
+  get workers(): readonly WorkerProcess[] {
+    return this.#workers
+  }
+
   /** kill -9 of whatever works, then a new worker: on the same host unless said otherwise. */
   async replaceWorker(hostId?: string): Promise<void> {
     await this.killWorkers()
     await this.startWorker(hostId)
   }
 
-  startAgent(question = 'go'): Promise<WorkflowHandle> {
-    const workflowId = uniqueName('agent')
+  startAgent(question = 'go', workflowId = uniqueName('agent')): Promise<WorkflowHandle> {
     return this.client.workflow.start('agent', { workflowId, taskQueue: this.#taskQueue, args: [{ question }] })
   }
 
@@ -178,6 +182,19 @@ export class CrashScene {
       const code = applicationFailureInfo?.type ?? 'timeout'
       return [{ activity: activityType?.name ?? '', attempt: attempt ?? 0, code, message: message ?? '' }]
     })
+  }
+
+  /** Settles when this worker has taken over an activity of this type. */
+  async takenOverBy(worker: WorkerProcess, handle: WorkflowHandle, type: string): Promise<void> {
+    const isTaken = async (): Promise<boolean> => {
+      const { raw } = await handle.describe()
+      const running = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
+      return running.some(
+        ({ state, lastWorkerIdentity }) =>
+          Number(state) === started && lastWorkerIdentity?.startsWith(`${worker.pid}@`),
+      )
+    }
+    await expect.poll(isTaken).toBe(true)
   }
 
   /** How often an activity of this type was scheduled. */

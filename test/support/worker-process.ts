@@ -50,6 +50,10 @@ export class WorkerProcess {
     return this.#log
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }

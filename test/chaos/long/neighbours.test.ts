@@ -7,7 +7,7 @@ import { tool } from '../../support/tools.js'
 const sessions = Number(process.env['PTC_TEST_NEIGHBOURS'] ?? 20)
 const calls = 5
 
-// How much slower the others get is measured by `npm run bench neighbours`.
+// How much slower the others get is measured by `npm run bench -- neighbours`.
 describeDocker('sessions on one machine', () => {
   it(`F37: ${sessions} at once make their calls while one floods, one burns and one takes all the memory it can get`, async () => {
     const stack = await Stack.start({ tools: [tool('echo', ({ value }) => value)], limits: { cellSeconds: 600 } })

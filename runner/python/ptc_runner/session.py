@@ -1,10 +1,12 @@
 """The step protocol. One answer a step, repeated when the step is; stale and skipped steps change nothing."""
 
 import asyncio
+import builtins
 import gc
 import json
 import platform
 import random
+import sys
 import time
 
 from . import program_time, randomness, tools
@@ -44,6 +46,11 @@ class Session:
         self.calls_in_cell = 0
         self.executor_jobs = 0
         self.wakes = 0  # suspensions in a row that ended with nothing but time
+        self.began = time.time()
+        self.builtins = {}  # as the program found them
+        self.modules = frozenset(sys.modules)
+        self.is_copying = False  # a snapshot is taken or restored: no call can be made
+        self.spoiled = None  # why nothing can be run here: a restore that failed
         self.loop = Loop(self)
         asyncio.set_event_loop(self.loop)
         # A cell without top-level await runs outside the loop, so that asyncio.run() works as in any script.
@@ -76,9 +83,13 @@ class Session:
                 raise Closed()
             elif kind == "value":
                 self._collect(frame)
+            elif kind == "snapshot":
+                self._saving().take(self, frame, idle=wanted == "cell")
             elif frame["step"] == self.step and self.answer is not None:
                 self.channel.send(self.answer)
-            elif frame["step"] != self.step + 1 or kind != wanted:
+            elif kind == "restore" and self.step == 0 and not self.values.missing(frame):
+                self._saving().restore(self, frame)
+            elif self.spoiled or frame["step"] != self.step + 1 or kind != wanted:
                 self._refuse(frame, "invalid", f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
             elif missing := self.values.missing(frame):
                 self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
@@ -86,6 +97,15 @@ class Session:
                 self.step = self.output.step = frame["step"]
                 self.clock.step(frame["now"], frame.get("waited"))
                 return frame
+
+    def _saving(self):
+        from . import saving  # few sandboxes need it, and it brings pickle
+
+        return saving
+
+    def _refuse_while_copying(self):
+        if self.is_copying:
+            raise CellStop("code_error", "no tool can be called while a snapshot is made")
 
     def _receive(self):
         while True:
@@ -114,6 +134,7 @@ class Session:
         self.values.memory = self.limits["memory_bytes"]
         self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
         tools.install(self, frame["tools"])
+        self.builtins = dict(vars(builtins))
         language = f"Python {platform.python_version()}"
         self.channel.send(
             {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
@@ -211,6 +232,7 @@ class Session:
 
     async def call(self, tool, arguments):
         """One tool call: registered now, handed over when the program can't go on, awaited by the code."""
+        self._refuse_while_copying()
         self.calls_in_cell += 1
         if self.calls_in_cell > self.limits["calls_per_cell"]:
             limit = self.limits["calls_per_cell"]
@@ -229,6 +251,7 @@ class Session:
 
     def suspend(self, timeout):
         """Hands over the new calls and blocks until the host goes on."""
+        self._refuse_while_copying()
         self.timer.pause()
         calls = self._next_calls()
         more = bool(self.fresh)

@@ -60,6 +60,10 @@ def make_tool(session, signature):
     return tool
 
 
+def is_tool(function):
+    return function.__code__ in make_tool.__code__.co_consts
+
+
 def install(session, signatures):
     """Puts tools and error classes among the builtins: a cell may shadow a name without losing it for ever."""
     for signature in signatures:

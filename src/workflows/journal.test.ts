@@ -87,10 +87,10 @@ describe('Journal', () => {
 
   it('drops the current cell, and only that', () => {
     const journal = journalOf([cell(1), done], [cell(2), waiting], [results('a'), waiting])
-    expect(journal.cells).toBe(2)
+    expect(journal.repeated.cells).toBe(2)
     journal.dropCell()
     expect(journal.length).toBe(1)
-    expect(journal.cells).toBe(1)
+    expect(journal.repeated.cells).toBe(1)
     expect(journal.next(cell(3), 0).number).toBe(2)
   })
 
@@ -136,7 +136,7 @@ describe('Journal', () => {
     for (const either of [journal, next]) {
       either.dropCell()
       expect(kept.inputs(either)).toEqual([cell(1)])
-      expect(either.cells).toBe(1)
+      expect(either.repeated.cells).toBe(1)
       expect(either.next(cell(3), 0).number).toBe(2)
     }
   })

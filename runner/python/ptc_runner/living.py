@@ -84,8 +84,8 @@ def _check_python(session):
         origin = getattr(module, "__file__", None) or library
         is_known = top in sys.stdlib_module_names or top.startswith("_sysconfigdata")
         is_standard = is_known and type(origin) is str and origin.startswith(library)
-        is_module = issubclass(type(module), (types.ModuleType, type))  # such as typing.io
-        if not is_module or not (is_standard or name in session.modules or top == "ptc_runner"):
+        is_module = issubclass(type(module), (types.ModuleType, type))  # a class: typing.io, for one
+        if not (is_module and is_standard) and name not in session.modules and top != "ptc_runner":
             raise CantCopy(f"the module {name}, which may hold a state of its own")
 
 

@@ -39,8 +39,8 @@ class Describer:
         self.seen = set()
 
     def digest(self, name, module):
-        if module is None:
-            return ""
+        if not issubclass(type(module), (types.ModuleType, type)):  # such as a part of JavaScript
+            return type(module).__name__
         self.seen.clear()
         digest = hashlib.blake2b(digest_size=8)
         for key, value in sorted(vars(module).items()):

@@ -214,6 +214,8 @@ def _by_name(space, loop):
         if type(module) is not types.ModuleType or vars(module) is space:
             continue
         for attribute, value in vars(module).items():
+            if type(value) is types.FunctionType and value.__globals__["__name__"].startswith("ptc_runner."):
+                names.setdefault(id(value), ("attribute", name, attribute))  # in the place of one of Python's own
             if type(value) not in PLAIN and not issubclass(type(value), type):
                 names.setdefault(id(value), ("attribute", name, attribute))
         names[id(vars(module))] = ("module", name)

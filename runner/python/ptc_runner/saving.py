@@ -47,7 +47,7 @@ def restore(session, frame):
 
 def _undisturbed(session, seconds, work):
     """What work gives, or why it gives nothing. What code of the program does meanwhile is stopped in time, and never seen."""
-    session.is_copying = True
+    session.call = session.suspend = _refuse  # instead of its methods
     session.timer.reset(seconds)
     try:
         with warnings.catch_warnings():
@@ -69,8 +69,12 @@ def _undisturbed(session, seconds, work):
         return None, _text(problem)
     finally:
         session.timer.pause()
-        session.is_copying = False
+        del session.call, session.suspend
         session.output.take()
+
+
+def _refuse(*_):
+    raise CellStop("code_error", "no tool can be called while a snapshot is made")
 
 
 def _text(problem):

@@ -48,8 +48,7 @@ class Session:
         self.wakes = 0  # suspensions in a row that ended with nothing but time
         self.began = time.time()
         self.builtins = {}  # as the program found them
-        self.modules = frozenset(sys.modules)
-        self.is_copying = False  # a snapshot is taken or restored: no call can be made
+        self.modules = frozenset()  # their names; also as the program found them
         self.spoiled = None  # why nothing can be run here: a restore that failed
         self.loop = Loop(self)
         asyncio.set_event_loop(self.loop)
@@ -103,10 +102,6 @@ class Session:
 
         return saving
 
-    def _refuse_while_copying(self):
-        if self.is_copying:
-            raise CellStop("code_error", "no tool can be called while a snapshot is made")
-
     def _receive(self):
         while True:
             try:
@@ -134,7 +129,6 @@ class Session:
         self.values.memory = self.limits["memory_bytes"]
         self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
         tools.install(self, frame["tools"])
-        self.builtins = dict(vars(builtins))
         language = f"Python {platform.python_version()}"
         self.channel.send(
             {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
@@ -146,6 +140,7 @@ class Session:
         program_time.install(self.clock)
         self.randomness = randomness.install(f"{frame['seed']} {frame['session']}")
         random.seed(frame["seed"])
+        self.builtins, self.modules = dict(vars(builtins)), frozenset(sys.modules)
 
     def _refuse(self, frame, kind, reason):
         # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.
@@ -232,7 +227,6 @@ class Session:
 
     async def call(self, tool, arguments):
         """One tool call: registered now, handed over when the program can't go on, awaited by the code."""
-        self._refuse_while_copying()
         self.calls_in_cell += 1
         if self.calls_in_cell > self.limits["calls_per_cell"]:
             limit = self.limits["calls_per_cell"]
@@ -251,7 +245,6 @@ class Session:
 
     def suspend(self, timeout):
         """Hands over the new calls and blocks until the host goes on."""
-        self._refuse_while_copying()
         self.timer.pause()
         calls = self._next_calls()
         more = bool(self.fresh)

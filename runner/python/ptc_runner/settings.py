@@ -7,6 +7,8 @@ import random
 import sys
 import time
 
+from . import tasks
+
 try:
     import resource
 except ImportError:  # Pyodide
@@ -17,8 +19,10 @@ def read(session):
     """Settings that can be set again, as data."""
     decimal = sys.modules.get("decimal")
     return {
-        "clock": session.clock.read(),
+        "clock": session.clock.state(),
         "random": random.getstate(),
+        "stream": session.randomness.position,
+        "tasks": tasks.state(),
         "directory": os.getcwd(),
         "environment": dict(os.environ),
         "mask": _mask(),
@@ -37,8 +41,10 @@ def read(session):
 
 
 def write(session, settings):
-    session.clock.set(settings["clock"])
+    session.clock.restore(settings["clock"])
     random.setstate(settings["random"])
+    session.randomness.position = settings["stream"]
+    tasks.restore(settings["tasks"])
     os.chdir(settings["directory"])
     os.environ.clear()
     os.environ.update(settings["environment"])

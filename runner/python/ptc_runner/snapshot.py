@@ -56,7 +56,7 @@ def take(session, room, seconds):
     sink = Sink(room, time.monotonic() + seconds)
     living.check(session)
     files.check_elsewhere(session.began)
-    names = [name for name in sys.modules if name != "__main__"]
+    names = [name for name, module in sys.modules.items() if name != "__main__" and module is not None]
     sink.write(json.dumps({"format": FORMAT, "python": PYTHON, "modules": names}).encode() + b"\n")
     chosen = settings.read(session)
     try:

@@ -66,10 +66,11 @@ def is_tool(function):
 
 def install(session, signatures):
     """Puts tools and error classes among the builtins: a cell may shadow a name without losing it for ever."""
-    for signature in signatures:
-        setattr(builtins, signature["name"], make_tool(session, signature))
+    names = {signature["name"]: make_tool(session, signature) for signature in signatures}
     for error in (errors.ToolError, errors.ToolDenied, errors.ToolTimedOut, errors.ToolOutcomeUnknown):
-        setattr(builtins, error.__name__, error)
+        names[error.__name__] = error
+    vars(builtins).update(names)
+    session.builtins.update(names)
 
 
 def failure(tool, outcome):

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import { Notebook } from '../../src/sandbox/conformance/notebook.js'
 
-const patience = { attempt: 1, signal: AbortSignal.timeout(600_000) }
+const patience = () => ({ attempt: 1, signal: AbortSignal.timeout(600_000) })
 
 /** What the state of a notebook after its last cell is, as text; or why there is none. */
 export async function snapshotOf(notebook: Notebook, limits = { bytes: 32 * 1024 * 1024, seconds: 60 }) {
   const wanted = { limits: notebook.limits, ...limits }
-  const taken = await notebook.host.snapshot(notebook.session, notebook.step, wanted, patience)
+  const taken = await notebook.host.snapshot(notebook.session, notebook.step, wanted, patience())
   return taken.type === 'snapshot' ? { text: taken.pieces.join('') } : { reason: taken.reason }
 }
 
@@ -16,7 +16,7 @@ export async function restoredFrom(text: string, notebook: Notebook, backend: Sa
   const fresh = await new Notebook(backend, notebook.limits, { ...notebook.session, epoch: 2 }).open()
   const held = fresh.keep(text)['ptc.value']
   const input = { type: 'restore', snapshot: held } as const
-  const options = { ...patience, onOutput: () => undefined, readValue: fresh.readValue }
+  const options = { ...patience(), onOutput: () => undefined, readValue: fresh.readValue }
   const step = { number: notebook.step, now: notebook.now, input }
   const answer = await fresh.host.advance(fresh.session, step, { limits: fresh.limits }, options)
   if (answer.type !== 'restored' || answer.problem !== null) {

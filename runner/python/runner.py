@@ -12,6 +12,7 @@ authority: whatever it says is checked again by the host, because the code it ru
   values.py    values that come in pieces
   cell.py      compile and run one cell, readable tracebacks, hints
   session.py   the step protocol: idempotent by step number, fenced
+  saving.py    snapshots of a session between two cells, on request; snapshot.py tells how
 """
 
 import os

@@ -23,7 +23,7 @@ export async function appendToChain(
 }
 
 /**
- * All items of a chain, from its beginning. The shape of items is what {@link appendToChain} was given: content that was changed
+ * The items of a chain from this one on, counted from 0; what stands before is not read. The shape of items is what {@link appendToChain} was given: content that was changed
  * is not read.
  *
  * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, naming what needed it
@@ -33,12 +33,17 @@ export async function readChain<Item = unknown>(
   chain: Chain | null,
   neededBy: string,
   signal: AbortSignal,
+  from = 0,
 ): Promise<Item[]> {
   const lists: (readonly Item[])[] = []
-  for (let at = chain; at !== null;) {
+  let at = chain
+  while (at !== null && at.items > from) {
     const node = (await values.load(heldElsewhere(at.head), neededBy, signal)) as unknown as ChainNode<Item>
     lists.push(node.items)
     at = node.before
   }
-  return lists.toReversed().flat()
+  return lists
+    .toReversed()
+    .flat()
+    .slice(Math.max(from - (at?.items ?? 0), 0))
 }

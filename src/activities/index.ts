@@ -9,6 +9,7 @@ import { appendJournal } from './journal.js'
 import { modelTurn } from './model-turn.js'
 import { planRun } from './plan-run.js'
 import { toolActivities } from './run-tool-call.js'
+import { snapshotSession } from './snapshots.js'
 import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './sessions.js'
 
 /** The activities of role `workflow`. */
@@ -38,6 +39,7 @@ export function sandboxActivities(host: SessionHost, registry: ToolRegistry, val
       [activityNames.advanceSession]: advanceSession(host, registry, values),
       [activityNames.interruptSession]: interruptSession(host),
       [activityNames.parkSession]: parkSession(host),
+      [activityNames.snapshotSession]: snapshotSession(host, values),
       [activityNames.closeSession]: closeSession(host),
     },
   }

@@ -24,11 +24,13 @@ export function appendJournal(values: Values) {
     })
 }
 
-/** Every step a session has been through, from the first. */
+/** Every step a session has been through, from the first that a snapshot does not stand for. */
 export async function recordedSteps(
   values: Values,
-  { earlier, latest }: RecordedSteps,
+  { earlier, latest, snapshot }: RecordedSteps,
   signal: AbortSignal,
 ): Promise<readonly RecordedStep[]> {
-  return [...(await readChain<RecordedStep>(values, earlier, journal, signal)), ...latest]
+  const from = snapshot?.steps ?? 0
+  const kept = await readChain<RecordedStep>(values, earlier, journal, signal, from)
+  return [...kept, ...latest.slice(Math.max(from - (earlier?.items ?? 0), 0))]
 }

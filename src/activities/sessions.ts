@@ -19,6 +19,7 @@ import { type ActivityScope, inActivity } from './in-activity.js'
 import { describeAnswer, type Describing } from './describe-answer.js'
 import { recordedSteps } from './journal.js'
 import { difference } from './repeated-step.js'
+import { restoreSnapshot } from './snapshots.js'
 
 /** Printed text shown beside a running step. */
 const shownCharacters = 500
@@ -74,10 +75,11 @@ async function advance(
   host: SessionHost,
   describing: Describing,
   { session, recorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: StepLimits },
-  { attempt, signal, report }: ActivityScope,
+  scope: ActivityScope,
 ): Promise<AdvanceAnswer> {
   crashPoint('advance.begins')
   const { values } = describing
+  const { attempt, signal, report } = scope
   let printed = ''
   const onOutput = (text: string): void => {
     printed = (printed + text).slice(-shownCharacters)
@@ -87,17 +89,24 @@ async function advance(
     const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, next.input), signal)
     return host.advance(session, next, { limits }, { attempt, signal, onOutput, readValue })
   }
+  const { snapshot } = recorded ?? {}
+  const unrestored = snapshot && (await restoreSnapshot(host, values, session, snapshot, limits, scope))
+  if (unrestored !== undefined) return { type: 'unrestored', reason: unrestored }
+  // Without the snapshot it may go well.
+  const failed = (problem: Extract<AdvanceAnswer, { type: 'lost' | 'diverged' }>): AdvanceAnswer =>
+    snapshot ? { type: 'unrestored', reason: problem.reason } : problem
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
   let cell = 0
   for (const [offset, { now, waited, input, answer, interruptedAfterMs }] of past.entries()) {
     if (input.type === 'cell') cell = input.cell
-    const again = { number: offset + 1, now, ...(waited === undefined ? {} : { waited }), input }
-    const repeated = await interruptedAgain(host, session, again.number, interruptedAfterMs, () => take(again))
+    const number = (snapshot?.steps ?? 0) + offset + 1
+    const again = { number, now, ...(waited === undefined ? {} : { waited }), input }
+    const repeated = await interruptedAgain(host, session, number, interruptedAfterMs, () => take(again))
     const described = await describeAnswer(repeated, describing, outputRoom)
     crashPoint('step.repeated')
-    if (described.type === 'lost') return described
+    if (described.type === 'lost') return failed(described)
     const reason = difference(answer, described)
-    if (reason !== undefined) return { type: 'diverged', reason: `in cell ${cell}, ${reason}` }
+    if (reason !== undefined) return failed({ type: 'diverged', reason: `in cell ${cell}, ${reason}` })
   }
   if (!step) return { type: 'repeated' }
   const answer = await describeAnswer(await take(step), describing, outputRoom)

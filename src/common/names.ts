@@ -25,6 +25,7 @@ export const activityNames = {
   advanceSession: 'session.advance',
   interruptSession: 'session.interrupt',
   parkSession: 'session.park',
+  snapshotSession: 'session.snapshot',
   closeSession: 'session.close',
   appendJournal: 'journal.append',
   joinText: 'output.join',

@@ -1,5 +1,6 @@
 import type { Caller, Effect } from './calls.js'
 import type { Limits } from './limits.js'
+import type { SnapshotPlan } from './snapshots.js'
 
 /** What the workflow must know of a tool to decide; the rest stays with the worker. */
 export interface ToolPlan {
@@ -52,6 +53,8 @@ export interface RunPlan {
   readonly limits: Limits
   readonly timings: Timings
   readonly sessions: SessionPlan
+  /** Undefined: none are made. So it is in plans that were recorded before there were any. */
+  readonly snapshots?: SnapshotPlan
 }
 
 export interface ModelPlan {

@@ -2,6 +2,7 @@ import type { Chain } from './chain.js'
 import type { JsonObject } from './json.js'
 import type { BackendChoice } from './plan.js'
 import type { CallOutcome } from './outcomes.js'
+import type { SnapshotMark } from './snapshots.js'
 import type { Held } from './values.js'
 
 /** A session as the workflow refers to it. A rebuilt session keeps its id and gets the next epoch. */
@@ -132,13 +133,15 @@ export interface RecordedSteps {
   readonly earlier: Chain | null
   /** What came after it. */
   readonly latest: readonly RecordedStep[]
+  /** The first of them need not be repeated. */
+  readonly snapshot?: SnapshotMark
 }
 
 /** What `session.advance` is given: recorded steps to repeat (only when rebuilding), then at most one new one. */
 export interface AdvanceInput {
   readonly session: SessionRef
   readonly recorded?: RecordedSteps
-  /** Cells among the recorded steps; each may take its time. */
+  /** Cells among the steps to repeat; each may take its time. */
   readonly recordedCells?: number
   readonly step: Step | null
   /** Characters of output the answer may carry: what its cell has left. */
@@ -149,6 +152,8 @@ export interface AdvanceInput {
 export type AdvanceAnswer =
   | DescribedAnswer
   | { readonly type: 'repeated' }
+  /** The snapshot among the recorded steps is of no use; the sandbox neither. */
+  | { readonly type: 'unrestored'; readonly reason: string }
   /** The program did not do again what is recorded; the reason is for the model as well. */
   | { readonly type: 'diverged'; readonly reason: string }
 

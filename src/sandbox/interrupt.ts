@@ -1,5 +1,6 @@
 import type { StepAnswer } from '../common/steps.js'
 import type { SandboxConnection } from './backend.js'
+import type { Restored } from './protocol/answers.js'
 import { type Deferred, deferred } from './deferred.js'
 
 /** An interrupt that came when no code ran (before its begin, in the middle of a frame) is made again, so often. */
@@ -17,7 +18,7 @@ export interface RunningCode {
 
 /** A step that is under way over one connection. */
 export interface Interruptible {
-  readonly answer: Deferred<StepAnswer>
+  readonly answer: Deferred<StepAnswer | Restored>
   readonly code: RunningCode
   /** The latest interrupt has reached the code. */
   interrupted?: Deferred<void>
@@ -46,7 +47,23 @@ export function mustInterruptAgain({ interruptedAfterMs, wasReached }: RunningCo
   return interruptedAfterMs !== undefined && wasReached !== true
 }
 
+/**
+ * Interrupts what runs, if that can be done, and gives it a moment to come to this end.
+ *
+ * @throws what interrupting throws: the sandbox can't be told anything
+ */
+export async function interruptFor(
+  connection: SandboxConnection,
+  end: Promise<unknown>,
+  graceMs: number,
+): Promise<void> {
+  if (!(await connection.interrupt())) return
+  await Promise.race([end, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+}
+
 /** The answer with the moment of the interrupt, which a rebuild repeats. */
-export function withInterrupt(answer: StepAnswer, { interruptedAfterMs }: RunningCode): StepAnswer {
-  return answer.type === 'lost' || interruptedAfterMs === undefined ? answer : { ...answer, interruptedAfterMs }
+export function withInterrupt(answer: StepAnswer | Restored, code: RunningCode): StepAnswer | Restored {
+  const { interruptedAfterMs } = code
+  if (answer.type === 'lost' || answer.type === 'restored' || interruptedAfterMs === undefined) return answer
+  return { ...answer, interruptedAfterMs }
 }

@@ -3,23 +3,25 @@ import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
-import { interruptCode, type RunningCode, withInterrupt } from './interrupt.js'
+import { interruptCode, interruptFor, type RunningCode, withInterrupt } from './interrupt.js'
 import { causeOf, reasonOf } from './lost.js'
-import { encodeFrame, FrameDecoder } from './protocol/frames.js'
-import { toStepAnswer } from './protocol/answers.js'
+import { encodeFrame } from './protocol/frames.js'
+import { type Restored, toStepAnswer } from './protocol/answers.js'
 import {
   type Fence,
   type HostMessage,
   isSameFence,
   protocolVersion,
   type RunnerMessage,
-  runnerMessage,
   type ValuePiece,
 } from './protocol/messages.js'
+import { readMessages } from './protocol/read-messages.js'
 import { helloMessage, type SessionFacts } from './protocol/hello.js'
-import { stepMessage, valuesOf } from './protocol/step-message.js'
+import { type RunnerStep, stepMessage, valuesOf } from './protocol/step-message.js'
 import { Deadline } from './deadline.js'
-import type { AdvanceOptions, Attempt, Waiting } from './step-under-way.js'
+import { SnapshotExchange } from './snapshot-exchange.js'
+import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
+import { type AdvanceOptions, type Attempt, isAnswerTo, type Waiting } from './step-under-way.js'
 import { transferValues } from './value-transfer.js'
 
 export interface DriverOptions extends SessionFacts {
@@ -27,6 +29,9 @@ export interface DriverOptions extends SessionFacts {
   /** True when the sandbox is older than this connection. */
   readonly resume: boolean
 }
+
+/** What the runner gives itself to read a snapshot. */
+const restoreSeconds = 60
 
 /** How long a stopped cell may take to answer before its sandbox is killed. */
 const graceMs = 3_000
@@ -54,6 +59,11 @@ export class SessionDriver {
   #taken = 0
   #waiting: Waiting | undefined
   #lost: Extract<StepAnswer, { type: 'lost' }> | undefined
+  readonly #snapshots = new SnapshotExchange({
+    send: (message) => this.#greet(message.fence).then(() => this.#send(message)),
+    interruptFor: (end) => interruptFor(this.#connection, end, graceMs).catch(() => undefined),
+    lose: (reason) => this.#lose('gone', reason, { kill: true }), // no cell is to blame
+  })
 
   constructor(connection: SandboxConnection, options: DriverOptions) {
     this.#connection = connection
@@ -77,7 +87,10 @@ export class SessionDriver {
    * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner has
    * not taken the step: it can be asked again, or for another in its place
    */
-  async advance(step: Step, options: AdvanceOptions, code: RunningCode = {}): Promise<StepAnswer> {
+  advance(step: Step, options: AdvanceOptions, code?: RunningCode): Promise<StepAnswer>
+  /** Takes the place of all steps up to this one, in a sandbox where none was taken. */
+  advance(step: RunnerStep, options: AdvanceOptions, code?: RunningCode): Promise<StepAnswer | Restored>
+  async advance(step: RunnerStep, options: AdvanceOptions, code: RunningCode = {}): Promise<StepAnswer | Restored> {
     if (this.#lost) return this.#lost
     const fence: Fence = [this.#options.epoch, step.number, options.attempt]
     const sending = new AbortController()
@@ -107,14 +120,24 @@ export class SessionDriver {
     return true
   }
 
+  /**
+   * The program's state after the step that was answered last; none may be under way. Never rejects; a sandbox that does not
+   * answer is ended.
+   */
+  snapshot(step: number, attempt: number, limits: SnapshotLimits, signal: AbortSignal): Promise<Snapshot> {
+    if (this.#lost) return Promise.resolve({ type: 'no_snapshot', reason: this.#lost.reason })
+    return this.#snapshots.take([this.#options.epoch, step, attempt], limits, signal)
+  }
+
   /** Lets go without ending the sandbox. */
   async detach(): Promise<void> {
     await this.#connection.detach()
   }
 
   /** The runner stops code by itself at the limit; this is for code that does not let it. */
-  get #patienceMs(): number {
-    return this.#options.limits.cellSeconds * 1_000 + graceMs
+  #patienceMs({ input }: RunnerStep): number {
+    const seconds = input.type === 'restore' ? restoreSeconds : this.#options.limits.cellSeconds
+    return seconds * 1_000 + graceMs
   }
 
   /** Joins the step if it is under way, else begins it. */
@@ -126,17 +149,16 @@ export class SessionDriver {
       return before
     }
     before?.answer.reject(new PtcError('SANDBOX_FENCED', 'a later step has begun'))
-    const answer = deferred<StepAnswer>()
+    const answer = deferred<StepAnswer | Restored>()
     const deadline = new Deadline(() => void this.#stop(answer))
-    deadline.start(this.#patienceMs)
+    deadline.start(this.#patienceMs(attempt.step))
     this.#waiting = { step: attempt.step.number, answer, deadline, attempt, code }
     return this.#waiting
   }
 
-  async #stop(answer: Deferred<StepAnswer>): Promise<void> {
+  async #stop(answer: Deferred<StepAnswer | Restored>): Promise<void> {
     try {
-      const isTold = await this.#connection.interrupt()
-      if (isTold) await Promise.race([answer.promise, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+      await interruptFor(this.#connection, answer.promise, graceMs)
     } catch (thrown) {
       // What can't be told to stop can't be heard either: it may have ended long ago.
       if (this.#waiting?.answer === answer) this.#lose('gone', `the code can't be told to stop: ${messageOf(thrown)}`)
@@ -156,8 +178,7 @@ export class SessionDriver {
 
   async #sendStep(attempt: Attempt, deadline: Deadline, signal: AbortSignal): Promise<void> {
     const { step, fence } = attempt
-    if (!this.#greeted) await this.#send(helloMessage(this.#options, fence))
-    this.#greeted = true
+    await this.#greet(fence)
     const refs = valuesOf(step)
     if (refs.length > 0 && step.number > this.#taken) {
       // Another worker may have sent them already; and a runner that is at work on the step would not read them.
@@ -170,23 +191,28 @@ export class SessionDriver {
     this.#taken = Math.max(this.#taken, step.number)
   }
 
+  async #greet(fence: Fence): Promise<void> {
+    if (!this.#greeted) await this.#send(helloMessage(this.#options, fence))
+    this.#greeted = true
+  }
+
   /** The step's time begins when its values are with the runner; until then, each piece has as long. */
   async #sendValues(
     refs: readonly ValueRef[],
-    { fence, readValue }: Attempt,
+    { step, fence, readValue }: Attempt,
     deadline: Deadline,
     signal: AbortSignal,
   ): Promise<void> {
     let units = 0
     const send = async (piece: ValuePiece): Promise<void> => {
       units += piece.text.length
-      deadline.start(this.#patienceMs)
+      deadline.start(this.#patienceMs(step))
       await this.#send(piece)
       if (!signal.aborted) deadline.stop()
     }
     deadline.stop()
     await transferValues(refs, { fence, readValue, send, frameBytes: this.#options.limits.frameBytes, signal })
-    if (!signal.aborted) deadline.start(this.#patienceMs + (units / 2 ** 20) * parseMsPerMebibyte)
+    if (!signal.aborted) deadline.start(this.#patienceMs(step) + (units / 2 ** 20) * parseMsPerMebibyte)
   }
 
   /** Some of the values did not reach the runner: another worker, fenced off by now, was sending as well. */
@@ -214,28 +240,20 @@ export class SessionDriver {
   }
 
   async #listen(): Promise<void> {
-    const decoder = new FrameDecoder(this.#options.limits.frameBytes, { resume: this.#options.resume })
+    const { limits, resume } = this.#options
     try {
-      for await (const chunk of this.#connection.received) {
-        for (const frame of decoder.push(chunk)) this.#handle(frame)
+      for await (const message of readMessages(this.#connection.received, limits.frameBytes, { resume })) {
+        this.#dispatch(message)
       }
     } catch (thrown) {
       this.#lose('protocol', messageOf(thrown))
     }
   }
 
-  #handle(frame: unknown): void {
-    const parsed = runnerMessage.safeParse(frame)
-    if (!parsed.success) {
-      this.#lose('protocol', `the sandbox broke the protocol: ${parsed.error.issues[0]?.message ?? 'unknown frame'}`)
-      return
-    }
-    this.#dispatch(parsed.data)
-  }
-
   #dispatch(message: RunnerMessage): void {
     const waiting = this.#waiting
     this.hasSpoken ||= message.type !== 'ready'
+    this.#snapshots.hear(message)
     switch (message.type) {
       case 'ready':
         if (message.protocol !== protocolVersion || message.session !== this.#options.session) {
@@ -250,14 +268,18 @@ export class SessionDriver {
       case 'interrupted':
         waiting?.interrupted?.resolve()
         return
+      case 'snapshot':
+      case 'no_snapshot':
+        return
       case 'refused':
         if (waiting && isSameFence(waiting.attempt.fence, message.fence)) this.#refused(waiting, message)
         return
       case 'suspended':
       case 'completed':
       case 'failed':
+      case 'restored':
         // An answer nobody waits for is a repetition for another driver, or a forgery: neither matters.
-        if (waiting && message.step === waiting.step) waiting.answer.resolve(toStepAnswer(message))
+        if (waiting && isAnswerTo(waiting, message)) waiting.answer.resolve(toStepAnswer(message))
     }
   }
 
@@ -267,10 +289,11 @@ export class SessionDriver {
     else this.#lose('protocol', `the sandbox refused step ${waiting.step}: ${reason}`)
   }
 
-  #lose(cause: LostCause, reason: string): void {
+  #lose(cause: LostCause, reason: string, { kill } = { kill: cause !== 'gone' }): void {
     if (this.#lost) return
     this.#lost = { type: 'lost', cause, reason }
     this.#waiting?.answer.resolve(this.#lost)
-    if (cause !== 'gone') void this.#connection.kill().catch(() => undefined)
+    this.#snapshots.end(reason)
+    if (kill) void this.#connection.kill().catch(() => undefined)
   }
 }

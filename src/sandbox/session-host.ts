@@ -9,7 +9,10 @@ import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
 import type { SessionFacts } from './protocol/hello.js'
 import type { ToolSignature } from './protocol/messages.js'
 import { mustInterruptAgain, type RunningCode } from './interrupt.js'
+import type { Restored } from './protocol/answers.js'
+import type { RunnerStep } from './protocol/step-message.js'
 import { SessionDriver } from './session-driver.js'
+import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
 import type { AdvanceOptions } from './step-under-way.js'
 
 export interface SessionHostOptions {
@@ -28,6 +31,10 @@ export interface SessionOwner {
 
 /** Connections in a row that broke before the sandbox said anything but its greeting; then it is given up. */
 const fruitlessConnections = 2
+
+type StepFacts = Pick<SessionFacts, 'limits'>
+
+type HostAdvanceOptions = AdvanceOptions & { readonly signal: AbortSignal }
 
 /** The sessions of one host: opens them, finds them again after a restart, and drives them. */
 export class SessionHost {
@@ -59,12 +66,20 @@ export class SessionHost {
    *
    * @throws the signal's reason: whoever asks again, here or on another worker, joins the step, which goes on meanwhile
    */
+  advance(session: SessionRef, step: Step, facts: StepFacts, options: HostAdvanceOptions): Promise<StepAnswer>
+  /** Instead of all steps up to this one, in a sandbox where none was taken: the state they left. */
+  advance(
+    session: SessionRef,
+    step: RunnerStep,
+    facts: StepFacts,
+    options: HostAdvanceOptions,
+  ): Promise<StepAnswer | Restored>
   async advance(
     session: SessionRef,
-    step: Step,
-    { limits }: Pick<SessionFacts, 'limits'>,
-    options: AdvanceOptions & { readonly signal: AbortSignal },
-  ): Promise<StepAnswer> {
+    step: RunnerStep,
+    { limits }: StepFacts,
+    options: HostAdvanceOptions,
+  ): Promise<StepAnswer | Restored> {
     let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
     const code: RunningCode = {}
     let fruitless = 0
@@ -83,6 +98,19 @@ export class SessionHost {
       if (answer.cause !== 'gone' || fruitless === fruitlessConnections) return answer
       end = answer
     }
+  }
+
+  /** The state a program is in after this step, between two cells; never rejects for what the sandbox does. */
+  async snapshot(
+    session: SessionRef,
+    step: number,
+    wanted: SnapshotLimits & StepFacts,
+    { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
+  ): Promise<Snapshot> {
+    const driver = await this.#find(session, wanted.limits, signal)
+    const { bytes, seconds } = wanted
+    if (driver) return driver.snapshot(step, attempt, { bytes, seconds }, signal)
+    return { type: 'no_snapshot', reason: 'the sandbox is no longer there' }
   }
 
   /** Interrupts the code of a step; false when this process does not carry it out. */

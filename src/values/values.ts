@@ -59,6 +59,16 @@ export class Values {
   }
 
   /**
+   * Keeps a value that is JSON text already. Tried once: who has it can do without.
+   *
+   * @param pieces together the text
+   * @throws PtcError as {@link hold}
+   */
+  async keepText(pieces: readonly string[], signal: AbortSignal): Promise<ValueRef> {
+    return { ...(await this.store.put(utf8([pieces]), signal)), preview: '' }
+  }
+
+  /**
    * The value itself, fetched if it is kept elsewhere.
    *
    * @param neededBy for errors: what can't go on without it, such as "the result of get_expenses (call 3 of cell 2)"

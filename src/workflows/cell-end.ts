@@ -7,7 +7,7 @@ type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<
 /** What a cell came to, but for its output. */
 export type CellEnd = DistributiveOmit<CellOutcome, 'output'>
 
-type Ended = Exclude<AdvanceAnswer, { type: 'suspended' | 'repeated' }>
+type Ended = Exclude<AdvanceAnswer, { type: 'suspended' | 'repeated' | 'unrestored' }>
 
 /** How the last answer of a sandbox ends its cell; the calls of a program that is gone are forgotten. */
 export function endOf(answer: Ended, openCalls: OpenCalls): CellEnd {

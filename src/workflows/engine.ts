@@ -5,11 +5,15 @@ import type { RunPlan, Timings } from '../common/plan.js'
 import type { AdvanceAnswer, AdvanceInput, InterruptInput, OpenedSession, SessionRef } from '../common/steps.js'
 import type { Limits, StepLimits } from '../common/limits.js'
 import type { HeldText } from '../common/messages.js'
+import type { SnapshotAnswer, SnapshotInput } from '../common/snapshots.js'
 import { plural } from '../common/text.js'
 import type { Append } from './journal.js'
 
 /** How long a step may take beyond its code's own limit: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
+
+/** How long a snapshot may take on its way into a sandbox, and to be read there. */
+const restoreMs = 180_000
 
 /** Attempts of the engine's own activities. What is wrong for good is not retried at all; see the error table. */
 const engineRetry = {
@@ -77,7 +81,10 @@ export function advanceSession(
   return run(activityNames.advanceSession, input, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timings.hostMs,
-    startToCloseTimeout: (1 + (input.recordedCells ?? 0)) * input.limits.cellSeconds * 1_000 + stepMarginMs,
+    startToCloseTimeout:
+      (1 + (input.recordedCells ?? 0)) * input.limits.cellSeconds * 1_000 +
+      stepMarginMs +
+      (input.recorded?.snapshot ? restoreMs : 0),
     heartbeatTimeout: timings.heartbeatMs,
     retry: engineRetry,
     summary,
@@ -123,6 +130,18 @@ export function parkSession(session: SessionRef, hostQueue: string, timings: Tim
     heartbeatTimeout: timings.heartbeatMs,
     retry: { ...engineRetry, maximumAttempts: 3 },
     summary: 'park the session',
+  })
+}
+
+/** Keeps the state of a session outside of its sandbox. To be done without when that is not to be had soon. */
+export function snapshotSession(input: SnapshotInput, hostQueue: string, timings: Timings): Promise<SnapshotAnswer> {
+  return run(activityNames.snapshotSession, input, {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: timings.hostMs,
+    startToCloseTimeout: input.seconds * 1_000 + stepMarginMs,
+    heartbeatTimeout: timings.heartbeatMs,
+    retry: { ...engineRetry, maximumAttempts: 2 },
+    summary: `snapshot after ${plural(input.step, 'step')}`,
   })
 }
 

@@ -87,10 +87,10 @@ describe('Journal', () => {
 
   it('drops the current cell, and only that', () => {
     const journal = journalOf([cell(1), done], [cell(2), waiting], [results('a'), waiting])
-    expect(journal.cells).toBe(2)
+    expect(journal.repeated.cells).toBe(2)
     journal.dropCell()
     expect(journal.length).toBe(1)
-    expect(journal.cells).toBe(1)
+    expect(journal.repeated.cells).toBe(1)
     expect(journal.next(cell(3), 0).number).toBe(2)
   })
 
@@ -136,7 +136,7 @@ describe('Journal', () => {
     for (const either of [journal, next]) {
       either.dropCell()
       expect(kept.inputs(either)).toEqual([cell(1)])
-      expect(either.cells).toBe(1)
+      expect(either.repeated.cells).toBe(1)
       expect(either.next(cell(3), 0).number).toBe(2)
     }
   })
@@ -147,5 +147,60 @@ describe('Journal', () => {
     const state = await journal.keep(kept.append)
     expect(await journal.keep(kept.append)).toEqual(state)
     expect(kept.steps.size).toBe(1)
+  })
+
+  describe('with a snapshot', () => {
+    const state = { sha256: 'f'.repeat(64), bytes: 9, preview: '' }
+
+    it('repeats what came later, and keeps all for the day that the snapshot is of no use', () => {
+      const journal = journalOf([cell(1), waiting], [results('a'), done])
+      journal.keepSnapshot(state, journal.place)
+      add(journal, [cell(2), done])
+      expect(journal.repeated).toEqual({ steps: 1, cells: 1 })
+      expect(journal.steps).toMatchObject({ snapshot: { state, steps: 2 }, latest: { length: 3 } })
+      journal.forgetSnapshot()
+      expect(journal.repeated).toEqual({ steps: 3, cells: 2 })
+      expect(journal.steps).not.toHaveProperty('snapshot')
+    })
+
+    it('stands where it was taken, whatever was recorded meanwhile', () => {
+      const journal = journalOf([cell(1), done])
+      const { place } = journal
+      add(journal, [cell(2), done])
+      journal.keepSnapshot(state, place)
+      expect(journal.steps.snapshot).toEqual({ state, steps: 1 })
+    })
+
+    it('drops it with the cell that it was taken after, and not with a later one', () => {
+      const journal = journalOf([cell(1), done])
+      journal.keepSnapshot(state, journal.place)
+      add(journal, [cell(2), waiting])
+      journal.dropCell()
+      expect(journal.steps.snapshot).toEqual({ state, steps: 1 })
+
+      const other = journalOf([cell(1), done])
+      other.keepSnapshot(state, other.place)
+      other.dropCell()
+      expect(other.steps).toEqual({ earlier: null, latest: [] })
+    })
+
+    it.each(['dropCell', 'clear'] as const)('takes none of what was there before %s', (forget) => {
+      const journal = journalOf([cell(1), done], [cell(2), done])
+      const { place } = journal
+      journal[forget]()
+      add(journal, [cell(3), done], [cell(4), done])
+      journal.keepSnapshot(state, place)
+      expect(journal.steps).not.toHaveProperty('snapshot')
+    })
+
+    it('has it in the next run of the chain', async () => {
+      const kept = new Kept()
+      const journal = journalOf([cell(1), done])
+      journal.keepSnapshot(state, journal.place)
+      add(journal, [cell(2), waiting])
+      const next = new Journal(await journal.keep(kept.append))
+      expect(next.steps).toMatchObject({ snapshot: { state, steps: 1 } })
+      expect(next.repeated).toEqual({ steps: 1, cells: 1 })
+    })
   })
 })

@@ -1,4 +1,5 @@
 import type { Chain } from '../common/chain.js'
+import type { SnapshotMark } from '../common/snapshots.js'
 import type {
   AdvanceAnswer,
   DescribedCall,
@@ -9,6 +10,7 @@ import type {
   StepInput,
 } from '../common/steps.js'
 import { beginning, utf8Length } from '../common/text.js'
+import type { ValueRef } from '../common/values.js'
 
 /** Bytes of recorded steps that are held here; then they are kept elsewhere. */
 const heldBytes = 256 * 1024
@@ -27,10 +29,23 @@ interface Mark {
   readonly cells: number
 }
 
+/** The state after so many steps, and the cells among them. */
+interface Snapshot extends SnapshotMark {
+  readonly cells: number
+}
+
 export interface JournalState {
   readonly chain: Chain | null
   readonly cells: number
   readonly cellStart: Mark
+  readonly snapshot?: Snapshot
+}
+
+/** Where the journal stood once. */
+export interface Place {
+  readonly steps: number
+  readonly cells: number
+  readonly edition: number
 }
 
 /** All a session has been through: enough to make it again. */
@@ -40,6 +55,10 @@ export class Journal {
   #latestBytes = 0
   #cells = 0
   #cellStart: Mark = { chain: null, latest: 0, cells: 0 }
+  /** What the first steps came to; all of them are kept, for the day that it is of no use. */
+  #snapshot: Snapshot | undefined
+  /** Grows when steps are dropped: others may get their numbers. */
+  #edition = 0
 
   /** @param state of a journal that was kept whole */
   constructor(state?: JournalState) {
@@ -47,19 +66,39 @@ export class Journal {
     this.#chain = state.chain
     this.#cells = state.cells
     this.#cellStart = state.cellStart
+    this.#snapshot = state.snapshot
   }
 
   get length(): number {
     return (this.#chain?.items ?? 0) + this.#latest.length
   }
 
-  /** Cells among the steps. */
-  get cells(): number {
-    return this.#cells
+  get place(): Place {
+    return { steps: this.length, cells: this.#cells, edition: this.#edition }
+  }
+
+  /** What a rebuild has to repeat. */
+  get repeated(): { readonly steps: number; readonly cells: number } {
+    return {
+      steps: this.length - (this.#snapshot?.steps ?? 0),
+      cells: this.#cells - (this.#snapshot?.cells ?? 0),
+    }
   }
 
   get steps(): RecordedSteps {
-    return { earlier: this.#chain, latest: this.#latest }
+    const { state, steps } = this.#snapshot ?? {}
+    const all = { earlier: this.#chain, latest: this.#latest }
+    return state === undefined || steps === undefined ? all : { ...all, snapshot: { state, steps } }
+  }
+
+  /** The state at a place; nothing happens when the journal is no longer what it was there. */
+  keepSnapshot(state: ValueRef, { steps, cells, edition }: Place): void {
+    if (edition === this.#edition) this.#snapshot = { state, steps, cells }
+  }
+
+  /** It is of no use: a rebuild begins at the first step. */
+  forgetSnapshot(): void {
+    this.#snapshot = undefined
   }
 
   /** Steps are held here that should be kept elsewhere. */
@@ -99,6 +138,8 @@ export class Journal {
     this.#latest.length = Math.min(this.#latest.length, latest)
     this.#latestBytes = utf8Length(JSON.stringify(this.#latest.map(counted)))
     this.#cells = cells
+    this.#edition += 1
+    if ((this.#snapshot?.steps ?? 0) > this.length) this.#snapshot = undefined
   }
 
   /** Forgets all: what is recorded can't be repeated. */
@@ -108,6 +149,8 @@ export class Journal {
     this.#latestBytes = 0
     this.#cells = 0
     this.#cellStart = { chain: null, latest: 0, cells: 0 }
+    this.#snapshot = undefined
+    this.#edition += 1
   }
 
   /** Keeps every step elsewhere. The beginning of the current cell stays a place to go back to. */
@@ -121,7 +164,8 @@ export class Journal {
       this.#latest = []
       this.#latestBytes = 0
     }
-    return { chain: this.#chain, cells: this.#cells, cellStart: this.#cellStart }
+    const state = { chain: this.#chain, cells: this.#cells, cellStart: this.#cellStart }
+    return this.#snapshot === undefined ? state : { ...state, snapshot: this.#snapshot }
   }
 }
 

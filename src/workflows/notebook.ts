@@ -76,7 +76,8 @@ export async function closeNotebook({ session, alarm }: Notebook): Promise<void>
 }
 
 /** No cell runs: the sandbox is kept for the next one, but not for ever. */
-export function beginIdle({ session, alarm, idleMs }: Notebook): void {
+export function beginIdle({ session, openCalls, alarm, idleMs }: Notebook): void {
+  if (openCalls.size === 0) session.snapshot()
   if (idleMs !== null) alarm.set(Date.now() + idleMs, () => session.park())
 }
 

@@ -73,7 +73,7 @@ async function toItsEnd(
   run: Run,
   notebook: Notebook,
   state: CellState,
-  begin: ((room: number) => Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>>) | undefined,
+  begin: ((room: number) => Promise<Exclude<AdvanceAnswer, { type: 'repeated' | 'unrestored' }>>) | undefined,
 ): Promise<CellRun> {
   const { limits } = run.plan
   const { session, openCalls, mayContinue, outputCharacters } = notebook

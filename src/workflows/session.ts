@@ -1,14 +1,16 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { digestOf } from '../common/call-key.js'
-import type { ErrorCode } from '../common/errors.js'
 import type { BackendChoice, RunPlan } from '../common/plan.js'
 import { stepLimits } from '../common/limits.js'
 import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
 import { fitSummary, plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
+import { hostIsGone, isFenced } from './host-failure.js'
 import { Journal, type JournalState } from './journal.js'
 import type { Run } from './run.js'
+import type { SnapshotPolicyState } from './snapshot-policy.js'
+import { Snapshots } from './snapshots.js'
 
 /** Sandboxes lost in a row at one step before the program itself is taken for the cause. */
 const rebuildsPerStep = 2
@@ -24,6 +26,7 @@ export interface SessionState {
   /** Of the latest answer; absent when there was none, and in histories from before it was kept. */
   readonly answeredAt?: number
   readonly journal: JournalState
+  readonly snapshots?: SnapshotPolicyState
 }
 
 /** The workflow's side of one sandbox session: steps go in, answers come out, whatever happens to the sandbox. */
@@ -32,6 +35,7 @@ export class Session {
   readonly #startedAt: number
   #answeredAt: number | undefined
   readonly #journal: Journal
+  readonly #snapshots: Snapshots
   /** Of the current cell. */
   readonly interruption = new Interruption()
   #ref: SessionRef
@@ -57,6 +61,7 @@ export class Session {
     this.#keepsParked = state?.keepsParked ?? false
     this.#answeredAt = state?.answeredAt
     this.#journal = new Journal(state?.journal)
+    this.#snapshots = new Snapshots(run.plan, this.#journal, state?.snapshots)
   }
 
   /** Where its sandbox stands. The backend is the real one as soon as there was a sandbox. */
@@ -73,14 +78,19 @@ export class Session {
    *
    * @param outputRoom characters of output the answer may carry
    */
-  async advance(input: StepInput, outputRoom: number): Promise<Exclude<AdvanceAnswer, { type: 'repeated' }>> {
+  async advance(
+    input: StepInput,
+    outputRoom: number,
+  ): Promise<Exclude<AdvanceAnswer, { type: 'repeated' | 'unrestored' }>> {
     if (input.type === 'cell') this.interruption.clear()
     const now = Date.now()
     const waited = this.#answeredAt === undefined ? undefined : now - this.#answeredAt
     const step = this.#journal.next(input, now - this.#startedAt, waited)
     for (let rebuilds = 0; ; rebuilds += 1) {
       const answer = await this.#attempt(step, outputRoom)
-      if (answer.type === 'repeated') throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
+      if (answer.type === 'repeated' || answer.type === 'unrestored') {
+        throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
+      }
       if (answer.type !== 'lost' && answer.type !== 'diverged') {
         this.#journal.record(step, answer)
         this.#answeredAt = Date.now()
@@ -97,6 +107,14 @@ export class Session {
         return answer.type === 'diverged' && input.type === 'cell' ? notBegun(answer) : answer
       }
     }
+  }
+
+  /**
+   * To be called between two cells, when no call is open: when a rebuild would be long, the state of the program is kept meanwhile. That it
+   * can't be changes nothing.
+   */
+  snapshot(): void {
+    if (this.#hostQueue !== undefined && !this.#keeping) this.#snapshots.begin(this.#ref, this.#hostQueue)
   }
 
   /** Forgets the current cell and its sandbox; the next cell starts from the state before it. */
@@ -117,12 +135,15 @@ export class Session {
       return
     }
     this.#isParked = true
-    const discarded = CancellationScope.nonCancellable(() => this.#discard('park the session'))
+    const discarded = CancellationScope.nonCancellable(() =>
+      this.#discard('park the session', this.#snapshots.underWay),
+    )
     this.#parked = Promise.all([this.#parked, discarded])
   }
 
   /** Ends the session. Never cancelled, and a host that is gone does not fail the run. */
   async close(): Promise<void> {
+    this.#snapshots.cancel()
     await CancellationScope.nonCancellable(async () => {
       await this.#parked
       await this.#keeping
@@ -132,6 +153,7 @@ export class Session {
 
   /** All of it, for the next run of the chain: small, since the journal is kept elsewhere. */
   async handOver(): Promise<SessionState> {
+    if (this.#snapshots.underWay) await this.#snapshots.underWay
     await this.#parked
     await this.#keeping
     const journal = await this.#journal.keep(appendJournal(this.#plan.timings))
@@ -143,10 +165,12 @@ export class Session {
       startedAt: this.#startedAt,
       ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
       journal,
+      snapshots: this.#snapshots.state,
     }
   }
 
   async #attempt(step: Step, outputRoom: number): Promise<AdvanceAnswer> {
+    if (this.#snapshots.underWay) await this.#snapshots.underWay
     const isKept = this.#keeping !== undefined && (await this.#untilKept(this.#keeping))
     if (this.#hostQueue === undefined) {
       const rebuilt = await this.#open()
@@ -154,7 +178,11 @@ export class Session {
     }
     const summary = isKept ? `wake the session: ${summaryOf(step)}` : summaryOf(step)
     const send = () => this.#send({ step, outputRoom }, summary)
-    return step.input.type === 'stop' ? send() : this.interruption.around(send, () => this.#interrupt(step))
+    const begunAt = Date.now()
+    const isStop = step.input.type === 'stop'
+    const answer = await (isStop ? send() : this.interruption.around(send, () => this.#interrupt(step)))
+    this.#snapshots.took(Date.now() - begunAt)
+    return answer
   }
 
   async #interrupt({ number }: Step): Promise<void> {
@@ -162,6 +190,7 @@ export class Session {
   }
 
   async #keep(hostQueue: string): Promise<void> {
+    if (this.#snapshots.underWay) await this.#snapshots.underWay
     try {
       if (await parkSession(this.#ref, hostQueue, this.#plan.timings)) return
       this.#isParked = true
@@ -179,8 +208,17 @@ export class Session {
     return this.#hostQueue !== undefined
   }
 
-  /** A fresh sandbox, brought to where the journal ends. */
+  /** A fresh sandbox, brought to where the journal ends: by a snapshot if there is one, and if that does not help, without. */
   async #open(): Promise<AdvanceAnswer> {
+    const answer = await this.#rebuild('')
+    if (answer.type !== 'unrestored') return answer
+    await this.#discard()
+    this.#journal.forgetSnapshot()
+    this.#snapshots.failed()
+    return this.#rebuild(`; the snapshot was of no use: ${answer.reason}`)
+  }
+
+  async #rebuild(note: string): Promise<AdvanceAnswer> {
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { limits, timings } = this.#plan
     const after = this.#ref.epoch === 1 ? 'nothing' : this.#isParked ? 'parking' : 'loss'
@@ -189,10 +227,11 @@ export class Session {
     this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue
     this.#ref = { ...opened.session, startedAt: this.#startedAt }
-    const { length, steps: recorded, cells: recordedCells } = this.#journal
+    const { length, steps: recorded, repeated } = this.#journal
     if (length === 0) return { type: 'repeated' }
-    const summary = `repeat ${plural(length, 'recorded step')}`
-    return this.#send({ recorded, recordedCells, step: null, outputRoom: 0 }, summary)
+    const before = recorded.snapshot ? `restore the snapshot after ${plural(recorded.snapshot.steps, 'step')}, ` : ''
+    const summary = fitSummary(`${before}repeat ${plural(repeated.steps, 'recorded step')}${note}`)
+    return this.#send({ recorded, recordedCells: repeated.cells, step: null, outputRoom: 0 }, summary)
   }
 
   async #send(input: Omit<AdvanceInput, 'session'>, summary: string): Promise<AdvanceAnswer> {
@@ -223,10 +262,11 @@ export class Session {
     return `${this.#isParked ? 'wake' : 'rebuild'} the session (${epoch})`
   }
 
-  async #discard(summary = 'close the session'): Promise<void> {
+  async #discard(summary = 'close the session', after?: Promise<void>): Promise<void> {
     const hostQueue = this.#hostQueue
     this.#hostQueue = undefined
     if (hostQueue === undefined) return
+    if (after) await after
     try {
       await closeSession(this.#ref, hostQueue, this.#plan.timings, summary)
     } catch (thrown) {
@@ -235,25 +275,6 @@ export class Session {
     }
   }
 }
-
-/** After a reset the sandbox has seen steps that this run has yet to take. */
-function isFenced(thrown: unknown): boolean {
-  if (!(thrown instanceof ActivityFailure)) return false
-  return thrown.cause instanceof ApplicationFailure && thrown.cause.type === fenced
-}
-
-const fenced: ErrorCode = 'SANDBOX_FENCED'
-
-/** Why the host must be taken for dead, or its sandboxes for lost; undefined when the failure says nothing of the kind. */
-function hostIsGone(thrown: unknown): string | undefined {
-  if (!(thrown instanceof ActivityFailure)) return undefined
-  const { cause } = thrown
-  if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
-  // Tried again for minutes by then: its daemon is away.
-  return cause instanceof ApplicationFailure && cause.type === unavailable ? cause.message : undefined
-}
-
-const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'
 
 /** It was an earlier cell that was not repeated, on the way to this one. */
 function notBegun(answer: Extract<AdvanceAnswer, { type: 'diverged' }>): AdvanceAnswer & { type: 'diverged' } {

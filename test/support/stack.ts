@@ -21,7 +21,10 @@ import { replay } from './replay.js'
 
 installRuntime('ERROR', () => undefined)
 
-export interface StackOptions extends Pick<PtcConfig, 'model' | 'limits' | 'timings' | 'sessions' | 'values'> {
+export interface StackOptions extends Pick<
+  PtcConfig,
+  'model' | 'limits' | 'timings' | 'sessions' | 'snapshots' | 'values'
+> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: none, for programs. */
   readonly script?: Script
@@ -67,6 +70,7 @@ export class Stack {
       limits = {},
       timings,
       sessions,
+      snapshots,
     } = options
     const taskQueue = uniqueName('stack')
     const folder = await mkdtemp(join(tmpdir(), 'ptc-stack-'))
@@ -90,6 +94,7 @@ export class Stack {
         limits,
         timings: { heartbeat: '5s', host: '60s', ...timings },
         sessions,
+        snapshots,
         values,
         taskQueue,
       },

@@ -31,6 +31,13 @@ class ProgramClock:
         """The session is known from here on; `started_at` in milliseconds since the epoch."""
         self.origin, self.began = started_at * 1000, monotonic()
 
+    def state(self):
+        return self.now, self.loop
+
+    def restore(self, state):
+        self.now, self.loop = state
+        self.reach(*state)
+
     def step(self, now, waited):
         """A step has begun, milliseconds after the session did and after the last answer, by the workflow's clock."""
         now = int(now * 1000)

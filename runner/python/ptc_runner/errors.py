@@ -43,6 +43,10 @@ class Interrupt(CellStop):
 Interrupt.__qualname__ = "KeyboardInterrupt"
 
 
+class CantCopy(Exception):
+    """Something of the program can't be put into a snapshot: what, in a few words for people."""
+
+
 class Closed(BaseException):
     """The host is done with this runner."""
 

@@ -65,7 +65,8 @@ class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):
         else:
             super().__init__(SuspendingSelector(session))
             self._selector.own = len(self._selector.get_map())
-        self.set_task_factory(lambda loop, coroutine, **options: Task(coroutine, loop=loop, **options))
+        self.own_tasks = lambda loop, coroutine, **options: Task(coroutine, loop=loop, **options)
+        self.set_task_factory(self.own_tasks)
 
     def time(self):
         return self.session.clock.read_loop()

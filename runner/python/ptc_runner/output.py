@@ -29,6 +29,7 @@ class Output:
             sys.stdout = sys.stderr = TextSink(self)
         else:
             self._redirect()
+        self.streams = sys.stdin, sys.stdout, sys.stderr
 
     def _redirect(self):
         # One anonymous file behind descriptors 1 and 2 keeps the order of prints, C extensions and child processes; a

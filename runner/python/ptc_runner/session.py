@@ -1,10 +1,12 @@
 """The step protocol. One answer a step, repeated when the step is; stale and skipped steps change nothing."""
 
 import asyncio
+import builtins
 import gc
 import json
 import platform
 import random
+import sys
 import time
 
 from . import program_time, randomness, tools
@@ -44,6 +46,10 @@ class Session:
         self.calls_in_cell = 0
         self.executor_jobs = 0
         self.wakes = 0  # suspensions in a row that ended with nothing but time
+        self.began = time.time()
+        self.builtins = {}  # as the program found them
+        self.modules = frozenset()  # their names; also as the program found them
+        self.spoiled = None  # why nothing can be run here: a restore that failed
         self.loop = Loop(self)
         asyncio.set_event_loop(self.loop)
         # A cell without top-level await runs outside the loop, so that asyncio.run() works as in any script.
@@ -76,9 +82,13 @@ class Session:
                 raise Closed()
             elif kind == "value":
                 self._collect(frame)
+            elif kind == "snapshot":
+                self._saving().take(self, frame, idle=wanted == "cell")
             elif frame["step"] == self.step and self.answer is not None:
                 self.channel.send(self.answer)
-            elif frame["step"] != self.step + 1 or kind != wanted:
+            elif kind == "restore" and self.step == 0 and not self.values.missing(frame):
+                self._saving().restore(self, frame)
+            elif self.spoiled or frame["step"] != self.step + 1 or kind != wanted:
                 self._refuse(frame, "invalid", f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
             elif missing := self.values.missing(frame):
                 self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
@@ -86,6 +96,11 @@ class Session:
                 self.step = self.output.step = frame["step"]
                 self.clock.step(frame["now"], frame.get("waited"))
                 return frame
+
+    def _saving(self):
+        from . import saving  # few sandboxes need it, and it brings pickle
+
+        return saving
 
     def _receive(self):
         while True:
@@ -125,6 +140,7 @@ class Session:
         program_time.install(self.clock)
         self.randomness = randomness.install(f"{frame['seed']} {frame['session']}")
         random.seed(frame["seed"])
+        self.builtins, self.modules = dict(vars(builtins)), frozenset(sys.modules)
 
     def _refuse(self, frame, kind, reason):
         # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.

@@ -11,6 +11,19 @@ _numbers = itertools.count(1)
 _as_completed = asyncio.as_completed
 
 
+def state():
+    """The next number; it stays the next."""
+    global _numbers
+    number = next(_numbers)
+    _numbers = itertools.count(number)
+    return number
+
+
+def restore(number):
+    global _numbers
+    _numbers = itertools.count(number)
+
+
 class _Numbered:
     def __init__(self, *positional, **named):
         self._number = next(_numbers)  # first: asyncio puts a task into a set while it is being made

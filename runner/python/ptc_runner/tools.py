@@ -60,12 +60,17 @@ def make_tool(session, signature):
     return tool
 
 
+def is_tool(function):
+    return function.__code__ in make_tool.__code__.co_consts
+
+
 def install(session, signatures):
     """Puts tools and error classes among the builtins: a cell may shadow a name without losing it for ever."""
-    for signature in signatures:
-        setattr(builtins, signature["name"], make_tool(session, signature))
+    names = {signature["name"]: make_tool(session, signature) for signature in signatures}
     for error in (errors.ToolError, errors.ToolDenied, errors.ToolTimedOut, errors.ToolOutcomeUnknown):
-        setattr(builtins, error.__name__, error)
+        names[error.__name__] = error
+    vars(builtins).update(names)
+    session.builtins.update(names)
 
 
 def failure(tool, outcome):

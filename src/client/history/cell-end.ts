@@ -8,6 +8,7 @@ export function endCell(cell: CellDraft, answer: AdvanceResult, at: number): voi
   switch (answer.type) {
     case 'suspended':
     case 'repeated':
+    case 'unrestored':
       return
     case 'completed':
       return close(cell, 'ok', undefined, at)

@@ -96,6 +96,7 @@ export const advanceResult = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('lost'), cause: z.string(), reason: z.string() }),
   z.object({ type: z.literal('repeated') }),
+  z.object({ type: z.literal('unrestored'), reason: z.string() }),
   z.object({ type: z.literal('diverged'), reason: z.string() }),
 ])
 

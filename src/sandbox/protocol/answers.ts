@@ -1,11 +1,19 @@
 import type { StepAnswer } from '../../common/steps.js'
 import type { RunnerMessage } from './messages.js'
 
-type AnswerMessage = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' }>
+type AnswerMessage = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' | 'restored' }>
+
+/** How a restore ended. After a problem the sandbox is of no more use. */
+export interface Restored {
+  readonly type: 'restored'
+  readonly problem: string | null
+}
 
 /** A runner's answer in the workflow's terms. */
-export function toStepAnswer(message: AnswerMessage): StepAnswer {
+export function toStepAnswer(message: AnswerMessage): StepAnswer | Restored {
   switch (message.type) {
+    case 'restored':
+      return { type: 'restored', problem: message.problem }
     case 'completed':
       return { type: 'completed', output: message.output }
     case 'failed':

@@ -89,9 +89,26 @@ export type HostMessage =
       /** Why the cell is to be abandoned instead; then there are no results. */
       readonly stop?: string
     }
+  /**
+   * Between two cells: put the program into bytes, of this many before compression, within so many seconds. Answered with
+   * `snapshot` pieces or `no_snapshot`; a runner that does not know it repeats its answer to the step.
+   */
+  | {
+      readonly type: 'snapshot'
+      readonly fence: Fence
+      /** The last that was answered. */
+      readonly step: number
+      readonly bytes: number
+      readonly seconds: number
+    }
+  /** The first step of a runner: be what the snapshot (a value sent before) is of, and go on after this step. */
+  | { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string }
   | { readonly type: 'close'; readonly fence: Fence }
 
 const step = z.int().min(0)
+
+/** Of the frame that is answered: everybody who is attached to the sandbox hears it, its sender is meant. */
+const fence = z.tuple([z.int(), z.int(), z.int()])
 
 const call = z.strictObject({
   call: z.int().min(1),
@@ -129,12 +146,24 @@ export const runnerMessage = z.discriminatedUnion('type', [
     error: z.string(),
     output: z.string(),
   }),
+  /** A part of a snapshot, in Base64; only the last may end in padding. */
+  z.strictObject({
+    type: z.literal('snapshot'),
+    step,
+    fence,
+    piece: z.int().min(0),
+    text: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
+    last: z.boolean(),
+  }),
+  /** The program can't be put into bytes, and why; it goes on as it was. */
+  z.strictObject({ type: z.literal('no_snapshot'), step, fence, reason: z.string().max(1_000) }),
+  /** The answer to `restore`; after a problem the runner is of no more use. */
+  z.strictObject({ type: z.literal('restored'), step, problem: z.string().max(1_000).nullable() }),
   /** The frame was stale, out of order, or of a value that did not arrive, and changed nothing. */
   z.strictObject({
     type: z.literal('refused'),
     step,
-    /** Of the frame: everybody who is attached to the sandbox hears the refusal, its sender is meant. */
-    fence: z.tuple([z.int(), z.int(), z.int()]),
+    fence,
     /** `fenced`: somebody newer drives. `incomplete`: a value did not arrive whole, begin again. `invalid`: a mistake. */
     kind: z.enum(['fenced', 'incomplete', 'invalid']),
     reason: z.string().max(1_000),

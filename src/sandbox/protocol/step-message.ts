@@ -1,11 +1,23 @@
 import type { JsonValue } from '../../common/json.js'
-import type { Step } from '../../common/steps.js'
-import { refOf, type ValueRef } from '../../common/values.js'
+import type { Step, StepInput } from '../../common/steps.js'
+import { heldElsewhere, refOf, type ValueRef } from '../../common/values.js'
 import type { Fence, HostMessage } from './messages.js'
 
+/** Instead of all steps up to this one: the state they left. */
+export interface RestoreInput {
+  readonly type: 'restore'
+  readonly snapshot: ValueRef
+}
+
+/** What a runner is given as a step. */
+export interface RunnerStep extends Omit<Step, 'input'> {
+  readonly input: StepInput | RestoreInput
+}
+
 /** A step as the runner gets it: small values in place, the others by their hash. */
-export function stepMessage(step: Step, fence: Fence): HostMessage {
+export function stepMessage(step: RunnerStep, fence: Fence): HostMessage {
   const { number, now, waited, input } = step
+  if (input.type === 'restore') return { type: 'restore', fence, step: number, ref: input.snapshot.sha256 }
   const when = { step: number, now, ...(waited === undefined ? {} : { waited }) }
   if (input.type === 'stop') return { type: 'advance', fence, ...when, results: [], stop: input.reason }
   if (input.type === 'cell') {
@@ -21,12 +33,13 @@ export function stepMessage(step: Step, fence: Fence): HostMessage {
 }
 
 /** The values that a step names and the runner must be sent before it: each once. */
-export function valuesOf({ input }: Step): readonly ValueRef[] {
+export function valuesOf({ input }: RunnerStep): readonly ValueRef[] {
   const refs = heldIn(input).flatMap((held) => refOf(held) ?? [])
   return [...new Map(refs.map((ref) => [ref.sha256, ref])).values()]
 }
 
-function heldIn(input: Step['input']): readonly JsonValue[] {
+function heldIn(input: RunnerStep['input']): readonly JsonValue[] {
+  if (input.type === 'restore') return [heldElsewhere(input.snapshot)]
   if (input.type === 'cell') return [input.source]
   if (input.type === 'stop') return []
   return input.results.flatMap(({ outcome }) => (outcome.status === 'ok' ? [outcome.value] : []))

@@ -56,6 +56,20 @@ export interface PtcConfig {
     /** Executions one session takes. Default, and most, 1,000. */
     readonly executions?: number
   }
+  /**
+   * When the state of a session is kept between two cells, so that a rebuild need not begin at its first step; `false`: never. docs/limits.md
+   * says what can be kept.
+   */
+  readonly snapshots?:
+    | false
+    | {
+        /** Steps a rebuild may have to repeat before. Default 50. */
+        readonly steps?: number
+        /** Or the time these steps took. Default 20 seconds. */
+        readonly time?: Duration
+        /** A state that is larger is not kept. Default 32 MiB, and at most an eighth of the sandbox's memory. */
+        readonly bytes?: number
+      }
   /** Where what is too big for a history is kept. */
   readonly values?: {
     /** The biggest JSON, in bytes, that travels in the history itself. Default 4,096. */

@@ -49,6 +49,7 @@ describe('parseConfig', () => {
         idleMs: 270_000,
       },
       sessions: { idleMs: 270_000, executions: 1_000 },
+      snapshots: { steps: 50, ms: 20_000, bytes: 33_554_432, seconds: 5 },
       tools: [
         { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
       ],
@@ -132,6 +133,11 @@ describe('parseConfig', () => {
       'more executions than Temporal takes',
       { tools: [], sessions: { executions: 1_001 } },
       '✖ a Temporal workflow takes 2,000 updates; at most 1,000\n  → at sessions.executions',
+    ],
+    [
+      'a snapshot of nothing',
+      { tools: [], snapshots: { bytes: 1 } },
+      '✖ an empty program has some; at least 1,024\n  → at snapshots.bytes',
     ],
     [
       'an unknown store',

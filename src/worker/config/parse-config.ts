@@ -9,6 +9,7 @@ import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { durationOption } from './duration-option.js'
+import { snapshotPlan, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
 const whole = z.int().min(1)
@@ -62,6 +63,7 @@ const schema = z.strictObject({
       executions: whole.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
     })
     .prefault({}),
+  snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
@@ -95,7 +97,17 @@ export function parseConfig(config: unknown, source: string, folder = process.cw
       hint: 'See "Configuration" in the README.',
     })
   }
-  const { model, sandbox, limits: configuredLimits, timings, sessions, taskQueue, tools, values } = parsed.data
+  const {
+    model,
+    sandbox,
+    limits: configuredLimits,
+    timings,
+    sessions,
+    snapshots,
+    taskQueue,
+    tools,
+    values,
+  } = parsed.data
   const own = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   // createRegistry checks that each is a tool.
@@ -104,6 +116,7 @@ export function parseConfig(config: unknown, source: string, folder = process.cw
     plan: {
       tools: registry.plans(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
+      ...(snapshots === false ? {} : { snapshots: snapshotPlan(snapshots) }),
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend,
       limits: configuredLimits,

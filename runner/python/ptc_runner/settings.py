@@ -1,0 +1,98 @@
+"""What a program can change that is neither a variable nor a file: settings of Python and of the process."""
+
+import gc
+import locale
+import os
+import random
+import sys
+import time
+
+from . import tasks
+
+try:
+    import resource
+except ImportError:  # Pyodide
+    resource = None
+
+
+def read(session):
+    """Settings that can be set again, as data."""
+    decimal = sys.modules.get("decimal")
+    return {
+        "clock": session.clock.state(),
+        "random": random.getstate(),
+        "stream": session.randomness.position,
+        "tasks": tasks.state(),
+        "directory": os.getcwd(),
+        "environment": dict(os.environ),
+        "mask": _mask(),
+        "path": list(sys.path),
+        "arguments": list(sys.argv),
+        "recursion": sys.getrecursionlimit(),
+        "digits": sys.get_int_max_str_digits(),
+        "switch": sys.getswitchinterval(),
+        "collects": gc.isenabled(),
+        "thresholds": gc.get_threshold(),
+        "decimal": decimal and decimal.getcontext().copy(),
+        "temporary": sys.modules["tempfile"].tempdir if "tempfile" in sys.modules else None,
+        "types": "mimetypes" in sys.modules and sys.modules["mimetypes"].inited,
+        "loggers": _loggers(sys.modules["logging"]) if "logging" in sys.modules else [],
+    }
+
+
+def write(session, settings):
+    session.clock.restore(settings["clock"])
+    random.setstate(settings["random"])
+    session.randomness.position = settings["stream"]
+    tasks.restore(settings["tasks"])
+    os.chdir(settings["directory"])
+    os.environ.clear()
+    os.environ.update(settings["environment"])
+    if hasattr(time, "tzset"):
+        time.tzset()
+    os.umask(settings["mask"])
+    sys.path[:] = settings["path"]
+    sys.argv[:] = settings["arguments"]
+    sys.setrecursionlimit(settings["recursion"])
+    sys.set_int_max_str_digits(settings["digits"])
+    sys.setswitchinterval(settings["switch"])
+    gc.set_threshold(*settings["thresholds"])
+    (gc.enable if settings["collects"] else gc.disable)()
+    if settings["decimal"]:
+        sys.modules["decimal"].setcontext(settings["decimal"])
+    if settings["temporary"] is not None and "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = settings["temporary"]
+    if settings["types"]:
+        sys.modules["mimetypes"].init()
+    for name in settings["loggers"]:  # others than fresh ones show in the digest of the module
+        sys.modules["logging"].getLogger(name)
+
+
+def others():
+    """Settings that can't be set again, as text: a snapshot that had others than the new runner is not used."""
+    found = {"locale": _locale(), "debug": gc.get_debug(), "callbacks": len(gc.callbacks), "hooks": sys.get_asyncgen_hooks()}
+    found["tracing"] = sys.gettrace() is not None or sys.getprofile() is not None
+    if resource:
+        found["limits"] = {name: resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")}
+        found["nice"] = os.nice(0)
+    if csv := sys.modules.get("_csv"):
+        found["csv"] = csv.field_size_limit(), sorted(csv.list_dialects())
+    if socket := sys.modules.get("_socket"):
+        found["socket"] = socket.getdefaulttimeout()
+    if atexit := sys.modules.get("atexit"):
+        found["atexit"] = atexit._ncallbacks()
+    return {name: repr(value) for name, value in found.items()}
+
+
+def _loggers(logging):
+    return [name for name, found in logging.root.manager.loggerDict.items() if isinstance(found, logging.Logger)]
+
+
+def _locale():
+    return [locale.setlocale(getattr(locale, name)) for name in ("LC_CTYPE", "LC_COLLATE", "LC_TIME", "LC_NUMERIC")]
+
+
+def _mask():
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

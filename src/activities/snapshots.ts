@@ -1,0 +1,51 @@
+import { PtcError } from '../common/errors.js'
+import type { SnapshotAnswer, SnapshotInput, SnapshotMark } from '../common/snapshots.js'
+import type { SessionRef } from '../common/steps.js'
+import type { StepLimits } from '../common/limits.js'
+import type { SessionHost } from '../sandbox/session-host.js'
+import type { Values } from '../values/values.js'
+import { type ActivityScope, inActivity } from './in-activity.js'
+
+const neededBy = 'the snapshot of the session'
+
+/** Activity `session.snapshot`: keeps the state of a session between two cells. That it can't is no failure. */
+export function snapshotSession(host: SessionHost, values: Values) {
+  return ({ session, step, limits, bytes, seconds }: SnapshotInput): Promise<SnapshotAnswer> =>
+    inActivity(async ({ attempt, signal }) => {
+      const taken = await host.snapshot(session, step, { limits, bytes, seconds }, { attempt, signal })
+      signal.throwIfAborted()
+      if (taken.type === 'no_snapshot') return { type: 'refused', reason: taken.reason }
+      try {
+        // Base64 in quotes is JSON.
+        return { type: 'kept', state: await values.keepText(['"', ...taken.pieces, '"'], signal) }
+      } catch (thrown) {
+        signal.throwIfAborted()
+        if (PtcError.isInstance(thrown)) return { type: 'refused', reason: thrown.message }
+        throw thrown
+      }
+    })
+}
+
+/** Makes a fresh sandbox what a snapshot is of. Gives why that did not succeed; what is wrong with a snapshot is no failure. */
+export async function restoreSnapshot(
+  host: SessionHost,
+  values: Values,
+  session: SessionRef,
+  { state, steps }: SnapshotMark,
+  limits: StepLimits,
+  { attempt, signal }: Pick<ActivityScope, 'attempt' | 'signal'>,
+): Promise<string | undefined> {
+  const step = { number: steps, now: 0, input: { type: 'restore', snapshot: state } } as const
+  const readValue = () => values.readText(state, neededBy, signal)
+  const options = { attempt, signal, onOutput: () => undefined, readValue }
+  try {
+    const answer = await host.advance(session, step, { limits }, options)
+    if (answer.type === 'lost') return answer.reason
+    return answer.type === 'restored' ? (answer.problem ?? undefined) : 'the sandbox did something else'
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown) && aboutTheValue.has(thrown.code)) return thrown.message
+    throw thrown
+  }
+}
+
+const aboutTheValue: ReadonlySet<string> = new Set(['VALUE_MISSING', 'VALUE_CORRUPT', 'VALUE_STORE_REFUSED'])

@@ -1,0 +1,51 @@
+import type { SnapshotPlan } from '../common/snapshots.js'
+
+export interface SnapshotPolicyState {
+  /** Of the steps since the latest snapshot. */
+  readonly ms: number
+  /** Steps that the session has at least when the next one is tried. */
+  readonly notBefore: number
+}
+
+/** When a snapshot is worth its while: when a rebuild without it would be long. */
+export class SnapshotPolicy {
+  readonly #plan: SnapshotPlan | undefined
+  #ms: number
+  #notBefore: number
+
+  /** @param plan undefined: never */
+  constructor(plan: SnapshotPlan | undefined, state: SnapshotPolicyState = { ms: 0, notBefore: 0 }) {
+    this.#plan = plan
+    this.#ms = state.ms
+    this.#notBefore = state.notBefore
+  }
+
+  get state(): SnapshotPolicyState {
+    return { ms: this.#ms, notBefore: this.#notBefore }
+  }
+
+  took(ms: number): void {
+    this.#ms += ms
+  }
+
+  /**
+   * The plan, if now is the time.
+   *
+   * @param steps of the session, and how many of them a rebuild would repeat
+   */
+  due({ all, repeated }: { readonly all: number; readonly repeated: number }): SnapshotPlan | undefined {
+    const plan = this.#plan
+    if (plan === undefined || repeated === 0 || all < this.#notBefore) return undefined
+    return repeated >= plan.steps || this.#ms >= plan.ms ? plan : undefined
+  }
+
+  kept(): void {
+    this.#ms = 0
+    this.#notBefore = 0
+  }
+
+  /** There is none, or it was of no use: twice as many steps may be repeated before the next. */
+  failed({ all, repeated }: { readonly all: number; readonly repeated: number }): void {
+    this.#notBefore = all + Math.max(repeated, 1)
+  }
+}

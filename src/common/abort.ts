@@ -11,6 +11,17 @@ export function rejectionOf(signal: AbortSignal): Promise<never> {
  *
  * @throws the signal's reason as soon as it is aborted; the work is left to itself
  */
-export function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  return Promise.race([work, rejectionOf(signal)])
+export async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  let stop = (): void => undefined
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason)
+  })
+  if (signal.aborted) stop()
+  // Many pieces of work share one signal: what is done is not to hang on it.
+  else signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }

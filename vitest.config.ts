@@ -11,7 +11,8 @@ function project(name: string, include: string, exclude: string[] = []) {
 
 /** Tests of whole runs, on workers in the process of the test. */
 const functional = [
-  'test/{agent,program,endless,large-values,modes}/*.test.ts',
+  'test/{agent,program,endless,large-values}/*.test.ts',
+  'test/modes/self.test.ts',
   'test/sessions/{expiry,interrupt,limits,runs,sessions}.test.ts',
   'test/limits/{captured-output,limits,run-limits}.test.ts',
   'test/parking/parking.test.ts',
@@ -20,14 +21,22 @@ const functional = [
   'test/values/{garbage,payload-storage,s3-run}.test.ts',
 ]
 
+/** The same on workers that are processes of their own: always-replay gets into them. */
+const inProcesses = [
+  'test/chaos/{crash,temporal-server}.test.ts',
+  'test/modes/processes.test.ts',
+  'test/cli/{long-runs,runs,sessions}.test.ts',
+  'test/sessions/crash.test.ts',
+]
+
 /** The functional suite, in a harder world, which takes its time: `npm run test:modes`. */
-function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach') {
+function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach', include = functional) {
   return {
     test: {
       ...patience,
       testTimeout: 600_000,
       name: mode,
-      include: functional,
+      include,
       setupFiles: [`test/modes/${mode}.ts`],
       provide: { mode },
     },
@@ -51,7 +60,7 @@ export default defineConfig({
       ]),
       project('attacks', 'test/attacks/**/*.test.ts'),
       project('chaos', 'test/chaos/**/*.test.ts', ['test/chaos/representative.test.ts']),
-      inMode('always-replay'),
+      inMode('always-replay', [...functional, ...inProcesses]),
       inMode('always-evict'),
       inMode('always-reattach'),
     ],

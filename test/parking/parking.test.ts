@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, code, answerResult, turn } from '../support/script.js'
 import { describeDocker } from '../support/docker.js'
-import { inMode } from '../support/mode.js'
 import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
 
@@ -42,20 +41,10 @@ await charge(name="after")
     mail.happen('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
-    // What is lost in always-evict has rows of its own.
-    if (!inMode('always-evict')) {
-      expect(await summaries(stack)).toEqual([
-        'open a session (docker)',
-        'run cell 1',
-        'go on with 1 result',
-        'park the session',
-        'wake the session (2)',
-        'repeat 2 recorded steps',
-        'go on with 1 result',
-        'go on with 1 result',
-        'close the session',
-      ])
-    }
+    // A slow machine may park more often, and always-evict rebuilds more; that this wait parked it and its end woke it is in all of them.
+    const rows = (await summaries(stack)).join('\n')
+    expect(rows).toMatch(/park the session\nwake the session \(\d+\)\nrepeat \d+ recorded steps?\ngo on with 1 result/)
+    expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
     await stack.leftClean(handle)
   })
 
@@ -64,8 +53,7 @@ await charge(name="after")
     const handle = await stack.startProgram('import asyncio\nawait asyncio.sleep(3600)')
     await expect.poll(() => summaries(stack)).toContain('park the session')
     await expect.poll(() => stack.containers(handle)).toEqual([])
-    const { raw } = await handle.describe()
-    expect(raw.pendingActivities).toEqual([])
+    await expect.poll(async () => (await handle.describe()).raw.pendingActivities).toEqual([])
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow(/cancel/i)
     await stack.leftClean(handle)

@@ -113,6 +113,8 @@ export type StepAnswer<Call extends RequestedCall = RequestedCall, Output extend
       readonly reason: string
       /** Not only the sandbox: its host does not answer at all. */
       readonly hostGone?: boolean
+      /** It lives, and was driven further than this run knows: by a worker that died on the way, or before a reset. */
+      readonly fenced?: boolean
     }
 
 /** As it travels. */

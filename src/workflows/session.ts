@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, CancellationScope, patched } from '@temporalio/workflow'
 import { digestOf } from '../common/call-key.js'
 import type { BackendChoice, RunPlan } from '../common/plan.js'
 import { stepLimits } from '../common/limits.js'
@@ -11,6 +11,12 @@ import { Journal, type JournalState } from './journal.js'
 import type { Run } from './run.js'
 import type { SnapshotPolicyState } from './snapshot-policy.js'
 import { Snapshots } from './snapshots.js'
+
+/** Changes that old histories do not know of. */
+const patches = {
+  /** Workers that die in the middle of rebuilds say nothing against the program. */
+  fencedIsNoCrash: 'fenced-is-no-crash',
+} as const
 
 /** Sandboxes lost in a row at one step before the program itself is taken for the cause. */
 const rebuildsPerStep = 2
@@ -100,6 +106,7 @@ export class Session {
         return answer
       }
       await this.#leave(answer)
+      if (answer.type === 'lost' && answer.fenced && patched(patches.fencedIsNoCrash)) rebuilds -= 1
       const hopeless = answer.type === 'diverged' || answer.cause !== 'gone' || rebuilds >= rebuildsPerStep
       if (hopeless) {
         if (answer.type === 'diverged') this.#journal.clear()
@@ -241,7 +248,8 @@ export class Session {
     try {
       return await advanceSession({ session: this.#ref, limits, ...input }, hostQueue, timings, summary)
     } catch (thrown) {
-      if (isFenced(thrown)) return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run' }
+      if (isFenced(thrown))
+        return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run', fenced: true }
       const reason = hostIsGone(thrown)
       if (reason === undefined) throw thrown
       return { type: 'lost', cause: 'gone', reason, hostGone: true }

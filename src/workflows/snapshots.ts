@@ -43,9 +43,7 @@ export class Snapshots {
     const done = scope
       .run(() => this.#take(due, session, hostQueue))
       .catch(() => this.failed())
-      .then(() => {
-        this.#current = undefined
-      })
+      .finally(() => (this.#current = undefined))
     this.#current = { done, scope }
   }
 

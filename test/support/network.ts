@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
+import { callbackify } from 'node:util'
 
 /** The way from a worker to a server, which can be bad: silent for a while, or cut. */
 export class Network {
@@ -81,10 +82,11 @@ export class Network {
 
   #delay(): Transform {
     return new Transform({
-      transform: (piece, _encoding, done) => {
+      transform: callbackify(async (piece: Buffer, _encoding: BufferEncoding) => {
         if (this.#isStalled) this.seen.delayed += 1
-        void this.#open.then(() => done(null, piece))
-      },
+        await this.#open
+        return piece
+      }),
     })
   }
 }

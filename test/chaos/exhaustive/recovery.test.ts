@@ -59,3 +59,12 @@ describeDocker('kill -9 of the worker that makes up for a dead container', () =>
     }),
   )
 })
+
+describeDocker('kill -9 of every worker that makes up for a dead container', () => {
+  it('four in a row: the cell is none the worse for it', () =>
+    survives({
+      ...nothing,
+      crashes: [8, 1, 2, 1].map((time) => ({ point: 'step.repeated', time })),
+      disturbances: [{ what: 'kill-container', afterAsks: 6, delayMs: 0, forMs: 0 }],
+    }))
+})

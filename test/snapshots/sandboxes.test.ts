@@ -3,7 +3,8 @@ import { createDockerBackend } from '../../src/sandbox/docker/index.js'
 import { createWasmBackend } from '../../src/sandbox/wasm/index.js'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import { describeDocker } from '../support/docker.js'
-import { kept, refused, refusedProcesses, unusable } from './programs.js'
+import { kept } from './kept-programs.js'
+import { refused, refusedProcesses, unusable } from './refused-programs.js'
 import { inBoth, notebookOf, restoredFrom, snapshotOf } from './restored.js'
 
 describeDocker('a snapshot of a container', () => {

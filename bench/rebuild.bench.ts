@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { defaultLimits } from '../dist/common/limits.js'
 import type { SessionRef, StepInput } from '../dist/common/steps.js'
-import { createHash } from 'node:crypto'
 import type { SessionHost } from '../dist/sandbox/session-host.js'
 import { benchmark } from './support/benchmark.js'
 import { interleaved, ratios, type Row, timed } from './support/measure.js'
@@ -16,31 +15,6 @@ answer = await ping(value=${number})
 
 const signal = AbortSignal.timeout(3_600_000)
 const owner = { workflowId: 'bench-rebuild', runId: 'bench', limits: defaultLimits }
-
-// A container that is gone, made again: by repeating every step, and by the snapshot after the last.
-await benchmark('rebuild', async (context) => {
-  const host = await startHost(await prepareDocker(context), context)
-  const rows: Row[] = []
-  for (const cells of [10, 100, 400]) {
-    context.tell(`a session of ${cells} cells`)
-    const made = await Session.of(host, cells)
-    const bytes = await made.snapshot()
-    const { all, kept, taking } = await interleaved(Math.min(context.runs, 5), {
-      all: () => timed(() => made.again(() => made.repeat())),
-      kept: () => timed(() => made.again(() => made.restore())),
-      taking: () => timed(() => made.snapshot()),
-    })
-    await made.close()
-    rows.push(
-      { what: `${cells} cells, every step repeated`, unit: 'ms', samples: all },
-      { what: `${cells} cells, from a snapshot`, unit: 'ms', samples: kept },
-      { what: `${cells} cells: every step / snapshot`, unit: 'x', samples: ratios(all, kept) },
-      { what: `${cells} cells: making the snapshot`, unit: 'ms', samples: taking },
-      { what: `${cells} cells: its size`, unit: 'bytes', samples: [bytes] },
-    )
-  }
-  return rows
-})
 
 /** A session without Temporal, whose sandbox is thrown away and made again. */
 class Session {
@@ -109,3 +83,28 @@ class Session {
     return { attempt: 1, onOutput: () => undefined, readValue, signal }
   }
 }
+
+// A container that is gone, made again: by repeating every step, and by the snapshot after the last.
+await benchmark('rebuild', async (context) => {
+  const host = await startHost(await prepareDocker(context), context)
+  const rows: Row[] = []
+  for (const cells of [10, 100, 400]) {
+    context.tell(`a session of ${cells} cells`)
+    const made = await Session.of(host, cells)
+    const bytes = await made.snapshot()
+    const { all, kept, taking } = await interleaved(Math.min(context.runs, 5), {
+      all: () => timed(() => made.again(() => made.repeat())),
+      kept: () => timed(() => made.again(() => made.restore())),
+      taking: () => timed(() => made.snapshot()),
+    })
+    await made.close()
+    rows.push(
+      { what: `${cells} cells, every step repeated`, unit: 'ms', samples: all },
+      { what: `${cells} cells, from a snapshot`, unit: 'ms', samples: kept },
+      { what: `${cells} cells: every step / snapshot`, unit: 'x', samples: ratios(all, kept) },
+      { what: `${cells} cells: making the snapshot`, unit: 'ms', samples: taking },
+      { what: `${cells} cells: its size`, unit: 'bytes', samples: [bytes] },
+    )
+  }
+  return rows
+})

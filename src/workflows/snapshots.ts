@@ -40,11 +40,7 @@ export class Snapshots {
     const due = this.#policy.due(this.#steps)
     if (due === undefined || this.#current !== undefined) return
     const scope = new CancellationScope()
-    const done = scope
-      .run(() => this.#take(due, session, hostQueue))
-      .catch(() => this.failed())
-      .finally(() => (this.#current = undefined))
-    this.#current = { done, scope }
+    this.#current = { done: this.#toItsEnd(scope, () => this.#take(due, session, hostQueue)), scope }
   }
 
   cancel(): void {
@@ -58,6 +54,15 @@ export class Snapshots {
 
   get #steps(): { readonly all: number; readonly repeated: number } {
     return { all: this.#journal.length, repeated: this.#journal.repeated.steps }
+  }
+
+  async #toItsEnd(scope: CancellationScope, take: () => Promise<void>): Promise<void> {
+    try {
+      await scope.run(take)
+    } catch {
+      this.failed() // the next step does without, and finds out what is wrong with its sandbox
+    }
+    this.#current = undefined
   }
 
   async #take({ bytes, seconds }: SnapshotPlan, session: SessionRef, hostQueue: string): Promise<void> {

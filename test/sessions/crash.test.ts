@@ -22,18 +22,20 @@ class KillScene {
   readonly ledger: Ledger
   readonly run: WorkflowHandle
   readonly #taskQueue: string
+  readonly #environment: Readonly<Record<string, string>>
   #worker: WorkerProcess | undefined
 
-  private constructor(client: Client, ledger: Ledger) {
+  private constructor(client: Client, ledger: Ledger, environment: Readonly<Record<string, string>>) {
+    this.#environment = environment
     this.#taskQueue = uniqueName('sessions')
     this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
     this.ledger = ledger
     this.run = client.workflow.getHandle(`session-${this.name}`)
   }
 
-  static async begin(): Promise<KillScene> {
+  static async begin(environment: Readonly<Record<string, string>> = {}): Promise<KillScene> {
     const [client, ledger] = await Promise.all([connectClient(), Ledger.start()])
-    const scene = new KillScene(client, ledger)
+    const scene = new KillScene(client, ledger, environment)
     onTestFinished(async () => {
       await scene.run.terminate('the test has ended').catch(() => undefined) // most have completed
       await scene.#worker?.kill()
@@ -45,7 +47,7 @@ class KillScene {
   }
 
   async startWorker(hostId = 'test-host'): Promise<void> {
-    const environment = { LEDGER_URL: this.ledger.url, TEST_BACKEND: 'docker' }
+    const environment = { LEDGER_URL: this.ledger.url, TEST_BACKEND: 'docker', ...this.#environment }
     this.#worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
   }
 
@@ -61,6 +63,18 @@ class KillScene {
 
   execute(source: string) {
     return this.ptc.sessions.execute(this.name, source)
+  }
+
+  /** Settles when an activity of this type is running on a worker. */
+  async activityRuns(type: string): Promise<void> {
+    await expect
+      .poll(async () => {
+        const { raw } = await this.run.describe()
+        return raw.pendingActivities?.some(
+          ({ activityType, state }) => activityType?.name === type && Number(state) === 2,
+        )
+      })
+      .toBe(true)
   }
 
   async count(activity: string): Promise<number> {
@@ -124,6 +138,22 @@ describeDocker('kill -9', () => {
     expect(scene.ledger.names).toEqual(['a', 'b'])
     expect(scene.ledger.asked).toHaveLength(2)
     expect(await scene.count('session.open')).toBe(2)
+    await scene.close()
+  })
+
+  it('of the worker while a snapshot is made: it is made again, and nothing else is', async () => {
+    const scene = await KillScene.begin({ TEST_SNAPSHOT_STEPS: '2' })
+    // What is copied takes long, in a way that a library class lets the program have.
+    const slow = 'import types, time\nslow = types.SimpleNamespace()\n'
+    const reduce = 'slow.__reduce_ex__ = lambda _: [time.sleep(2), (types.SimpleNamespace, ())][1]\n'
+    await scene.execute(slow + reduce + load)
+    await scene.activityRuns('session.snapshot')
+    await scene.killWorker()
+    const executing = scene.execute(more)
+    await scene.startWorker()
+    expect(await executing).toMatchObject(both)
+    expect(scene.ledger.names).toEqual(['a', 'b'])
+    expect(await scene.count('session.open')).toBe(1)
     await scene.close()
   })
 })

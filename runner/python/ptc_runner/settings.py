@@ -41,10 +41,7 @@ def read(session):
 
 
 def write(session, settings):
-    session.clock.restore(settings["clock"])
-    random.setstate(settings["random"])
-    session.randomness.position = settings["stream"]
-    tasks.restore(settings["tasks"])
+    repeat(session, settings)
     os.chdir(settings["directory"])
     os.environ.clear()
     os.environ.update(settings["environment"])
@@ -66,6 +63,14 @@ def write(session, settings):
         sys.modules["mimetypes"].init()
     for name in settings["loggers"]:  # others than fresh ones show in the digest of the module
         sys.modules["logging"].getLogger(name)
+
+
+def repeat(session, settings):
+    """Time and chance, which a program that is run again must find as they were."""
+    session.clock.restore(settings["clock"])
+    random.setstate(settings["random"])
+    session.randomness.position = settings["stream"]
+    tasks.restore(settings["tasks"])
 
 
 def others():

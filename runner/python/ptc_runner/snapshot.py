@@ -64,6 +64,7 @@ def take(session, room, seconds):
         _copy_all(session, sink, files.read(room), chosen)
     finally:
         sys.setrecursionlimit(chosen["recursion"])
+        settings.repeat(session, chosen)  # of code that got in, nothing is left
     return sink.close()
 
 

@@ -1,3 +1,4 @@
+import { crashPoint } from '../common/crash-point.js'
 import { PtcError } from '../common/errors.js'
 import type { SnapshotAnswer, SnapshotInput, SnapshotMark } from '../common/snapshots.js'
 import type { SessionRef } from '../common/steps.js'
@@ -12,12 +13,15 @@ const neededBy = 'the snapshot of the session'
 export function snapshotSession(host: SessionHost, values: Values) {
   return ({ session, step, limits, bytes, seconds }: SnapshotInput): Promise<SnapshotAnswer> =>
     inActivity(async ({ attempt, signal }) => {
+      crashPoint('snapshot.begins')
       const taken = await host.snapshot(session, step, { limits, bytes, seconds }, { attempt, signal })
       signal.throwIfAborted()
       if (taken.type === 'no_snapshot') return { type: 'refused', reason: taken.reason }
       try {
         // Base64 in quotes is JSON.
-        return { type: 'kept', state: await values.keepText(['"', ...taken.pieces, '"'], signal) }
+        const state = await values.keepText(['"', ...taken.pieces, '"'], signal)
+        crashPoint('snapshot.kept')
+        return { type: 'kept', state }
       } catch (thrown) {
         signal.throwIfAborted()
         if (PtcError.isInstance(thrown)) return { type: 'refused', reason: thrown.message }
@@ -41,6 +45,7 @@ export async function restoreSnapshot(
   try {
     const answer = await host.advance(session, step, { limits }, options)
     if (answer.type === 'lost') return answer.reason
+    crashPoint('snapshot.restored')
     return answer.type === 'restored' ? (answer.problem ?? undefined) : 'the sandbox did something else'
   } catch (thrown) {
     if (PtcError.isInstance(thrown) && aboutTheValue.has(thrown.code)) return thrown.message

@@ -21,6 +21,9 @@ export const crashPoints = [
   'journal.kept',
   'value.written',
   'value.published',
+  'snapshot.begins',
+  'snapshot.kept',
+  'snapshot.restored',
   'close.begins',
   'close.ends',
 ] as const

@@ -58,6 +58,7 @@ class ChaosRun {
         ANTHROPIC_API_KEY: 'test-key',
         TEST_VALUES: store,
         TEST_HISTORY_EVENTS: String(historyEvents),
+        ...(this.#plan.snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(this.#plan.snapshotSteps) }),
         TMPDIR: temporary,
         // A cache of the configuration, compiled: kept on purpose.
         JITI_FS_CACHE: 'false',

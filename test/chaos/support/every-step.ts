@@ -30,6 +30,9 @@ export const passes: Readonly<Record<CrashPoint, number>> = {
   'journal.kept': 1,
   'value.written': 6,
   'value.published': 6,
+  'snapshot.begins': 0,
+  'snapshot.kept': 0,
+  'snapshot.restored': 0,
   'close.begins': 2,
   'close.ends': 2,
 }

@@ -18,6 +18,8 @@ export interface Plan {
   /** What the workers die of, one after the other. */
   readonly crashes: readonly Crash[]
   readonly disturbances: readonly Disturbance[]
+  /** Steps after which the state of the session is kept; absent: so many that the scenario has none. */
+  readonly snapshotSteps?: number
   /** Effects that happen, and whose reply gets lost. */
   readonly droppedReplies: readonly { readonly name: string; readonly count: number }[]
 }

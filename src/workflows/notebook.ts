@@ -12,6 +12,8 @@ export interface Notebook {
   readonly openCalls: OpenCalls
   /** When the sandbox is to be given back, or the cell to be stopped. Set while nothing runs in the sandbox. */
   readonly alarm: Alarm
+  /** False: its only cell is the last, and nothing of it need be kept. */
+  readonly hasMoreCells: boolean
   /** Between cells the sandbox is given back after so long; null: never. */
   readonly idleMs: number | null
   /** Characters of a cell's output that its reader gets. */
@@ -29,6 +31,8 @@ export interface NotebookState {
 }
 
 export interface NotebookOptions {
+  /** Default true. */
+  readonly hasMoreCells?: boolean
   readonly idleMs?: number
   /** Default: as many as a model gets. */
   readonly outputCharacters?: number
@@ -37,11 +41,12 @@ export interface NotebookOptions {
 }
 
 export function openNotebook(run: Run, options: NotebookOptions = {}): Notebook {
-  const { idleMs = null, outputCharacters = run.plan.limits.outputCharacters, state } = options
+  const { idleMs = null, hasMoreCells = true, outputCharacters = run.plan.limits.outputCharacters, state } = options
   return {
     session: new Session(run, state?.session),
     openCalls: new OpenCalls(state?.openCalls),
     alarm: new Alarm(),
+    hasMoreCells,
     idleMs,
     outputCharacters,
     mayContinue: options.mayContinue ?? (() => Promise.resolve()),
@@ -76,8 +81,8 @@ export async function closeNotebook({ session, alarm }: Notebook): Promise<void>
 }
 
 /** No cell runs: the sandbox is kept for the next one, but not for ever. */
-export function beginIdle({ session, openCalls, alarm, idleMs }: Notebook): void {
-  if (openCalls.size === 0) session.snapshot()
+export function beginIdle({ session, openCalls, alarm, idleMs, hasMoreCells }: Notebook): void {
+  if (hasMoreCells && openCalls.size === 0) session.snapshot()
   if (idleMs !== null) alarm.set(Date.now() + idleMs, () => session.park())
 }
 

@@ -27,7 +27,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       const next: ProgramState = { plan, counts, notebook: await handOver(notebook), cell }
       await continueRun<typeof program>({ ...rest, source: '' }, next)
     }
-    const notebook = openNotebook(run, { mayContinue, state: state?.notebook })
+    const notebook = openNotebook(run, { hasMoreCells: false, mayContinue, state: state?.notebook })
     answerInspect(run, notebook)
     const ended = await inNotebook(notebook, () => {
       if (!state) return runCell(run, notebook, input.source)

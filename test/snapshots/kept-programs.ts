@@ -283,4 +283,17 @@ mimetypes.guess_type("a.txt"); tempfile.gettempdir(); s=io.StringIO(); s.write("
     ],
     `print(s.getvalue(), tempfile.gettempdir(), r.tag)`,
   ],
+  [
+    'the clock, and what is drawn from the operating system',
+    [
+      `import asyncio, datetime, os, secrets, time, uuid
+from os import urandom as draw
+from time import time as now
+ids = [uuid.uuid4(), secrets.token_hex(4)]
+await asyncio.sleep(0.2)
+await asyncio.gather(get(a=1), get(a=2))`,
+    ],
+    `print(uuid.uuid4(), os.urandom(4), draw(3), now(), datetime.datetime.now(), now is time.time)
+print(asyncio.get_event_loop().time(), hash(asyncio.ensure_future(get(a=3))))`,
+  ],
 ]

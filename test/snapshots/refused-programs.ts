@@ -142,6 +142,12 @@ n.__reduce_ex__=lambda p: asyncio.run(get(a=1))`,
 U=NewType("U",int)`,
     'U: a NewType',
   ],
+  [
+    'an enumeration with rules of its own',
+    'import enum\nclass F(enum.Flag, boundary=enum.KEEP):\n    A = 1',
+    'F: the enumeration F',
+  ],
+  ['an attribute of the event loop', 'import asyncio\nasyncio.get_event_loop().mine = {}', 'of the event loop'],
 ]
 
 /** More of them, where a sandbox has processes and threads. */
@@ -188,4 +194,16 @@ export const unusable: typeof refused = [
   ['a changed constant', 'import math\nmath.pi = 3', 'the module math'],
   ['a configured logger', 'import logging\nlogging.basicConfig(level=10)', 'the module '],
   ['a setting of the csv module', 'import csv\ncsv.field_size_limit(5)', 'a setting csv'],
+  ['an attribute of a tool', 'get.n = 1', 'the module builtins'],
+  ['an attribute of a library function', 'import textwrap\ntextwrap.fill.n = 1', 'the module textwrap'],
+  [
+    'a key of what it holds itself',
+    `class K:
+    k = 0
+    def __hash__(self): return hash(self.k)
+x = K()
+x.k = 5
+x.d = {x: 1}`,
+    'a K that is a key',
+  ],
 ]

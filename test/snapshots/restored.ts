@@ -52,7 +52,7 @@ export async function notebookOf(backend: SandboxBackend, cells: readonly string
   const notebook = await new Notebook(
     backend,
     {},
-    { id: `snapshot-${randomUUID()}`, epoch: 1, backend: backend.name },
+    { id: `snapshot-${randomUUID()}`, epoch: 1, startedAt: Date.now(), backend: backend.name },
   ).open()
   for (const cell of cells) {
     const { final, output } = await notebook.run(cell)

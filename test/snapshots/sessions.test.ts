@@ -143,6 +143,14 @@ describeDocker('a run that is given a fresh container', () => {
   })
 })
 
+describeDocker('a program', () => {
+  it('is not kept at its end, however many steps it took', async () => {
+    const stack = await Stack.start({ tools: [tool('charge', () => null)], snapshots: { steps: 2 } })
+    expect(await stack.run('for n in range(4): await charge(name=n)')).toMatchObject({ outcome: { status: 'ok' } })
+    expect((await stack.activities()).map(({ type }) => type)).not.toContain('session.snapshot')
+  })
+})
+
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

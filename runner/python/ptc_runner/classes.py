@@ -99,6 +99,8 @@ def _reduce_enum(value, name, members):
         values.append((member_name, member._value_))
     own = {key: member for key, member in _attributes(members).items() if key not in ENUM_OWN and key not in by_name}
     standard = vars(make_enum(type(value), name, value.__bases__, values))
+    if any(standard.get(key) != members.get(key) for key in ("_boundary_", "_flag_mask_", "_use_args_")):
+        raise CantCopy(f"the enumeration {name}: it treats its values in its own way")
     own = {key: member for key, member in own.items() if standard.get(key) is not member}
     return make_enum, (type(value), name, value.__bases__, values), _state(value, own)[:3] + ([],), None, None, finish
 

@@ -23,7 +23,7 @@ import weakref
 from . import classes, instances
 from .classes import is_made_here
 from .errors import CantCopy
-from .tools import is_tool
+from .tools import TOOL_ATTRIBUTES, is_tool
 
 TEXT_IN_MEMORY = (io.StringIO, io.BytesIO)  # iterators too, but whole
 
@@ -85,6 +85,8 @@ class Copier(pickle.Pickler):
 
     def function(self, value):
         if is_tool(value):
+            if len(vars(value)) > TOOL_ATTRIBUTES:
+                raise CantCopy(f"an attribute of the tool {value.__name__}")
             return getattr, (builtins, value.__name__)
         if is_importable(value):
             return NotImplemented

@@ -31,6 +31,8 @@ def check(session):
         raise CantCopy("threads")
     if loop.get_debug() or loop.get_task_factory() is not loop.own_tasks or loop.get_exception_handler():
         raise CantCopy("a changed event loop")
+    if any(not name.startswith("_") for name in vars(loop).keys() - loop.own_names):
+        raise CantCopy("an attribute of the event loop")
     _check_process(session)
     _check_python(session)
 

@@ -67,6 +67,7 @@ class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):
             self._selector.own = len(self._selector.get_map())
         self.own_tasks = lambda loop, coroutine, **options: Task(coroutine, loop=loop, **options)
         self.set_task_factory(self.own_tasks)
+        self.own_names = frozenset((*vars(self), "own_names"))
 
     def time(self):
         return self.session.clock.read_loop()

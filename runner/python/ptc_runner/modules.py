@@ -55,7 +55,9 @@ class Describer:
         if kind is types.ModuleType:
             return f"module {value.__name__}"
         if kind is types.FunctionType:
-            return f"function {value.__module__}.{value.__qualname__} {value.__code__.co_filename} {value.__code__.co_firstlineno}"
+            place = f"{value.__code__.co_filename} {value.__code__.co_firstlineno}"
+            own = self._members(value, vars(value), lambda item: self.describe(item, depth + 1, home)) if vars(value) else ""
+            return f"function {value.__module__}.{value.__qualname__} {place}{own}"
         if kind in NAMED:
             return f"{kind.__name__} {value.__qualname__}"
         name = f"{kind.__module__}.{kind.__qualname__}"

@@ -4,6 +4,7 @@ import gc
 import locale
 import os
 import random
+import signal
 import sys
 import time
 
@@ -77,6 +78,8 @@ def others():
     """Settings that can't be set again, as text: a snapshot that had others than the new runner is not used."""
     found = {"locale": _locale(), "debug": gc.get_debug(), "callbacks": len(gc.callbacks), "hooks": sys.get_asyncgen_hooks()}
     found["tracing"] = sys.gettrace() is not None or sys.getprofile() is not None
+    if hasattr(signal, "pthread_sigmask"):
+        found["signals"] = sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))
     if resource:
         found["limits"] = {name: resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")}
         found["nice"] = os.nice(0)

@@ -10,6 +10,7 @@ A snapshot is a line of JSON and a compressed pickle. It is read by a fresh runn
 read one is to run whatever somebody has put into it, which is no more than cells may do anyway.
 """
 
+import gc
 import importlib
 import io
 import json
@@ -21,6 +22,7 @@ import zlib
 
 from . import files, living, modules, settings
 from .channel import EMBEDDED
+from .classes import is_made_here
 from .copying import Copier, Restorer
 from .errors import CantCopy
 
@@ -125,6 +127,7 @@ def restore(session, data):
     values = [restorer.load() for _ in names]
     chosen = restorer.load()
     end = restorer.load()
+    _check_keys()
     space.clear()
     space.update(zip(names, values))
     files.write(found)
@@ -133,6 +136,15 @@ def restore(session, data):
     settings.write(session, chosen)
     _compare("a setting", end["others"], settings.others())
     _compare("the module", end["modules"], modules.digests(session))
+
+
+def _check_keys():
+    """A key that leads back to its own dict or set may have been hashed before it was whole."""
+    for container in gc.get_objects():
+        if type(container) in (dict, set, frozenset):
+            for key in container:
+                if is_made_here(type(key)) and key not in container:
+                    raise CantCopy(f"a {type(key).__qualname__} that is a key of what it holds itself")
 
 
 def _compare(what, then, now):

@@ -60,6 +60,9 @@ def make_tool(session, signature):
     return tool
 
 
+TOOL_ATTRIBUTES = 2  # what make_tool gives a function
+
+
 def is_tool(function):
     return function.__code__ in make_tool.__code__.co_consts
 

@@ -83,11 +83,21 @@ describe('a connection that breaks while the sandbox lives', () => {
     expect(made()).toBe(3)
   })
 
-  it('before it has brought more than a greeting, twice in a row, is given up with its sandbox', async () => {
-    const { open, advance, made } = host(breaksAfter(output), breaksAfter(ready), breaksAfter(ready), answer(1))
+  it('before the step is taken and again behind it still brings its answer', async () => {
+    const { open, advance } = host(breaksAfter(ready), breaksAfter({ ...ready, step: 1 }), answer(1))
+    await open()
+    expect(await advance()).toMatchObject({ type: 'completed' })
+  })
+
+  it('before it has brought more than a greeting, three times in a row, is given up with its sandbox', async () => {
+    const { open, advance, made } = host(
+      breaksAfter(output),
+      ...Array.from({ length: 3 }, () => breaksAfter(ready)),
+      answer(1),
+    )
     await open()
     expect(await advance()).toEqual({ type: 'lost', cause: 'gone', reason: 'the connection to the sandbox broke' })
-    expect(made()).toBe(3)
+    expect(made()).toBe(4)
   })
 
   it('is not made again for a caller that is gone', async () => {

@@ -29,8 +29,11 @@ export interface SessionOwner {
   readonly limits: Limits
 }
 
-/** Connections in a row that broke before the sandbox said anything but its greeting; then it is given up. */
-const fruitlessConnections = 2
+/**
+ * Connections in a row that broke before the sandbox said anything but its greeting; then it is given up. One may break before the step is
+ * taken and one behind it: the next has the answer.
+ */
+const fruitlessConnections = 3
 
 type StepFacts = Pick<SessionFacts, 'limits'>
 

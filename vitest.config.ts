@@ -18,14 +18,14 @@ const functional = [
   'test/parking/parking.test.ts',
   'test/run-tree/chain.test.ts',
   'test/team-expenses/end-to-end.test.ts',
-  'test/values/{garbage,payload-storage,s3-run}.test.ts',
+  'test/values/{payload-storage,s3-run}.test.ts',
 ]
 
 /** The same on workers that are processes of their own: always-replay gets into them. */
 const inProcesses = [
-  'test/chaos/{crash,temporal-server}.test.ts',
+  'test/chaos/crash.test.ts',
+  'test/cli/long-runs.test.ts',
   'test/modes/processes.test.ts',
-  'test/cli/{long-runs,runs,sessions}.test.ts',
   'test/sessions/crash.test.ts',
 ]
 

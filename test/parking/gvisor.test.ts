@@ -87,7 +87,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     expect(existsSync(directory)).toBe(false)
   })
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('is kept through the end of the daemon by %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('F38: is kept through the end of the daemon by %s', async (signal) => {
     const { stack, handle, effects, mail } = await parked(unrepeatable)
     await daemon.restart(signal)
     mail.happen('a letter')
@@ -126,7 +126,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
   it.each([
     { damage: 'deleted', harm: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
     { damage: 'cut off', harm: (file: string) => truncateSync(file, 50_000) },
-  ])('is rebuilt when what was kept is $damage, with nothing done twice', async ({ harm }) => {
+  ])('F38: is rebuilt when what was kept is $damage, with nothing done twice', async ({ harm }) => {
     const { stack, handle, checkpoint, effects, mail } = await parked(repeatable)
     harm(checkpoint)
     mail.happen('a letter')

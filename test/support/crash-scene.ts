@@ -21,6 +21,8 @@ export interface SceneOptions {
   readonly backend?: 'docker' | 'wasm'
   /** Read by the configuration of the workers. */
   readonly environment?: NodeJS.ProcessEnv
+  /** Of the first worker. Default: all. */
+  readonly roles?: string
   /** Of a Temporal server of the test's own. */
   readonly address?: string
 }
@@ -68,12 +70,12 @@ export class CrashScene {
     ])
     const scene = new CrashScene(client, ledger, api, options)
     onTestFinished(() => scene.#end())
-    await scene.startWorker()
+    await scene.startWorker(undefined, {}, options.roles)
     return scene
   }
 
   /** @param own for the environment of this worker alone */
-  async startWorker(hostId = 'test-host', own: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
+  async startWorker(hostId = 'test-host', own: NodeJS.ProcessEnv = {}, roles?: string): Promise<WorkerProcess> {
     const environment = {
       LEDGER_URL: this.ledger.url,
       ANTHROPIC_BASE_URL: this.api.url,
@@ -82,7 +84,13 @@ export class CrashScene {
       ...this.#environment,
       ...own,
     }
-    const worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
+    const worker = await WorkerProcess.start({
+      config,
+      taskQueue: this.#taskQueue,
+      environment,
+      hostId,
+      ...(roles === undefined ? {} : { roles }),
+    })
     this.#workers.push(worker)
     return worker
   }

@@ -28,9 +28,10 @@ export class WorkerProcess {
   /** Starts it and waits until it takes work. */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = testTemporal()
-    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload } = options
+    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload, roles } = options
     const imports = preload === undefined ? [] : ['--import', preload]
-    const child = spawn(process.execPath, [...imports, command, 'worker', '--config', config], {
+    const chosen = roles === undefined ? [] : ['--roles', roles]
+    const child = spawn(process.execPath, [...imports, command, 'worker', '--config', config, ...chosen], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
@@ -100,6 +101,8 @@ export interface WorkerProcessOptions {
   readonly config: string
   readonly taskQueue: string
   readonly environment?: NodeJS.ProcessEnv
+  /** Default: all. */
+  readonly roles?: string
   /** Instead of this checkout's `ptc`. */
   readonly command?: string
   /** A module that is loaded into it before all others. */

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os'
-import { PtcError } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/limits.js'
 import type { Limits } from '../../common/limits.js'
 import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
@@ -107,7 +107,15 @@ class WasmBackend implements SandboxBackend {
         hint: 'Use Node 20.20 or newer, or the Docker backend.',
       })
     }
-    return new Interpreter(jailCommand(layers, { limits, runner: this.#runner }, 'main.mjs'))
+    const command = jailCommand(layers, { limits, runner: this.#runner }, 'main.mjs')
+    try {
+      return new Interpreter(command)
+    } catch (cause) {
+      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox could not be started: ${messageOf(cause)}`, {
+        hint: 'It needs a few bytes in the temporary folder, and files and processes that this worker may open.',
+        cause,
+      })
+    }
   }
 
   async #probe(limits: ChildLimits): Promise<JailLayers> {

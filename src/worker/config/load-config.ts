@@ -36,7 +36,8 @@ export async function loadConfig(
 }
 
 async function importDefault(path: string, shown: string): Promise<unknown> {
-  const jiti = createJiti(path, { alias, moduleCache: true, interopDefault: false })
+  // Without its cache of what it has compiled: that is in the temporary folder, and a full one would keep a worker from starting.
+  const jiti = createJiti(path, { alias, moduleCache: true, fsCache: false, interopDefault: false })
   let module: unknown
   try {
     module = await jiti.import(path)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { CrashScene } from '../support/crash-scene.js'
-import { describeDocker } from '../support/docker.js'
-import { answerResult, code, turn } from '../support/script.js'
+import { CrashScene } from '../../support/crash-scene.js'
+import { describeDocker } from '../../support/docker.js'
+import { answerResult, code, turn } from '../../support/script.js'
 
 const script = [
   turn(code('done = [(await charge(name="a"))["done"]]')),

@@ -23,7 +23,8 @@ export async function restoredFrom(text: string, notebook: Notebook, backend: Sa
     await fresh.close()
     throw new Error(`not restored: ${JSON.stringify(answer)}`)
   }
-  Object.assign(fresh, { step: notebook.step, now: notebook.now, cell: notebook.cell })
+  Object.assign(fresh, { step: notebook.step, cell: notebook.cell })
+  fresh.pass(notebook.now)
   return fresh
 }
 

@@ -5,9 +5,19 @@ import { defineConfig } from 'vitest/config'
 const patience = { testTimeout: 180_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000, interval: 50 } } }
 
 /** What a project of these files is. All look only at what is their own, so they may run side by side. */
-function project(name: string, include: string, exclude: string[] = []) {
-  return { test: { ...patience, name, include: [include], exclude } }
+function project(name: string, include: string | string[], exclude: string[] = []) {
+  return { test: { ...patience, name, include: [include].flat(), exclude } }
 }
+
+/** What takes long: left to `npm run test:chaos`, so that `npm test` ends in minutes. */
+const long = [
+  'test/limits/limits.test.ts',
+  'test/{endless,large-values,parking}/*.test.ts',
+  'test/run-tree/chain.test.ts',
+  'test/snapshots/sandboxes.test.ts',
+  'test/sandbox/{docker-pool-conformance,wasm-backend,wasm-jail}.test.ts',
+  'test/package/package.test.ts',
+]
 
 /** Tests of whole runs, on workers in the process of the test. */
 const functional = [
@@ -54,10 +64,12 @@ export default defineConfig({
       project('unit', 'src/**/*.test.ts'),
       // Of chaos only what shows that it works: the rest takes long.
       project('integration', 'test/**/*.test.ts', [
+        ...long,
         'test/attacks/**',
         'test/chaos/!(representative).test.ts',
         'test/chaos/*/**',
       ]),
+      project('long', long),
       project('attacks', 'test/attacks/**/*.test.ts'),
       project('chaos', 'test/chaos/**/*.test.ts', ['test/chaos/representative.test.ts']),
       inMode('always-replay', [...functional, ...inProcesses]),

@@ -17,7 +17,7 @@ process.exit(
   await withFiles((file) => {
     process.env.PTC_CHAOS_REPORT = file('chaos')
     process.env.PTC_MODES_REPORT = file('modes')
-    return runTests(choiceOf(['chaos', ...modes]), async () => {
+    return runTests(choiceOf(['chaos', 'long', ...modes]), async () => {
       const harmless = tellModes(file('modes')).map((mode) => `${mode} did nothing, so nothing is proven`)
       const missed = await tellChaos(file('chaos'))
       return [...harmless, ...(isAll ? missed.map((fault) => `no run has met ${fault}`) : [])]

@@ -133,7 +133,7 @@ describeDocker('a warm pool', () => {
     const place = new Place(image)
     const slow = await place.backend({ warm: 1 })
     const [old] = await place.spares()
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 9 * 60_000)
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 9 * 60_000)
     const spec = place.spec()
     await slow.open(spec, never).finally(() => clock.mockRestore())
     expect(await containerOf(spec)).not.toBe(old)

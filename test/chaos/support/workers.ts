@@ -41,17 +41,21 @@ export class Workers {
     return workers
   }
 
-  /** kill -9 of whoever is at work. */
-  async kill(): Promise<void> {
-    await this.#current?.kill('SIGKILL')
+  /** kill -9 of whoever is at work; false when nobody is. */
+  async kill(): Promise<boolean> {
+    if (!this.#current?.running) return false
+    await this.#current.kill('SIGKILL')
+    return true
   }
 
-  /** Stops the process for a while, long enough to be believed dead. */
-  async freeze(milliseconds: number): Promise<void> {
+  /** Stops the process for a while, long enough to be believed dead; false when there is none. */
+  async freeze(milliseconds: number): Promise<boolean> {
     const frozen = this.#current
-    frozen?.signal('SIGSTOP')
+    if (!frozen?.running) return false
+    frozen.signal('SIGSTOP')
     await new Promise((resolve) => setTimeout(resolve, milliseconds))
-    frozen?.signal('SIGCONT')
+    frozen.signal('SIGCONT')
+    return true
   }
 
   /** Points that were passed, over all workers, and those at which one died. */

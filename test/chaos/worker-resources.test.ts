@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -73,19 +74,29 @@ describeDocker('a worker', () => {
     // What is open stays so; a new one would need a number below the limit, and those are taken by stdin, stdout and stderr.
     allow(3)
     const asking = await scene.startAgent()
-    const opening = await scene.startProgram('print((await charge(name="b"))["done"])')
     await expect.poll(() => scene.retried(asking)).toMatchObject([{ activity: 'model.turn', code: 'MODEL_CONNECTION' }])
     const starved = {
       activity: 'session.open',
       code: 'SANDBOX_UNAVAILABLE',
       message: expect.stringContaining('EMFILE'),
     }
-    await expect.poll(() => scene.retried(opening)).toMatchObject([starved])
+    const opening = await programThatWaits(scene)
+    expect(await scene.retried(opening)).toMatchObject([starved])
     expect(worker?.running).toBe(true)
     allow(4_096)
     expect(await scene.result(asking)).toMatchObject({ status: 'answered', answer: 'a' })
     expect(await opening.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
-    expect(scene.ledger.names).toEqual(['a', 'b'])
+    expect(scene.ledger.names).toEqual(['a'])
     for (const handle of [asking, opening]) expect(await scene.containersLeft(handle)).toBe(0)
   })
 })
+
+/** A program whose sandbox can't be opened. Connections to Docker that are open already serve some before it. */
+async function programThatWaits(scene: CrashScene): Promise<WorkflowHandle> {
+  for (;;) {
+    const program = await scene.startProgram('print("b")')
+    for (let isRunning = true; isRunning; isRunning = (await program.describe()).status.name === 'RUNNING') {
+      if ((await scene.retried(program)).length > 0) return program
+    }
+  }
+}

@@ -43,15 +43,18 @@ export interface ReapOptions {
   /** Only this namespace; all when absent. */
   readonly namespace?: string | undefined
   readonly now: Date
+  /** Milliseconds that clocks may differ: no session is removed sooner than that after its time. A spare is nobody's, and soon made again. */
+  readonly clockErrorMs?: number | undefined
   /** What must stay although its time is over: a sandbox somebody here works with. */
   readonly keep?: ((id: SandboxId) => boolean) | undefined
 }
 
 /** Removes the sandboxes whose time is over; tells which. Two reapers at once do no harm. */
 export async function removeExpired(engine: DockerEngine, options: ReapOptions): Promise<readonly ListedSandbox[]> {
-  const { namespace, now, keep = () => false } = options
+  const { namespace, now, clockErrorMs = 0, keep = () => false } = options
+  const surely = new Date(now.getTime() - clockErrorMs)
   const expired = (await listSandboxes(engine, namespace)).filter(
-    ({ id, expiresAt }) => expiresAt !== undefined && expiresAt <= now && !keep(id),
+    ({ id, expiresAt }) => expiresAt !== undefined && expiresAt <= surely && !keep(id),
   )
   // By container id: a new one under the same name is somebody's living session.
   for (const { container } of expired) await engine.remove(container)

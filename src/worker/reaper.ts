@@ -47,7 +47,7 @@ export async function reap({ docker, host, owner, isRunning, onProgress }: Reape
     for (const { id } of abandoned) await docker.remove(id)
     // Of a run that goes on, only what was rebuilt since can be forgotten; no clock says so of the rest.
     const isWanted = (id: SandboxId): boolean => host.holds(id) || inUse.some((found) => isLatest(found, inUse, id))
-    const expired = await docker.removeExpired({ now: new Date(), clockErrorMs, keep: isWanted })
+    const expired = await docker.removeExpired({ now: new Date(Date.now()), clockErrorMs, keep: isWanted })
     const count = abandoned.length + expired.length
     if (count > 0) onProgress(`removed ${count} sandboxes that nobody used any more`)
   } catch (thrown) {

@@ -24,7 +24,7 @@ process.exit(
     process.env.PTC_CHAOS_REPORT = file('chaos')
     process.env.PTC_MODES_REPORT = file('modes')
     return runTests([...sideBySide, ...choiceOf(['chaos', 'long', ...modes])], async () => {
-      const harmless = tellModes(file('modes')).map((mode) => `${mode} did nothing, so nothing is proven`)
+      const harmless = tellModes(file('modes'))
       const missed = await tellChaos(file('chaos'))
       return [...harmless, ...(isAll ? missed.map((fault) => `no run has met ${fault}`) : [])]
     })

@@ -10,8 +10,6 @@ await build()
 process.exit(
   await withFiles((file) => {
     process.env.PTC_MODES_REPORT = file('modes')
-    return runTests(choiceOf(modes), () =>
-      tellModes(file('modes')).map((mode) => `${mode} did nothing, so nothing is proven`),
-    )
+    return runTests(choiceOf(modes), () => tellModes(file('modes')))
   }),
 )

@@ -97,11 +97,10 @@ async function advance(
     snapshot ? { type: 'unrestored', reason: problem.reason } : problem
   const past = recorded ? await recordedSteps(values, recorded, signal) : []
   let cell = 0
-  for (const [offset, { now, waited, input, answer, interruptedAfterMs }] of past.entries()) {
-    if (input.type === 'cell') cell = input.cell
+  for (const [offset, { answer, interruptedAfterMs, ...taken }] of past.entries()) {
+    if (taken.input.type === 'cell') cell = taken.input.cell
     const number = (snapshot?.steps ?? 0) + offset + 1
-    const again = { number, now, ...(waited === undefined ? {} : { waited }), input }
-    const repeated = await interruptedAgain(host, session, number, interruptedAfterMs, () => take(again))
+    const repeated = await interruptedAgain(host, session, number, interruptedAfterMs, () => take({ number, ...taken }))
     const described = await describeAnswer(repeated, describing, outputRoom)
     crashPoint('step.repeated')
     if (described.type === 'lost') return failed(described)

@@ -44,22 +44,31 @@ export async function askPatiently<Answer>(
   }
 }
 
+export interface Waiting {
+  /** Is this no end of the waiting? Default: what says that the server is away for the moment. */
+  readonly passes?: (thrown: unknown) => boolean
+  /** Milliseconds after which the server must have answered in between. */
+  readonly answeredMs?: number
+}
+
 /**
  * Waits for something that may take days, such as the end of a run; waits on while the server is away.
  *
  * @throws what `wait` throws, once the server has been away for a minute
  */
-export async function waitPatiently<Result>(wait: () => Promise<Result>): Promise<Result> {
+export async function waitPatiently<Result>(
+  wait: () => Promise<Result>,
+  { passes = mayPass, answeredMs = answerMs }: Waiting = {},
+): Promise<Result> {
   let awaySince: number | undefined
   for (;;) {
-    const began = Date.now()
+    const began = performance.now()
     try {
       return await wait()
     } catch (thrown) {
-      if (!mayPass(thrown)) throw thrown
-      const now = Date.now()
-      // What lasted for long was answered in between.
-      awaySince = awaySince === undefined || now - began > answerMs ? now : awaySince
+      if (!passes(thrown)) throw thrown
+      const now = performance.now()
+      awaySince = awaySince === undefined || now - began > answeredMs ? now : awaySince
       if (now - awaySince > patienceMs) throw thrown
       await delay(pauseMs)
     }

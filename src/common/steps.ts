@@ -159,6 +159,9 @@ export type AdvanceAnswer =
   /** The program did not do again what is recorded; the reason is for the model as well. */
   | { readonly type: 'diverged'; readonly reason: string }
 
+/** How a new step ended, as whoever asked for it gets to know it: rebuilding is none of its business. */
+export type TakenAnswer = Exclude<AdvanceAnswer, { type: 'repeated' | 'unrestored' }>
+
 /** What `session.interrupt` is given. */
 export interface InterruptInput {
   readonly session: SessionRef

@@ -1,5 +1,5 @@
 import type { CellOutcome } from '../common/outcomes.js'
-import type { AdvanceAnswer, LostCause } from '../common/steps.js'
+import type { LostCause, TakenAnswer } from '../common/steps.js'
 import type { OpenCalls } from './open-calls.js'
 
 type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
@@ -7,7 +7,7 @@ type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<
 /** What a cell came to, but for its output. */
 export type CellEnd = DistributiveOmit<CellOutcome, 'output'>
 
-type Ended = Exclude<AdvanceAnswer, { type: 'suspended' | 'repeated' | 'unrestored' }>
+type Ended = Exclude<TakenAnswer, { type: 'suspended' }>
 
 /** How the last answer of a sandbox ends its cell; the calls of a program that is gone are forgotten. */
 export function endOf(answer: Ended, openCalls: OpenCalls): CellEnd {

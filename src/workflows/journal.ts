@@ -114,20 +114,14 @@ export class Journal {
     return { number: this.length + 1, now, ...(waited === undefined ? {} : { waited }), input }
   }
 
-  record({ now, waited, input }: Step, answer: AdvanceAnswer): void {
+  record({ number: _number, ...taken }: Step, answer: AdvanceAnswer): void {
     const recorded: RecordedStep['answer'] =
       answer.type === 'suspended' ? { type: 'suspended', calls: answer.calls.map(recordedCall) } : { type: 'ended' }
     const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
-    const step = {
-      now,
-      ...(waited === undefined ? {} : { waited }),
-      input,
-      answer: recorded,
-      ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
-    }
+    const step = { ...taken, answer: recorded, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
     this.#latest.push(step)
     this.#latestBytes += utf8Length(JSON.stringify(counted(step)))
-    if (input.type === 'cell') this.#cells += 1
+    if (taken.input.type === 'cell') this.#cells += 1
   }
 
   /** Drops the current cell: it is what broke the session, so a rebuild must not run it again. */

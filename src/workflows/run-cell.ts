@@ -1,5 +1,5 @@
 import type { HeldText } from '../common/messages.js'
-import type { AdvanceAnswer, DescribedAnswer } from '../common/steps.js'
+import type { DescribedAnswer, TakenAnswer } from '../common/steps.js'
 import { plural, utf8Length } from '../common/text.js'
 import { type Held, refOf } from '../common/values.js'
 import { callTool } from './call-tool.js'
@@ -73,7 +73,7 @@ async function toItsEnd(
   run: Run,
   notebook: Notebook,
   state: CellState,
-  begin: ((room: number) => Promise<Exclude<AdvanceAnswer, { type: 'repeated' | 'unrestored' }>>) | undefined,
+  begin: ((room: number) => Promise<TakenAnswer>) | undefined,
 ): Promise<CellRun> {
   const { limits } = run.plan
   const { session, openCalls, mayContinue, outputCharacters } = notebook

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, CancellationScope, patched } from 
 import { digestOf } from '../common/call-key.js'
 import type { BackendChoice, RunPlan } from '../common/plan.js'
 import { stepLimits } from '../common/limits.js'
-import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput } from '../common/steps.js'
+import type { AdvanceAnswer, AdvanceInput, SessionRef, Step, StepInput, TakenAnswer } from '../common/steps.js'
 import { fitSummary, plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
@@ -84,15 +84,12 @@ export class Session {
    *
    * @param outputRoom characters of output the answer may carry
    */
-  async advance(
-    input: StepInput,
-    outputRoom: number,
-  ): Promise<Exclude<AdvanceAnswer, { type: 'repeated' | 'unrestored' }>> {
+  async advance(input: StepInput, outputRoom: number): Promise<TakenAnswer> {
     if (input.type === 'cell') this.interruption.clear()
     const now = Date.now()
     const waited = this.#answeredAt === undefined ? undefined : now - this.#answeredAt
     const step = this.#journal.next(input, now - this.#startedAt, waited)
-    for (let rebuilds = 0; ; rebuilds += 1) {
+    for (let losses = 1; ;) {
       const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated' || answer.type === 'unrestored') {
         throw ApplicationFailure.nonRetryable('a step was not taken', 'INTERNAL')
@@ -106,13 +103,14 @@ export class Session {
         return answer
       }
       await this.#leave(answer)
-      if (answer.type === 'lost' && answer.fenced && patched(patches.fencedIsNoCrash)) rebuilds -= 1
-      const hopeless = answer.type === 'diverged' || answer.cause !== 'gone' || rebuilds >= rebuildsPerStep
+      if (answer.type === 'lost' && answer.fenced && patched(patches.fencedIsNoCrash)) continue
+      const hopeless = answer.type === 'diverged' || answer.cause !== 'gone' || losses > rebuildsPerStep
       if (hopeless) {
         if (answer.type === 'diverged') this.#journal.clear()
         else this.#journal.dropCell()
         return answer.type === 'diverged' && input.type === 'cell' ? notBegun(answer) : answer
       }
+      losses += 1
     }
   }
 

@@ -70,7 +70,9 @@ describe('cancelling a run', () => {
   it('while it sleeps ends it, and no sandbox is left', async () => {
     const stack = await Stack.start()
     const handle = await stack.startProgram('import asyncio\nawait asyncio.sleep(3600)')
-    while (!(await stack.history(handle)).events.some(({ timerStartedEventAttributes: timer }) => timer));
+    const sleeps = async () =>
+      (await stack.history(handle)).events.some(({ timerStartedEventAttributes: timer }) => timer)
+    await expect.poll(sleeps).toBe(true)
     await endsCancelled(stack, handle)
   })
 })

@@ -26,6 +26,25 @@ const mailing: Script = [
   answer,
 ]
 
+/** A run until its tool is asked for this effect, whose reply is held back; then another worker is there too. */
+async function heldAt(effect: string, script: Script) {
+  const scene = await CrashScene.begin(script)
+  scene.ledger.hold(effect)
+  const handle = await scene.startAgent()
+  await scene.ledger.askedFor(effect)
+  await scene.startWorker()
+  return { scene, handle }
+}
+
+/** A run until its code is busy; then another worker is there too. */
+async function busy() {
+  const scene = await CrashScene.begin(charging(true))
+  const handle = await scene.startAgent()
+  await scene.activityRuns(handle, 'session.advance', 1)
+  await scene.startWorker()
+  return { scene, handle }
+}
+
 /** The sandbox was handed over as it was, and nothing happened twice. */
 async function wasHandedOver(scene: CrashScene, handle: WorkflowHandle, answer: string, effects: readonly string[]) {
   expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: `it is ${answer}`, turns: 2 })
@@ -37,11 +56,7 @@ async function wasHandedOver(scene: CrashScene, handle: WorkflowHandle, answer: 
 
 describeDocker('SIGTERM of a worker, while another one on its host is there,', () => {
   it('F10: lets a tool end that ends in time; the process ends with 0', async () => {
-    const scene = await CrashScene.begin(charging())
-    scene.ledger.hold('b')
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('b')
-    await scene.startWorker()
+    const { scene, handle } = await heldAt('b', charging())
     scene.firstWorker.signal('SIGTERM')
     await scene.firstWorker.says(/finishing what is under way/)
     scene.ledger.release('b')
@@ -51,11 +66,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
   })
 
   it('F10: leaves a tool that takes longer than the grace to the other, under the same key', async () => {
-    const scene = await CrashScene.begin(charging())
-    scene.ledger.hold('b')
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('b')
-    await scene.startWorker()
+    const { scene, handle } = await heldAt('b', charging())
     await scene.firstWorker.kill('SIGTERM')
     expect(scene.firstWorker.exitCode).toBe(0)
     await scene.ledger.askedFor('b', 2)
@@ -64,11 +75,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
   })
 
   it("F10: tells the code of a 'once' tool that takes longer than the grace, and does not repeat it", async () => {
-    const scene = await CrashScene.begin(mailing)
-    scene.ledger.hold('mail')
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('mail')
-    await scene.startWorker()
+    const { scene, handle } = await heldAt('mail', mailing)
     await scene.firstWorker.kill('SIGTERM')
     expect(scene.firstWorker.exitCode).toBe(0)
     await wasHandedOver(scene, handle, 'outcome_unknown', ['mail'])
@@ -76,10 +83,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
   })
 
   it('F10: lets code run on in its container, where the other finds it', async () => {
-    const scene = await CrashScene.begin(charging(true))
-    const handle = await scene.startAgent()
-    await scene.activityRuns(handle, 'session.advance', 1)
-    await scene.startWorker()
+    const { scene, handle } = await busy()
     await scene.firstWorker.kill('SIGTERM')
     expect(scene.firstWorker.exitCode).toBe(0)
     // Handed over, not missed: no heartbeat had to be waited for.
@@ -91,11 +95,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
   })
 
   it('F10: twice ends it at once; the other goes on', async () => {
-    const scene = await CrashScene.begin(charging())
-    scene.ledger.hold('b')
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('b')
-    await scene.startWorker()
+    const { scene, handle } = await heldAt('b', charging())
     scene.firstWorker.signal('SIGTERM')
     await scene.firstWorker.says(/once more to end at once/)
     await scene.firstWorker.kill('SIGTERM')
@@ -108,11 +108,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
 
 describeDocker('a worker that stands still for longer than its heartbeats (SIGSTOP), and then goes on,', () => {
   it('F10: under a tool: another takes the call over, the effect is single', async () => {
-    const scene = await CrashScene.begin(charging())
-    scene.ledger.hold('b')
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('b')
-    await scene.startWorker()
+    const { scene, handle } = await heldAt('b', charging())
     scene.firstWorker.signal('SIGSTOP')
     await scene.ledger.askedFor('b', 2)
     scene.firstWorker.signal('SIGCONT')
@@ -121,11 +117,7 @@ describeDocker('a worker that stands still for longer than its heartbeats (SIGST
   })
 
   it("F10: under a 'once' tool: the code is told, the tool is not run again", async () => {
-    const scene = await CrashScene.begin(mailing)
-    scene.ledger.hold('mail')
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('mail')
-    await scene.startWorker()
+    const { scene, handle } = await heldAt('mail', mailing)
     scene.firstWorker.signal('SIGSTOP')
     await scene.told(handle, 'send_once')
     scene.firstWorker.signal('SIGCONT')
@@ -135,10 +127,7 @@ describeDocker('a worker that stands still for longer than its heartbeats (SIGST
   })
 
   it('F10: while code runs: another drives it on, and the one that comes back is fenced off', async () => {
-    const scene = await CrashScene.begin(charging(true))
-    const handle = await scene.startAgent()
-    await scene.activityRuns(handle, 'session.advance', 1)
-    await scene.startWorker()
+    const { scene, handle } = await busy()
     scene.firstWorker.signal('SIGSTOP')
     await scene.attempts(handle, 'session.advance', 2)
     scene.firstWorker.signal('SIGCONT')

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { patient } from '../support/patient.js'
 import { testTemporal, uniqueName } from '../support/temporal.js'
 import { Project } from './ptc.js'
 
@@ -86,9 +87,9 @@ it('values that are not in the history are shown from the configured store', { t
 
 /** Visibility lags. */
 async function listedWhen(state: string): Promise<unknown> {
-  for (;;) {
+  return vi.waitUntil(async () => {
     const { stdout } = await project.run('list', '--json')
     const runs = JSON.parse(stdout) as readonly { readonly state: string }[]
-    if (runs.some((run) => run.state === state)) return runs
-  }
+    return runs.some((run) => run.state === state) && runs
+  }, patient)
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { AgentTree, RunTree } from '../../src/client/index.js'
+import { patient } from '../support/patient.js'
 import { answerResult, code, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
@@ -145,10 +146,10 @@ async function resetRun({ client }: Stack, workflowId: string, runId: string): P
 
 /** Visibility lags. */
 async function listedWhen({ ptc }: Stack, is: (runs: Awaited<ReturnType<typeof ptc.list>>) => boolean) {
-  for (;;) {
+  return vi.waitUntil(async () => {
     const runs = await ptc.list()
-    if (is(runs)) return runs
-  }
+    return is(runs) && runs
+  }, patient)
 }
 
 /** As the end of its retention does. */
@@ -158,11 +159,13 @@ async function deleteRun({ client }: Stack, workflowId: string, runId: string): 
     namespace: options.namespace,
     workflowExecution: { workflowId, runId },
   })
-  for (;;) {
-    try {
-      await client.workflow.getHandle(workflowId, runId).describe()
-    } catch {
-      return
-    }
-  }
+  const deleted = client.workflow.getHandle(workflowId, runId)
+  await expect
+    .poll(() =>
+      deleted.describe().then(
+        () => 'there',
+        () => 'gone',
+      ),
+    )
+    .toBe('gone')
 }

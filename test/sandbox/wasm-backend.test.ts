@@ -2,19 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { createWasmBackend } from '../../src/sandbox/wasm/backend.js'
 import type { WasmBackendOptions } from '../../src/sandbox/wasm/backend.js'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
-import {
-  Attacker,
-  attackRunnerFolder,
-  framesOf,
-  processesWith,
-  readyInterpreters,
-  specOf,
-  until,
-} from './wasm-support.js'
+import { patient } from '../support/patient.js'
+import { Attacker, attackRunnerFolder, framesOf, processesWith, readyInterpreters, specOf } from './wasm-support.js'
 
 const runner = attackRunnerFolder()
 const backends: SandboxBackend[] = []
@@ -43,7 +36,7 @@ test('check says what runs and what stands around it', async () => {
 
 test('an interpreter loaded ahead is handed out, and only once', async () => {
   const warm = backend({ warm: 1 })
-  await until(async () => (await readyInterpreters(runner)).length > 0)
+  await vi.waitUntil(async () => (await readyInterpreters(runner)).length > 0, patient)
   const [ready = 0] = await readyInterpreters(runner)
   const first = await warm.open(specOf('first'), signal)
   expect(await new Attacker(first).run('mark = 1; answer = 1')).toEqual({ answer: 1 })
@@ -59,9 +52,9 @@ test.each([
   ['while it waited', async () => (await readyInterpreters(runner)).length > 0],
 ])('a warm interpreter that died %s is not handed out', async (_when, come) => {
   const warm = backend({ warm: 1 })
-  await until(come)
+  await vi.waitUntil(come, patient)
   for (const id of await processesWith(runner, 'main.mjs')) killIfThere(id)
-  await until(async () => (await processesWith(runner)).length === 0)
+  await vi.waitUntil(async () => (await processesWith(runner)).length === 0, patient)
   const connection = await warm.open(specOf('after'), signal)
   expect(await new Attacker(connection).run('answer = 6 * 7')).toEqual({ answer: 42 })
 })
@@ -282,5 +275,5 @@ test.runIf(process.platform === 'linux')('a sandbox in an endless loop dies with
   expect((await processesWith(runner)).length).toBeGreaterThan(1)
   worker.kill('SIGKILL')
   await expect(left).rejects.toThrow('null')
-  await until(async () => (await processesWith(runner)).length === 0)
+  await vi.waitUntil(async () => (await processesWith(runner)).length === 0, patient)
 })

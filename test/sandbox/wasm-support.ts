@@ -6,7 +6,6 @@ import { defaultLimits } from '../../src/common/limits.js'
 import type { Limits } from '../../src/common/limits.js'
 import type { SandboxConnection, SandboxSpec } from '../../src/sandbox/backend.js'
 import { FrameDecoder } from '../../src/sandbox/protocol/frames.js'
-import { patient } from '../support/patient.js'
 
 /**
  * A runner for attacks: every line of input is Python source as a JSON string, run in one namespace; the answer is a
@@ -105,13 +104,4 @@ export async function readyInterpreters(text: string): Promise<number[]> {
     }),
   )
   return waits.flat()
-}
-
-/** Waits for something outside this process that announces itself in no other way. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patient.timeout
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited for ${patient.timeout} ms`)
-    await new Promise((resolve) => setTimeout(resolve, patient.interval))
-  }
 }

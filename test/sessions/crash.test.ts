@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import Dockerode from 'dockerode'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient, type PtcClient } from '../../src/client/index.js'
+import { containersOf, killContainersOf, removeContainersOf } from '../support/containers.js'
 import { describeDocker } from '../support/docker.js'
 import { Ledger } from '../support/ledger.js'
 import { connectClient, uniqueName } from '../support/temporal.js'
@@ -39,7 +39,7 @@ class KillScene {
     onTestFinished(async () => {
       await scene.run.terminate('the test has ended').catch(() => undefined) // most have completed
       await scene.#worker?.kill()
-      for (const { Id } of await scene.#containers()) await new Dockerode().getContainer(Id).remove({ force: true })
+      await removeContainersOf(scene.run.workflowId)
       await Promise.all([ledger.close(), client.connection.close()])
     })
     await scene.startWorker()
@@ -56,9 +56,7 @@ class KillScene {
   }
 
   async killContainer(): Promise<void> {
-    const [container] = await this.#containers()
-    if (!container) throw new Error('there is no container to kill')
-    await new Dockerode().getContainer(container.Id).kill()
+    expect(await killContainersOf(this.run.workflowId)).toBe(1)
   }
 
   execute(source: string) {
@@ -87,13 +85,8 @@ class KillScene {
   /** Ends it; then nothing may be left, and its history must replay. */
   async close(): Promise<void> {
     await this.ptc.sessions.close(this.name)
-    expect(await this.#containers()).toEqual([])
+    expect(await containersOf(this.run.workflowId)).toEqual([])
     await replay({ workflowBundle }, await this.run.fetchHistory(), this.run.workflowId)
-  }
-
-  #containers() {
-    const filters = { label: [`ptc.workflow=session-${this.name}`] }
-    return new Dockerode().listContainers({ all: true, filters })
   }
 }
 

@@ -1,13 +1,16 @@
-import Dockerode from 'dockerode'
 import { fileURLToPath } from 'node:url'
 import type { Client, WorkflowHandle } from '@temporalio/client'
+import type { temporal } from '@temporalio/proto'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
-import { expect, onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
 import { createPtcClient, type PtcClient } from '../../src/client/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
+import { answeredTurns } from './answered-turns.js'
+import { containersOf, killContainersOf, removeContainersOf, runningContainersOf } from './containers.js'
 import { exitCodeIn } from './exit-code-in.js'
 import { Ledger } from './ledger.js'
+import { attentive, patient } from './patient.js'
 import { connectClient, uniqueName } from './temporal.js'
 import { WorkerProcess } from './worker-process.js'
 import { replay } from './replay.js'
@@ -121,34 +124,26 @@ export class CrashScene {
 
   /** Settles when an activity with this summary is running on a worker. */
   async activityRuns(handle: WorkflowHandle, type: string, afterResults: number): Promise<void> {
-    for (;;) {
-      const { raw } = await handle.describe()
-      const running = raw.pendingActivities?.some(
-        ({ activityType, state }) => activityType?.name === type && Number(state) === started,
-      )
-      if (running && (await this.count(handle, type)) > afterResults) return
-    }
+    const isUnderWay = async () =>
+      (await this.#pending(handle, type)).some(isRunning) && (await this.count(handle, type)) > afterResults
+    await vi.waitUntil(isUnderWay, attentive)
   }
 
   /** Settles when an activity of this type runs on a worker for at least this time, counted from 1. */
   async attempts(handle: WorkflowHandle, type: string, attempt: number): Promise<void> {
-    for (;;) {
-      const { raw } = await handle.describe()
-      const running = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
-      if (running.some((one) => Number(one.state) === started && Number(one.attempt) >= attempt)) return
-    }
+    const isTried = (one: PendingActivity) => isRunning(one) && Number(one.attempt) >= attempt
+    await vi.waitUntil(async () => (await this.#pending(handle, type)).some(isTried), patient)
   }
 
   /** Why the attempt before the one under way failed. */
   async lastFailure(handle: WorkflowHandle, type: string): Promise<string | null | undefined> {
-    const { raw } = await handle.describe()
-    const running = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
-    return running?.lastFailure?.applicationFailureInfo?.type ?? running?.lastFailure?.message
+    const [pending] = await this.#pending(handle, type)
+    return pending?.lastFailure?.applicationFailureInfo?.type ?? pending?.lastFailure?.message
   }
 
   /** Settles when the run has been told that an activity of this type failed for good. */
   async told(handle: WorkflowHandle, type: string): Promise<void> {
-    for (;;) {
+    const isTold = async () => {
       const { events } = await handle.fetchHistory()
       const ids = (events ?? [])
         .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
@@ -157,34 +152,31 @@ export class CrashScene {
         ({ activityTaskTimedOutEventAttributes: timedOut, activityTaskFailedEventAttributes: failed }) =>
           String((timedOut ?? failed)?.scheduledEventId),
       )
-      if (ids.some((id) => ended.includes(id))) return
+      return ids.some((id) => ended.includes(id))
     }
+    await vi.waitUntil(isTold, patient)
   }
 
   /** Settles when the server has given up whoever ran an activity of this type, and nobody runs it. */
   async isMissed(handle: WorkflowHandle, type: string): Promise<void> {
-    const missed = async () => {
-      const { raw } = await handle.describe()
-      const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
-      return pending !== undefined && Number(pending.state) !== started && Number(pending.attempt) > 1
-    }
-    await expect.poll(missed).toBe(true)
+    const isMissed = (one: PendingActivity) => !isRunning(one) && Number(one.attempt) > 1
+    await vi.waitUntil(async () => (await this.#pending(handle, type)).some(isMissed), patient)
   }
 
   /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */
   async heartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
     const seen = new Set<string>()
-    while (seen.size <= times) {
-      const { raw } = await handle.describe()
-      const running = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
-      if (running?.lastHeartbeatTime) seen.add(JSON.stringify(running.lastHeartbeatTime))
+    const isHeard = async () => {
+      const [pending] = await this.#pending(handle, type)
+      if (pending?.lastHeartbeatTime) seen.add(JSON.stringify(pending.lastHeartbeatTime))
+      return seen.size > times
     }
+    await vi.waitUntil(isHeard, patient)
   }
 
   /** What is tried again and again at the moment, and why the last attempt failed. */
   async retried(handle: WorkflowHandle): Promise<readonly Retried[]> {
-    const { raw } = await handle.describe()
-    return (raw.pendingActivities ?? []).flatMap(({ activityType, attempt, lastFailure }) => {
+    return (await this.#pending(handle)).flatMap(({ activityType, attempt, lastFailure }) => {
       if (!lastFailure) return []
       const { message, applicationFailureInfo } = lastFailure
       const code = applicationFailureInfo?.type ?? 'timeout'
@@ -194,15 +186,9 @@ export class CrashScene {
 
   /** Settles when this worker has taken over an activity of this type. */
   async takenOverBy(worker: WorkerProcess, handle: WorkflowHandle, type: string): Promise<void> {
-    const isTaken = async (): Promise<boolean> => {
-      const { raw } = await handle.describe()
-      const running = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
-      return running.some(
-        ({ state, lastWorkerIdentity }) =>
-          Number(state) === started && lastWorkerIdentity?.startsWith(`${worker.pid}@`),
-      )
-    }
-    await expect.poll(isTaken).toBe(true)
+    const isTaken = (one: PendingActivity) =>
+      isRunning(one) && one.lastWorkerIdentity?.startsWith(`${worker.pid}@`) === true
+    await vi.waitUntil(async () => (await this.#pending(handle, type)).some(isTaken), patient)
   }
 
   /** How often an activity of this type was scheduled. */
@@ -213,31 +199,29 @@ export class CrashScene {
   }
 
   /** kill -9 of the run's container, from outside. */
-  async killContainer(handle: WorkflowHandle): Promise<void> {
-    const [container] = await this.#containers(handle)
-    if (!container) throw new Error('there is no container to kill')
-    await this.#docker.getContainer(container.Id).kill()
+  async killContainer({ workflowId }: WorkflowHandle): Promise<void> {
+    if ((await killContainersOf(workflowId)) === 0) throw new Error('there is no container to kill')
   }
 
   /** For code that runs until there is a file `/tmp/go`. */
   async letGoOn(handle: WorkflowHandle): Promise<void> {
     const touch = async (): Promise<boolean> => {
-      const running = (await this.#containers(handle)).filter(({ State }) => State === 'running')
+      const running = await runningContainersOf(handle.workflowId)
       for (const { Id } of running) if ((await exitCodeIn(Id, ['touch', '/tmp/go']).catch(() => 1)) === 0) return true
       return false
     }
-    await expect.poll(touch).toBe(true)
+    await vi.waitUntil(touch, patient)
   }
 
   /** Id of the run's container. */
   async container(handle: WorkflowHandle): Promise<string> {
-    const running = (await this.#containers(handle)).find(({ State }) => State === 'running')
+    const [running] = await runningContainersOf(handle.workflowId)
     if (running === undefined) throw new Error('no container of the run is running')
     return running.Id
   }
 
   async containersLeft(handle: WorkflowHandle): Promise<number> {
-    return (await this.#containers(handle)).length
+    return (await containersOf(handle.workflowId)).length
   }
 
   /** The worker that the scene began with. */
@@ -254,7 +238,7 @@ export class CrashScene {
 
   /** Replies the model gave in full: what was paid for. */
   get answeredTurns(): number {
-    return this.api.requests.filter(({ outcome, path }) => outcome === 'answered' && path === '/v1/messages').length
+    return answeredTurns(this.api)
   }
 
   /** The history replays on the workflow code of today. */
@@ -266,15 +250,15 @@ export class CrashScene {
     return (await handle.result()) as AgentResult
   }
 
-  readonly #docker = new Dockerode()
-
   /** What a dead host left behind, for the end of a test. */
-  async removeContainers(handle: WorkflowHandle): Promise<void> {
-    for (const { Id } of await this.#containers(handle)) await this.#docker.getContainer(Id).remove({ force: true })
+  removeContainers({ workflowId }: WorkflowHandle): Promise<void> {
+    return removeContainersOf(workflowId)
   }
 
-  #containers(handle: WorkflowHandle) {
-    return this.#docker.listContainers({ all: true, filters: { label: [`ptc.workflow=${handle.workflowId}`] } })
+  /** Activities that have not ended; of this type, or all. */
+  async #pending(handle: WorkflowHandle, type?: string): Promise<readonly PendingActivity[]> {
+    const { raw } = await handle.describe()
+    return (raw.pendingActivities ?? []).filter(({ activityType }) => type === undefined || activityType?.name === type)
   }
 
   async #end(): Promise<void> {
@@ -283,5 +267,9 @@ export class CrashScene {
   }
 }
 
-/** PENDING_ACTIVITY_STATE_STARTED */
-const started = 2
+type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo
+
+/** On a worker at the moment: PENDING_ACTIVITY_STATE_STARTED. */
+function isRunning({ state }: PendingActivity): boolean {
+  return Number(state) === 2
+}

@@ -6,18 +6,22 @@ export interface History {
   readonly events: temporal.api.history.v1.IHistoryEvent[]
 }
 
+/** Bytes of a history that goes into one page, whatever is in it: the server sends none of over 4 MiB. */
+const onePageBytes = 2 << 20
+
 /**
- * The events of a workflow's run; of its latest unless told. In small pages: the server can't send a page of over 4 MiB, which the
- * client's own fetchHistory waits for.
+ * The events of a workflow's run; of its latest unless told. A large history comes in small pages: the client's own fetchHistory waits
+ * for ever for one that the server can't send.
  */
 export async function historyOf(client: Client, workflowId: string, runId?: string): Promise<History> {
+  const { historySize = 0 } = await client.workflow.getHandle(workflowId, runId).describe()
   const events: temporal.api.history.v1.IHistoryEvent[] = []
   let nextPageToken: Uint8Array | undefined
   do {
     const page = await client.workflowService.getWorkflowExecutionHistory({
       namespace: client.options.namespace,
       execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
-      maximumPageSize: 4,
+      maximumPageSize: historySize < onePageBytes ? 1_000 : 4,
       ...(nextPageToken && { nextPageToken }),
     })
     events.push(...(page.history?.events ?? []))

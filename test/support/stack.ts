@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Dockerode from 'dockerode'
+import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
-import { inject, onTestFinished } from 'vitest'
+import { inject, onTestFinished, vi } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
 import type { Tool } from '../../src/index.js'
@@ -14,7 +14,9 @@ import type { PtcConfig } from '../../src/worker/config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../../src/worker/config/parse-config.js'
 import { installRuntime, type RunningWorker, startWorker } from '../../src/worker/index.js'
 import { workflowBundle } from '../../src/worker/workflow-bundle.js'
+import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
 import { chainOf, type History, historyOf } from './histories.js'
+import { attentive } from './patient.js'
 import { recordHistories } from './record-history.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
 import { replay } from './replay.js'
@@ -186,13 +188,13 @@ export class Stack {
   }
 
   /** Containers of a run, running or not. */
-  async containers(handle: WorkflowHandle): Promise<Dockerode.ContainerInfo[]> {
+  async containers(handle: WorkflowHandle): Promise<ContainerInfo[]> {
     if (inject('docker') !== 'available') return []
-    return new Dockerode().listContainers({ all: true, filters: { label: [`ptc.workflow=${handle.workflowId}`] } })
+    return containersOf(handle.workflowId)
   }
 
-  async killContainer(handle: WorkflowHandle): Promise<void> {
-    for (const { Id } of await this.containers(handle)) await new Dockerode().getContainer(Id).kill()
+  async killContainer({ workflowId }: WorkflowHandle): Promise<void> {
+    if ((await killContainersOf(workflowId)) === 0) throw new Error('there is no container to kill')
   }
 
   get ptc(): PtcClient {
@@ -229,11 +231,12 @@ export class Stack {
 
   /** Settles when an activity of this type is running on a worker. */
   async activityRuns(handle: WorkflowHandle, type: string): Promise<void> {
-    for (;;) {
+    const isRunning = async () => {
       const { raw } = await handle.describe()
       const ofType = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
-      if (ofType.some(({ state }) => Number(state) === started)) return
+      return ofType.some(({ state }) => Number(state) === started)
     }
+    await vi.waitUntil(isRunning, attentive)
   }
 
   /** What the model was sent last: the content of the last user message. */
@@ -252,7 +255,7 @@ export class Stack {
   async #terminateRuns(): Promise<void> {
     for (const run of this.#runs) {
       await run.terminate('the test has ended').catch(() => undefined) // most have completed
-      for (const { Id } of await this.containers(run)) await new Dockerode().getContainer(Id).remove({ force: true })
+      if (inject('docker') === 'available') await removeContainersOf(run.workflowId)
     }
   }
 }

@@ -88,6 +88,7 @@ export class RunLog {
     if (event.workflowExecutionCanceledEventAttributes) this.end = { status: 'cancelled', at }
     if (event.workflowExecutionTimedOutEventAttributes) this.end = { status: 'timed_out', at }
   }
+
   /** Only the first of several failures in a row is an event. */
   async #readTask(event: HistoryEvent): Promise<void> {
     const failed = event.workflowTaskFailedEventAttributes

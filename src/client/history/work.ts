@@ -73,8 +73,6 @@ export function readWork(activity: string, input: unknown): Work {
       const { data } = shapes.advanceInput.safeParse(input)
       return data ? { type: 'advance', step: data.step } : other
     }
-    case activityNames.snapshotSession:
-      return other
     case activityNames.parkSession:
       return { type: 'park' }
     case activityNames.closeSession:

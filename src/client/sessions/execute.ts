@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   ApplicationFailure,
   type Client,
@@ -16,6 +15,7 @@ import { sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
 import { type Executed, type ExecuteInput, executionBytes, type SessionInput } from '../../common/sessions.js'
 import type { RunTree } from '../history/index.js'
+import { waitPatiently } from '../patience.js'
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
 import { mayPass } from '../temporal-error.js'
@@ -42,9 +42,8 @@ export interface SessionExecution extends Executed {
   readonly previous: SessionEnding | undefined
 }
 
-/** How long a server may be away before we stop waiting for it. */
-const patienceMs = 60_000
-const pauseMs = 500
+/** A long poll that lasted for so long and ended without an answer was one. */
+const longPollMs = 5_000
 
 /**
  * Executes code on the session of this name, once it is its turn; begins the session when there is none.
@@ -159,22 +158,14 @@ async function whileWatching<Result>(
 
 /** The answer of an accepted update: it is durable, so a server that is away for a moment is waited for. */
 async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): Promise<Executed> {
-  for (let lastAnswer = performance.now(); ;) {
-    const asked = performance.now()
-    try {
-      return await update.result()
-    } catch (thrown) {
-      if (endedUnderIt(thrown)) {
-        const message = `session ${name} ended before the code had come to its end`
-        throw new PtcError('SESSION_CLOSED', message, { cause: thrown })
-      }
-      const isTimeout = thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError
-      if (!isTimeout && !mayPass(thrown)) throw thrown
-      // A long poll that ended without an answer was one.
-      if (performance.now() - asked > pauseMs * 10) lastAnswer = performance.now()
-      if (performance.now() - lastAnswer > patienceMs) throw thrown
-      await delay(pauseMs)
-    }
+  const passes = (thrown: unknown): boolean =>
+    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || mayPass(thrown)
+  try {
+    return await waitPatiently(() => update.result(), { passes, answeredMs: longPollMs })
+  } catch (thrown) {
+    if (!endedUnderIt(thrown)) throw thrown
+    const message = `session ${name} ended before the code had come to its end`
+    throw new PtcError('SESSION_CLOSED', message, { cause: thrown })
   }
 }
 

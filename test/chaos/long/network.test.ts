@@ -1,7 +1,6 @@
 import { setTimeout as passing } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { expect, it, onTestFinished } from 'vitest'
-import type { ProgramResult } from '../../../src/common/runs.js'
 import { startBusyServer } from '../../support/busy-server.js'
 import { CrashScene } from '../../support/crash-scene.js'
 import { describeDocker } from '../../support/docker.js'
@@ -84,6 +83,17 @@ import asyncio
 charged, mailed = await asyncio.gather(charge(name="b"), send_once(name="mail"), return_exceptions=True)
 print(charged["done"], getattr(mailed, "status", mailed))
 `
+/** Runs it until both effects have been asked for; their replies wait for `answer`. */
+async function startUnsure(way: Network) {
+  const scene = await CrashScene.begin(noModel, { environment: { TEMPORAL_ADDRESS: way.address } })
+  const both = ['b', 'mail']
+  for (const effect of both) scene.ledger.hold(effect)
+  const handle = await scene.startProgram(unsure)
+  await Promise.all(both.map((effect) => scene.ledger.askedFor(effect)))
+  const answer = (): void => both.forEach((effect) => scene.ledger.release(effect))
+  return { scene, handle, answer }
+}
+
 const notKnown = { outcome: { status: 'ok', output: 'b outcome_unknown\n' }, toolCalls: 2 }
 
 describeDocker('a worker that loses the network for longer than its heartbeats may be late', () => {
@@ -92,14 +102,11 @@ describeDocker('a worker that loses the network for longer than its heartbeats m
     { manner: 'by resets', lose: (way: Network) => way.cut(), find: (way: Network) => way.mend() },
   ])('F25: $manner, and is alone: its tools go on meanwhile, and no effect happens twice', async ({ lose, find }) => {
     const way = await behindNetwork()
-    const scene = await CrashScene.begin(noModel, { environment: { TEMPORAL_ADDRESS: way.address } })
-    for (const effect of ['b', 'mail']) scene.ledger.hold(effect)
-    const handle = await scene.startProgram(unsure)
-    await Promise.all([scene.ledger.askedFor('b'), scene.ledger.askedFor('mail')])
+    const { scene, handle, answer } = await startUnsure(way)
     lose(way)
     // Believed dead: the server waits for somebody to take the next attempt.
     await expect.poll(() => scene.retried(handle)).toMatchObject([{ activity: 'charge', code: 'timeout', attempt: 2 }])
-    for (const effect of ['b', 'mail']) scene.ledger.release(effect)
+    answer()
     find(way)
     expect(await handle.result()).toMatchObject(notKnown)
     expect(scene.ledger.names).toEqual(['b', 'mail'])
@@ -110,22 +117,17 @@ describeDocker('a worker that loses the network for longer than its heartbeats m
 
   it('F25: and another worker of its host takes over: what the first says late changes nothing', async () => {
     const way = await behindNetwork()
-    const scene = await CrashScene.begin(noModel, { environment: { TEMPORAL_ADDRESS: way.address } })
-    for (const effect of ['b', 'mail']) scene.ledger.hold(effect)
-    const handle = await scene.startProgram(unsure)
-    await Promise.all([scene.ledger.askedFor('b'), scene.ledger.askedFor('mail')])
+    const { scene, handle, answer } = await startUnsure(way)
     way.stall()
     const other = await scene.startWorker('test-host', { TEMPORAL_ADDRESS: testTemporal().address })
     await scene.ledger.askedFor('b', 2)
-    for (const effect of ['b', 'mail']) scene.ledger.release(effect)
+    answer()
     expect(await handle.result()).toMatchObject(notKnown)
     way.goOn()
     await other.kill()
     // The first one is at work again, alone.
-    const next = (await (
-      await scene.startProgram('print((await charge(name="next"))["done"])')
-    ).result()) as ProgramResult
-    expect(next.outcome).toMatchObject({ status: 'ok', output: 'next\n' })
+    const next = await scene.startProgram('print((await charge(name="next"))["done"])')
+    expect(await next.result()).toMatchObject({ outcome: { status: 'ok', output: 'next\n' } })
     expect(scene.ledger.names).toEqual(['b', 'mail', 'next'])
     expect(scene.ledger.asked.filter(({ name }) => name === 'mail')).toHaveLength(1)
     expect(await scene.containersLeft(handle)).toBe(0)

@@ -2,14 +2,16 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker'
-import Dockerode from 'dockerode'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { expect, onTestFinished } from 'vitest'
 import { createDataConverter } from '../../../src/client/index.js'
 import type { AgentResult } from '../../../src/common/runs.js'
 import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { answeredTurns } from '../../support/answered-turns.js'
+import { killContainersOf, removeContainersOf } from '../../support/containers.js'
 import { chainOf, completedCount, type History } from '../../support/histories.js'
 import { Ledger } from '../../support/ledger.js'
+import { replay } from '../../support/replay.js'
 import { connectClient, uniqueName } from '../../support/temporal.js'
 import { brokenValues, containersLeft, filesLeft, judgeEffects, processesLeft } from './oracle.js'
 import { inWords, type Plan } from './plan.js'
@@ -25,7 +27,6 @@ Runtime.install({ logger: new DefaultLogger('WARN') })
 /** The scenario under a plan of faults: real server, containers and worker processes; a model that is scripted; a world that counts. */
 class ChaosRun {
   readonly #plan: Plan
-  readonly #docker = new Dockerode()
   readonly #taskQueue = uniqueName('chaos')
   readonly #workflowId = uniqueName('chaos-agent')
   readonly #hit: string[] = []
@@ -68,11 +69,11 @@ class ChaosRun {
     })
     const options = { workflowId: this.#workflowId, taskQueue: this.#taskQueue, args: [{ question: 'go' }] }
     const handle = await client.workflow.start('agent', options)
-    onTestFinished(() => this.#removeRest())
+    onTestFinished(() => removeContainersOf(this.#workflowId))
     const disturbed = this.#disturb(workers, ledger)
     const result = (await handle.result()) as AgentResult
     this.#ended = true
-    const left = await containersLeft(this.#docker, this.#workflowId)
+    const left = await containersLeft(this.#workflowId)
     await disturbed
     const { exit, log } = await workers.close()
     const passed = workers.passed
@@ -113,15 +114,13 @@ class ChaosRun {
     if (this.#plan.seed === undefined) expect(this.#hit, context).toHaveLength(planned)
     else expect(this.#hit.length, context).toBeGreaterThan(0)
     // Bought once a recorded turn; a reply that died with its worker before it was recorded is asked for again.
-    const bought = api.requests.filter(({ outcome, path }) => outcome === 'answered' && path === '/v1/messages').length
+    const bought = answeredTurns(api)
     expect(completedCount(chain, 'model.turn')).toBe(turns)
     expect(bought).toBeGreaterThanOrEqual(turns)
     expect(bought).toBeLessThanOrEqual(turns + this.#hit.filter((hit) => !/^(tool|advance|step)/.test(hit)).length)
     const cut = this.#plan.seed === undefined ? wasCutInCell(chain) : chain.length > 1
     expect(cut, 'the history was to end in the middle of the second cell').toBe(true)
-    for (const history of chain) {
-      await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, this.#workflowId)
-    }
+    for (const history of chain) await replay({ workflowBundle, dataConverter }, history, this.#workflowId)
   }
 
   async #startLedger(): Promise<Ledger> {
@@ -147,7 +146,7 @@ class ChaosRun {
       const strike = {
         'kill-worker': () => workers.kill(),
         'freeze-worker': () => workers.freeze(forMs),
-        'kill-container': () => this.#killContainer(),
+        'kill-container': async () => (await killContainersOf(this.#workflowId)) > 0,
       }[what]
       // A worker that is yet to come, a sandbox that is parked: it is waited for.
       let hasStruck = await strike()
@@ -156,26 +155,6 @@ class ChaosRun {
         hasStruck = await strike()
       }
       if (hasStruck) this.#hit.push(what)
-    }
-  }
-
-  /** False when there is none at the moment. */
-  async #killContainer(): Promise<boolean> {
-    const running = await this.#docker.listContainers({ filters: { label: [`ptc.workflow=${this.#workflowId}`] } })
-    const killed = running.map(({ Id }) =>
-      this.#docker
-        .getContainer(Id)
-        .kill()
-        .then(() => true)
-        .catch(() => false),
-    )
-    return (await Promise.all(killed)).includes(true)
-  }
-
-  async #removeRest(): Promise<void> {
-    const filters = { label: [`ptc.workflow=${this.#workflowId}`] }
-    for (const { Id } of await this.#docker.listContainers({ all: true, filters })) {
-      await this.#docker.getContainer(Id).remove({ force: true })
     }
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type Dockerode from 'dockerode'
+import { containersOf } from '../../support/containers.js'
 import type { LedgerEntry } from '../../support/ledger.js'
 
 /** What the world outside has seen of one run. It knows nothing of the project's own state. */
@@ -27,9 +27,8 @@ export function judgeEffects(applied: readonly LedgerEntry[], wanted: readonly s
 }
 
 /** Containers of a run, running or not. */
-export async function containersLeft(docker: Dockerode, workflowId: string): Promise<string[]> {
-  const left = await docker.listContainers({ all: true, filters: { label: [`ptc.workflow=${workflowId}`] } })
-  return left.map(({ Names, State }) => `container ${Names[0]} (${State})`)
+export async function containersLeft(workflowId: string): Promise<string[]> {
+  return (await containersOf(workflowId)).map(({ Names, State }) => `container ${Names[0]} (${State})`)
 }
 
 /** Processes that have this text in their environment. */

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Reached on failure only: a machine that is slow and shared does not fail a test. */
 const patience = { testTimeout: 180_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000, interval: 50 } } }
@@ -53,8 +54,20 @@ function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach', incl
   }
 }
 
+/** Many runs in one file: begun last, it would be waited for alone. */
+const takesLongest = /chaos\/(exhaustive|random)\//
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isFirst = ({ moduleId }: TestSpecification) => takesLongest.test(moduleId)
+    return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))]
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', ['json', { outputFile: 'test-report.json' }]],
     teardownTimeout: 60_000,

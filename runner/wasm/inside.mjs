@@ -3,6 +3,8 @@
 
 const interruptSignal = 2 // SIGINT
 const interruptCheckMs = 20
+/** The name of the boot image among the files of the library; main.mjs knows it too. */
+const bootImage = '/pyodide/boot.image'
 
 /** The globals that Pyodide looks for in a bare shell; first, before its modules are even evaluated. */
 export function furnish(doors, library) {
@@ -50,17 +52,52 @@ export function furnish(doors, library) {
   })
 }
 
-/** Loads Pyodide and runs the Python runner until the host goes away. */
-export async function start(doors, loadPyodide, createPyodideModule, settings) {
-  const { lock, runner, quotas } = JSON.parse(settings)
-  const pyodide = await loadPyodide({
+/** What Python is loaded with, whether it boots or is laid over the memory of one that did. */
+function loadOptions(createPyodideModule, lock) {
+  return {
     createPyodideModule,
     lockFileContents: lock,
     indexURL: '/pyodide',
     // The hash seed of the other sandboxes: a program that is run again must see its sets in the same order.
     env: { HOME: '/tmp', PATH: '', LANG: 'C.UTF-8', PYTHONHASHSEED: '0' },
+  }
+}
+
+/** Writes the memory of a Python that has just booted, and has seen nothing of any program, to the host. */
+export async function makeBootImage(doors, loadPyodide, createPyodideModule, settings) {
+  const { lock } = JSON.parse(settings)
+  // For the head of the image, which is text.
+  globalThis.TextEncoder = class TextEncoder {
+    encodeInto(text, view) {
+      const bytes = Uint8Array.from(unescape(encodeURIComponent(text)), (character) => character.charCodeAt(0))
+      view.set(bytes)
+      return { read: text.length, written: bytes.length }
+    }
+  }
+  const pyodide = await loadPyodide({ ...loadOptions(createPyodideModule, lock), _makeSnapshot: true })
+  pyodide.runPython(imports)
+  if (doors.write(pyodide.makeMemorySnapshot()) < 0) throw new Error('nobody takes the boot image')
+}
+
+/** What the runner is started with; imported before it in any case, so it may be in the boot image. */
+const imports = 'import asyncio, runpy, sys'
+
+/** `random` drew its seed when the image was made, and Pyodide has put an entry of the path there once more. */
+const asIfBooted = `
+import random, sys
+random.seed()
+sys.path.remove('')
+`
+
+/** Loads Pyodide and runs the Python runner until the host goes away. */
+export async function start(doors, loadPyodide, createPyodideModule, settings) {
+  const { lock, runner, quotas, hasBootImage } = JSON.parse(settings)
+  const pyodide = await loadPyodide({
+    ...loadOptions(createPyodideModule, lock),
+    ...(hasBootImage ? { _loadSnapshot: globalThis.readbuffer(bootImage) } : {}),
   })
   delete globalThis.readbuffer
+  if (hasBootImage) pyodide.runPython(asIfBooted)
   connectStreams(pyodide, doors)
   pyodide.setInterruptBuffer(interruptBuffer(doors))
   for (const [name, source] of Object.entries(runner)) {
@@ -73,7 +110,7 @@ export async function start(doors, loadPyodide, createPyodideModule, settings) {
   // Pyodide leaves a loop of its own marked as running, and the runner brings its own. Nothing may come back to the
   // JavaScript event loop: the runner's blocking read is the wait.
   pyodide.runPython(`
-import asyncio, runpy, sys
+${imports}
 asyncio._set_running_loop(None)
 sys.argv = ['/runner/runner.py']
 runpy.run_path('/runner/runner.py', run_name='__main__')

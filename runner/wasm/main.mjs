@@ -34,13 +34,20 @@ try {
   inside.furnish(doors, {
     '/pyodide/pyodide.asm.wasm': files.wasm,
     '/pyodide/python_stdlib.zip': files.standardLibrary,
+    ...(files.bootImage && { '/pyodide/boot.image': files.bootImage }),
   })
   const { loadPyodide } = await realm.load('pyodide.mjs', files.loader)
   const { default: createPyodideModule } = await realm.load('pyodide.asm.mjs', files.glue)
   const { lock, runner } = files
   // As text: an object of this side would be one more handle on it.
-  const parameters = JSON.stringify({ lock, runner, quotas: settings.quotas })
-  await inside.start(doors, loadPyodide, createPyodideModule, parameters)
+  const parameters = JSON.stringify({
+    lock,
+    runner,
+    quotas: settings.quotas,
+    hasBootImage: files.bootImage !== undefined,
+  })
+  const begin = settings.makesBootImage ? inside.makeBootImage : inside.start
+  await begin(doors, loadPyodide, createPyodideModule, parameters)
   exit(0)
 } catch (error) {
   // Hostile text by now: whatever the program made of its error object is only ever printed.

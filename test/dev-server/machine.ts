@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { cachedBinary } from '../../src/worker/dev-server/cache-directory.js'
+import { cachedBinary } from '../../src/worker/dev-server/cached-binary.js'
 import { connectable } from '../../src/worker/dev-server/probe.js'
 import { type DevServerOptions, type TemporalServer, startDevServer } from '../../src/worker/dev-server/index.js'
 

@@ -7,40 +7,40 @@ import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
 
 const echo = tool('echo', ({ value }) => value)
-const sixty = `total = 0
-for n in range(60):
+const thirty = `total = 0
+for n in range(30):
     total += await echo(value=n)
-    if n % 20 == 19:
+    if n % 10 == 9:
         print(n, total)
 `
-const printed = '19 190\n39 780\n59 1770\n'
-/** Small enough for a run of sixty calls to go on in several. */
+const printed = '9 45\n19 190\n29 435\n'
+/** Small enough for a run of thirty calls to go on in several. */
 const limits = { historyEvents: 100 }
 
 function callsOf({ turns }: RunTree): readonly number[] {
   return turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.map(({ position }) => position.index)))
 }
 
-const each = Array.from({ length: 60 }, (_, place) => place + 1)
+const each = Array.from({ length: 30 }, (_, place) => place + 1)
 
 describe('a program that goes on in fresh histories', () => {
   it('is one run for whoever follows it, shows it, lists it or waits for it', async () => {
     const stack = await Stack.start({ tools: [echo], limits })
     const { ptc } = stack
-    const handle = await ptc.startProgram({ source: sixty })
+    const handle = await ptc.startProgram({ source: thirty })
     const trees: RunTree[] = []
     const watched = await handle.watch({ onChange: (tree) => trees.push(tree) })
-    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: printed }, toolCalls: 60 })
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: printed }, toolCalls: 30 })
 
     expect(watched.runIds.length).toBeGreaterThan(2)
     expect(watched).toMatchObject({
       type: 'program',
       status: 'completed',
-      source: sixty,
+      source: thirty,
       runId: handle.runId,
       lacksBeginning: false,
-      totals: { cells: 1, toolCalls: 60 },
-      turns: [{ cells: [{ number: 1, status: 'ok', code: sixty, output: printed }] }],
+      totals: { cells: 1, toolCalls: 30 },
+      turns: [{ cells: [{ number: 1, status: 'ok', code: thirty, output: printed }] }],
     })
     expect(callsOf(watched)).toEqual(each)
     // It never seemed to have ended, and nothing that was there was ever gone.
@@ -68,17 +68,17 @@ describe('a program that goes on in fresh histories', () => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     })
     const stack = await Stack.start({ tools: [echo, wait], limits })
-    const handle = await stack.ptc.startProgram({ source: `${sixty}print(await wait())` })
+    const handle = await stack.ptc.startProgram({ source: `${thirty}print(await wait())` })
     await reached.happened
     expect((await handle.describe()).runId).not.toBe(handle.runId)
     await handle.cancel()
     await expect(handle.result()).rejects.toMatchObject({ code: 'RUN_CANCELLED' })
-    expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 61 } })
+    expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 31 } })
   })
 
   it('is drawn from what is there when its first histories are gone from the server', async () => {
     const stack = await Stack.start({ tools: [echo], limits })
-    const handle = await stack.ptc.startProgram({ source: sixty })
+    const handle = await stack.ptc.startProgram({ source: thirty })
     await handle.result()
     const whole = await handle.tree()
     const [first = '', second] = whole.runIds
@@ -93,7 +93,7 @@ describe('a program that goes on in fresh histories', () => {
 })
 
 it('an agent that goes on in fresh histories keeps its question, turns and cells', async () => {
-  const script = [turn(code(sixty)), turn(code('print(total)')), answerResult]
+  const script = [turn(code(thirty)), turn(code('print(total)')), answerResult]
   const stack = await Stack.start({ tools: [echo], limits, script })
   const handle = await stack.ptc.startAgent({ question: 'How much is it?' })
   const tree = await handle.watch()
@@ -101,10 +101,10 @@ it('an agent that goes on in fresh histories keeps its question, turns and cells
   expect(tree).toMatchObject({
     type: 'agent',
     question: 'How much is it?',
-    totals: { turns: 3, cells: 2, toolCalls: 60 },
+    totals: { turns: 3, cells: 2, toolCalls: 30 },
     turns: [
       { number: 1, cells: [{ number: 1, status: 'ok', output: printed }] },
-      { number: 2, cells: [{ number: 2, status: 'ok', output: '1770\n', calls: [] }] },
+      { number: 2, cells: [{ number: 2, status: 'ok', output: '435\n', calls: [] }] },
       { number: 3, cells: [] },
     ],
   })
@@ -114,7 +114,7 @@ it('an agent that goes on in fresh histories keeps its question, turns and cells
 
 it('a run that is reset after it went on in fresh histories is drawn from its first', async () => {
   const stack = await Stack.start({ tools: [echo], limits })
-  const handle = await stack.ptc.startProgram({ source: sixty })
+  const handle = await stack.ptc.startProgram({ source: thirty })
   await handle.result()
   const before = await handle.tree()
   const [first, second] = before.runIds
@@ -123,7 +123,7 @@ it('a run that is reset after it went on in fresh histories is drawn from its fi
   expect(await latest.result()).toMatchObject({ outcome: { status: 'ok', output: printed } })
   const tree = await latest.tree()
   expect(tree.runIds.slice(0, 2)).toEqual([first, again])
-  expect(tree).toMatchObject({ source: sixty, status: 'completed', totals: { toolCalls: 60 } })
+  expect(tree).toMatchObject({ source: thirty, status: 'completed', totals: { toolCalls: 30 } })
   expect(callsOf(tree)).toEqual(each)
   // What was done before is still there to be seen.
   expect((await stack.ptc.handle(handle.workflowId, second).tree()).runIds).toEqual(before.runIds)

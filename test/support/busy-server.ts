@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { cacheDirectory } from '../../src/worker/dev-server/cache-directory.js'
+import { cacheDirectory } from '../../src/sandbox/cache-directory.js'
 import { findBinary } from '../../src/worker/dev-server/find-binary.js'
 import { startDevServer } from '../../src/worker/dev-server/index.js'
 

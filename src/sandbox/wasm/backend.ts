@@ -1,13 +1,16 @@
 import { totalmem } from 'node:os'
+import path from 'node:path'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/limits.js'
 import type { Limits } from '../../common/limits.js'
 import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import { cacheDirectory } from '../cache-directory.js'
+import { BootImage } from './boot-image.js'
 import { checkWasm, interpreterName } from './check.js'
 import { WasmConnection } from './connection.js'
 import { Interpreter } from './interpreter.js'
 import { InterpreterPool } from './interpreter-pool.js'
-import { jailCommand, pythonRunner } from './jail-command.js'
+import { bootImageKey, jailCommand, pythonRunner } from './jail-command.js'
 import type { ChildLimits } from './jail-command.js'
 import { probeJailLayers } from './jail-layers.js'
 import type { JailLayers } from './jail-layers.js'
@@ -21,6 +24,8 @@ export interface WasmBackendOptions {
   readonly maximum?: number
   /** Folder of another `runner.py`; for tests. */
   readonly runner?: string
+  /** Where the image of a booted Python is kept (32 MB). Default: the cache folder of this user. */
+  readonly cache?: string
 }
 
 /** One interpreter at rest, and some use of it. */
@@ -41,13 +46,17 @@ class WasmBackend implements SandboxBackend {
   readonly #runner: string
   readonly #pool: InterpreterPool
   readonly #sandboxes = new Map<string, Sandbox>()
+  readonly #bootImage: BootImage
+  readonly #closing = new AbortController()
   #layers: Promise<JailLayers> | undefined
 
   constructor(options: WasmBackendOptions) {
     const { warm = 1, limits = defaultLimits, maximum = defaultMaximum(), runner = pythonRunner } = options
+    const { cache = cacheDirectory(process.env) } = options
     if (!Number.isInteger(warm) || warm < 0) throw invalid(`warm must be 0 or more, not ${warm}`)
     if (!Number.isInteger(maximum) || maximum < 1) throw invalid(`maximum must be 1 or more, not ${maximum}`)
     this.#runner = runner
+    this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
     this.#pool = new InterpreterPool({ warm, maximum, limits: childLimits(limits), start: (each) => this.#start(each) })
   }
 
@@ -87,6 +96,7 @@ class WasmBackend implements SandboxBackend {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     const sandboxes = [...this.#sandboxes.values()]
     this.#sandboxes.clear()
     await Promise.all([this.#pool.close(), ...sandboxes.map(end)])
@@ -107,9 +117,11 @@ class WasmBackend implements SandboxBackend {
         hint: 'Use Node 20.20 or newer, or the Docker backend.',
       })
     }
-    const command = jailCommand(layers, { limits, runner: this.#runner }, 'main.mjs')
+    const settings = { limits, runner: this.#runner }
+    const maker = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
+    const bootImage = await this.#bootImage.path(maker, this.#closing.signal)
     try {
-      return new Interpreter(command)
+      return new Interpreter(jailCommand(layers, { ...settings, bootImage }, 'main.mjs'))
     } catch (cause) {
       throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox could not be started: ${messageOf(cause)}`, {
         hint: 'It needs a few bytes in the temporary folder, and files and processes that this worker may open.',

@@ -21,7 +21,7 @@ const living = new Set<Interpreter>()
 let beginning = 0
 
 /**
- * Keeps interpreters loaded before they are needed (loading takes about two seconds) and hands each out once. The limits
+ * Keeps interpreters loaded before they are needed (loading takes more than half a second) and hands each out once. The limits
  * are part of a child's command line, so the ones kept are those of the latest session.
  */
 export class InterpreterPool {

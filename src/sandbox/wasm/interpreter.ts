@@ -8,7 +8,7 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import type { SandboxEnd } from '../backend.js'
 import { deferred } from '../deferred.js'
 import { InterruptLine } from './interrupt-line.js'
-import type { JailCommand } from './jail-command.js'
+import { childEnvironment, type JailCommand } from './jail-command.js'
 import { Tail } from '../tail.js'
 
 const startMs = 60_000
@@ -42,9 +42,7 @@ export class Interpreter {
   constructor({ file, args }: JailCommand) {
     this.#interrupts = new InterruptLine()
     this.#child = spawn(file, args, {
-      // Nothing of the worker's environment: that is where credentials are. The time of day is that of every sandbox, not
-      // that of the host: another host may have to run the same program again.
-      env: { TZ: 'UTC' },
+      env: childEnvironment,
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe', this.#interrupts.childDescriptor, 'pipe'],
       // A session of its own: no terminal, no Ctrl-C meant for the worker, and one group to kill.

@@ -1,4 +1,5 @@
-import { realpathSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Limits } from '../../common/limits.js'
@@ -13,6 +14,10 @@ export interface ChildSettings {
   readonly limits: ChildLimits
   /** The folder with `runner.py` in it. */
   readonly runner: string
+  /** The memory of a Python that has booted; absent: Python boots. */
+  readonly bootImage?: string | undefined
+  /** Whether this child only makes that. */
+  readonly makesBootImage?: boolean
 }
 
 /** The child's own files: JavaScript and shell, run as they are. */
@@ -26,6 +31,12 @@ const heapMebibytes = 128
 /** Compiled code and thread stacks, over what Node takes by itself; 165 MiB were measured at rest, the rest is room. */
 const overheadBytes = 272 * mebibyte
 
+/**
+ * Nothing of the worker's environment: that is where credentials are. The time of day is that of every sandbox, not that of the host:
+ * another host may have to run the same program again.
+ */
+export const childEnvironment = { TZ: 'UTC' }
+
 export interface JailCommand {
   readonly file: string
   readonly args: readonly string[]
@@ -33,7 +44,9 @@ export interface JailCommand {
 
 /** The command line of a jailed child, from the outside in: die with the parent, kernel limits, namespaces, root, Node. */
 export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 'main.mjs' | 'probe.mjs'): JailCommand {
-  const readable = [pyodideFolder(), realpathSync(wasmFolder), realpathSync(settings.runner)]
+  const { bootImage, runner } = settings
+  const image = bootImage === undefined ? [] : [path.dirname(bootImage)]
+  const readable = [pyodideFolder(), realpathSync(wasmFolder), realpathSync(runner), ...image]
   const command = [
     ...dieWithParent(layers),
     ...kernelLimits(layers, settings.limits),
@@ -44,6 +57,15 @@ export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 
   ]
   const [file = process.execPath, ...args] = command
   return { file, args }
+}
+
+/** Names what a boot image is made of: another one is made when any of it changes. */
+export function bootImageKey(): string {
+  const { version } = JSON.parse(readFileSync(path.join(pyodideFolder(), 'package.json'), 'utf8')) as {
+    version: string
+  }
+  const inside = readFileSync(path.join(wasmFolder, 'inside.mjs'))
+  return `${version}-${createHash('sha256').update(inside).digest('hex').slice(0, 12)}`
 }
 
 /** The folder that the `pyodide` package is installed in; with symbolic links resolved, as Node's permissions want it. */
@@ -85,7 +107,7 @@ function stripped({ permissionFlag }: JailLayers, readable: readonly string[]): 
   ]
 }
 
-function childArguments({ limits, runner }: ChildSettings) {
+function childArguments({ limits, runner, ...image }: ChildSettings) {
   const { memoryBytes, ...quotas } = limits
-  return { pyodide: pyodideFolder(), runner: realpathSync(runner), memoryBytes, quotas }
+  return { pyodide: pyodideFolder(), runner: realpathSync(runner), memoryBytes, quotas, ...image }
 }

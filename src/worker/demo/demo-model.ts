@@ -1,5 +1,5 @@
 import { type Script, startScriptedMessagesApi } from '../../testing/index.js'
-import type { Environment } from '../dev-server/cache-directory.js'
+import type { Environment } from '../../sandbox/cache-directory.js'
 
 /** The model that the demo talks to. */
 export interface DemoModel {

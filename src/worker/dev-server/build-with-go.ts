@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../common/errors.js'
-import type { Environment } from './cache-directory.js'
+import type { Environment } from '../../sandbox/cache-directory.js'
 import { isAtLeast } from './cli-version.js'
 import { goLinkerFlags, goModule, goPackage, goVersion } from './go-module.js'
 

@@ -6,7 +6,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { messageOf } from '../../common/errors.js'
-import { executableSuffix } from './cache-directory.js'
+import { executableSuffix } from './cached-binary.js'
 import { cliVersion } from './cli-version.js'
 
 const run = promisify(execFile)

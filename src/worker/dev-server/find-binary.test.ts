@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { PtcError } from '../../common/errors.js'
-import { cachedBinary } from './cache-directory.js'
+import { cachedBinary } from './cached-binary.js'
 import { findBinary } from './find-binary.js'
 
 const run = promisify(execFile)

@@ -1,6 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { PtcError, messageOf } from '../../common/errors.js'
-import type { Environment } from './cache-directory.js'
+import type { Environment } from '../../sandbox/cache-directory.js'
 import { probe } from './probe.js'
 import { findRunningDevServer } from './running-server.js'
 import { type TemporalServer, foreignServer } from './temporal-server.js'

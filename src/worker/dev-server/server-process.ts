@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PtcError, messageOf } from '../../common/errors.js'
-import type { Environment } from './cache-directory.js'
+import type { Environment } from '../../sandbox/cache-directory.js'
 import { connectable, probe } from './probe.js'
 import type { ServerLog } from './server-log.js'
 import { type Supervised, supervise } from './supervise.js'

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Environment } from './cache-directory.js'
+import type { Environment } from '../../sandbox/cache-directory.js'
 
 /**
  * A shell between us and the server that ends the server when our end of its standard input closes: by `release`, or

@@ -1,4 +1,4 @@
-import type { Environment } from '../dev-server/cache-directory.js'
+import type { Environment } from '../../sandbox/cache-directory.js'
 import { type Check, ok, warning } from './check.js'
 
 const name = 'Model'

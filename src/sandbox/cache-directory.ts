@@ -1,6 +1,5 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { cliVersion } from './cli-version.js'
 
 /** Environment variables; a parameter so that a caller can look elsewhere than in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -18,10 +17,3 @@ function cacheRoot(environment: Environment, platform: NodeJS.Platform): string 
   if (platform === 'win32') return environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local')
   return join(home, '.cache')
 }
-
-/** Where our own copy of the Temporal CLI is, once there is one. */
-export function cachedBinary(environment: Environment): string {
-  return join(cacheDirectory(environment), `temporal-${cliVersion}${executableSuffix}`)
-}
-
-export const executableSuffix = process.platform === 'win32' ? '.exe' : ''

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { PtcError } from '../../common/errors.js'
 import { childEnvironment, type JailCommand } from './jail-command.js'
 
 const makeMs = 60_000
+const abandonedMs = 3_600_000
 const digestBytes = 32
 
 /**
@@ -46,6 +47,7 @@ export class BootImage {
     try {
       const image = await outputOf(maker, signal)
       await mkdir(path.dirname(this.#file), { recursive: true })
+      await removeAbandoned(path.dirname(this.#file))
       await writeFile(unfinished, Buffer.concat([digestOf(image), image]))
       await rename(unfinished, this.#file)
       return true
@@ -53,6 +55,15 @@ export class BootImage {
       await rm(unfinished, { force: true }).catch(() => {}) // nothing can be written there
       return false
     }
+  }
+}
+
+/** What killed workers have begun; a living one is done in a moment. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name)
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() })) // gone by now
+    if (Date.now() - mtimeMs > abandonedMs) await rm(file, { force: true })
   }
 }
 

@@ -43,7 +43,7 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
     expect(outcome).toEqual({ status: 'ok', output: '19900\n' })
     expect(new Set(keys).size).toBe(200)
     expect(keys).toHaveLength(200)
-    expect((await stack.chain()).length).toBeGreaterThan(3)
+    expect((await stack.chain()).length).toBeGreaterThan(1)
   })
 
   it('with 2,000 calls of one gather', async () => {

@@ -18,7 +18,7 @@ it('the faults of the mode happen, and no others', async () => {
     forgetfulWorkers: inMode('always-replay') ? expect.any(Number) : 0,
     opened: 1 + evictions(2),
     sandboxesDestroyed: evictions(2),
-    // The greeting, two calls, the end.
-    connectionsDropped: inMode('always-reattach') ? expect.toSatisfy((count: number) => count >= 4) : 0,
+    // Two calls and the end; the greeting too, unless it comes in one piece with what is said next.
+    connectionsDropped: inMode('always-reattach') ? expect.toSatisfy((count: number) => count >= 3) : 0,
   })
 })

@@ -104,7 +104,8 @@ describeDocker('a worker that loses the network for longer than its heartbeats m
     const way = await behindNetwork()
     const { scene, handle, answer } = await startUnsure(way)
     lose(way)
-    // Believed dead: the server waits for somebody to take the next attempt.
+    // Believed dead: one call is given up, and the server waits for somebody to take the next attempt of the other.
+    await scene.told(handle, 'send_once')
     await expect.poll(() => scene.retried(handle)).toMatchObject([{ activity: 'charge', code: 'timeout', attempt: 2 }])
     answer()
     find(way)

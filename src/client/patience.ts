@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { unlessAborted } from '../common/abort.js'
+import { underOwnSignal, unlessAborted } from '../common/abort.js'
 import { mayPass, temporalError } from './temporal-error.js'
 
 /** The server answers a long poll after 20 s at the latest; a connection that is silent for longer is dead. */
@@ -30,10 +30,9 @@ export async function askPatiently<Answer>(
     const within = () => connection.withDeadline(Date.now() + answerMs, ask)
     try {
       if (signal === undefined) return await within()
-      // A signal of its own for each request: the SDK never takes its listener away again.
-      const own = AbortSignal.any([signal])
+      const asked = underOwnSignal(signal, (own) => connection.withAbortSignal(own, within))
       // Between its own retries the SDK does not look at the signal, for up to 20 s.
-      return await unlessAborted(own, connection.withAbortSignal(own, within))
+      return await unlessAborted(signal, asked)
     } catch (thrown) {
       signal?.throwIfAborted()
       if (!mayPass(thrown) || performance.now() - began > patienceMs) {

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { underOwnSignal } from '../common/abort.js'
 import type { Execution } from './history-pages.js'
 import type { PendingActivity } from './history/event.js'
 import { RunTreeBuilder, type RunTree, type ValueReader } from './history/index.js'
@@ -105,7 +106,8 @@ async function pendingActivities(
 ): Promise<readonly PendingActivity[]> {
   const describe = () => client.workflow.getHandle(workflowId, runId).describe()
   try {
-    const { raw } = await (signal ? client.connection.withAbortSignal(signal, describe) : describe())
+    const within = (own: AbortSignal) => client.connection.withAbortSignal(own, describe)
+    const { raw } = await (signal ? underOwnSignal(signal, within) : describe())
     return raw.pendingActivities ?? []
   } catch (thrown) {
     if (signal?.aborted || mayPass(thrown)) return []

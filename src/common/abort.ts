@@ -25,3 +25,22 @@ export async function unlessAborted<Result>(signal: AbortSignal, work: Promise<R
     signal.removeEventListener('abort', stop)
   }
 }
+
+/**
+ * Work under a signal of its own, which follows this one as long as the work lasts: for libraries that never take their listeners away
+ * again, so that nothing hangs on a signal that lives long.
+ */
+export async function underOwnSignal<Result>(
+  signal: AbortSignal,
+  work: (own: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const own = new AbortController()
+  const follow = (): void => own.abort(signal.reason)
+  if (signal.aborted) follow()
+  else signal.addEventListener('abort', follow, { once: true })
+  try {
+    return await work(own.signal)
+  } finally {
+    signal.removeEventListener('abort', follow)
+  }
+}

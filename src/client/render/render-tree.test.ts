@@ -25,6 +25,14 @@ test('a run that was cancelled, as it is drawn', async () => {
   )
 })
 
+test('a run that has ended, and not as it should, is no success', async () => {
+  const tree = await recordedTree('answered')
+  if (tree.type !== 'agent' || tree.result === undefined) throw new Error('it was answered')
+  expect(renderTree(tree, plain)).toMatch(/^✓ .* agent · answered\n/)
+  const cut = { ...tree, result: { ...tree.result, status: 'turn_limit' } } as const
+  expect(renderTree(cut, plain)).toMatch(/^✗ .* agent · turn limit\n/)
+})
+
 describe.each(recordedNames)('the drawing of %s', (name) => {
   test('keeps to its columns, after every event, whatever the terminal is', async () => {
     const events = recordedEvents(name)

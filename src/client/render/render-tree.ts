@@ -6,7 +6,7 @@ import { formatCost, formatTokens } from './format.js'
 import { type Line, part, printLine, type Style } from './line.js'
 import { oneLine } from './neutralise.js'
 import { durationOf, type Scene } from './scene.js'
-import { inWords, statusMark } from './status-mark.js'
+import { inWords, type Status, statusMark } from './status-mark.js'
 import { textBlock } from './text-block.js'
 import { turnBranch } from './turn-branch.js'
 
@@ -37,7 +37,8 @@ export function renderTree(tree: RunTree, options: RenderTreeOptions): string {
 }
 
 function headLines(tree: RunTree, scene: Scene, columns: number): readonly Line[] {
-  const { status, totals, workflowType, workflowId, model, sandbox } = tree
+  const { totals, workflowType, workflowId, model, sandbox } = tree
+  const standing = standingOf(tree)
   const { turns, cells, toolCalls, usage, costUsd } = totals
   const counted = turns > 0 ? [plural(turns, 'turn'), plural(cells, 'cell')] : []
   const spent = turns > 0 ? [formatTokens(usage), formatCost(costUsd)] : []
@@ -47,9 +48,9 @@ function headLines(tree: RunTree, scene: Scene, columns: number): readonly Line[
     textBlock(text, { columns: columns - 2, style, limit, prose: true }).map((line) => [part('  '), ...line])
   return [
     [
-      statusMark(status),
+      statusMark(standing),
       part(` ${oneLine(workflowId)}`, 'bold'),
-      part(`  ${oneLine(workflowType)} · ${endingOf(tree)}`),
+      part(`  ${oneLine(workflowType)} · ${inWords(standing)}`),
     ],
     ...indented([durationOf(tree, scene), ...counted, plural(toolCalls, 'tool call'), ...spent].join(' · '), 'dim'),
     ...indented(made.join(' · '), 'dim'),
@@ -63,11 +64,11 @@ const beginningIsGone = 'The server no longer has the first histories of this ru
 /** Beside a failure that is no end. */
 const stuck = 'does not go on, though it is tried again and again'
 
-/** How the run stands: Temporal's word, and the agent's own where it says more. */
-function endingOf(tree: RunTree): string {
+/** How the run stands: Temporal's word, and its own where that says more. */
+function standingOf(tree: RunTree): Status {
   const own =
     tree.type === 'agent' ? tree.result?.status : tree.type === 'program' ? tree.result?.outcome.status : undefined
-  return own === undefined || own === 'ok' ? inWords(tree.status) : inWords(own)
+  return own === undefined || own === 'ok' ? tree.status : own
 }
 
 function endBranches(tree: RunTree, { full }: Scene): readonly Branch[] {

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Reached on failure only: a machine that is slow and shared does not fail a test. */
-const patience = { testTimeout: 180_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000, interval: 50 } } }
+const patience = { testTimeout: 600_000, hookTimeout: 300_000, expect: { poll: { timeout: 300_000, interval: 50 } } }
 
 /** What a project of these files is. All look only at what is their own, so they may run side by side. */
 function project(name: string, include: string | string[], exclude: string[] = []) {
@@ -45,7 +45,6 @@ function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach', incl
   return {
     test: {
       ...patience,
-      testTimeout: 600_000,
       name: mode,
       include,
       setupFiles: [`test/modes/${mode}.ts`],

@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => project[Symbol.asyncDispose]())
 
-it('a run that goes on in fresh histories is one run to every command', { timeout: 120_000 }, async () => {
+it('a run that goes on in fresh histories is one run to every command', async () => {
   const executing = project.start('exec', '-', '--id', 'long', '--json').input(program)
   await executing.said(/run long/)
   const watched = await project.run('watch', 'long', '--json')

@@ -55,7 +55,7 @@ print(hashlib.sha256(value.encode()).hexdigest())
     const stack = await Stack.start({ tools: [huge] })
     const { outcome } = await stack.run('try: await huge()\nexcept ToolError as error: print(error.status, error)')
     expect(outcome.output).toMatch(/^tool_error .*result of huge.*limit is 67108864/)
-  }, 120_000)
+  })
 
   it('goes the other way too: arguments are kept elsewhere', async () => {
     const measure = tool('measure', ({ value }) => (value as string).length)
@@ -146,5 +146,5 @@ print(sum(len(value) for value in await asyncio.gather(*(text(bytes=${mebibyte} 
     expect(await stack.historyBytes()).toBeLessThan(300_000)
     await rm(stack.valuesDirectory, { recursive: true })
     await stack.leftClean(stack.lastRun)
-  }, 120_000)
+  })
 })

@@ -18,7 +18,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
 
   afterAll(() => notebook?.close())
 
-  it('arrive intact: 20 MB of texts with quotes, line breaks, umlauts and emoji', { timeout: 120_000 }, async () => {
+  it('arrive intact: 20 MB of texts with quotes, line breaks, umlauts and emoji', async () => {
     const texts = Array.from({ length: 2_000 }, (_, index) => textOf(10_000, String(index)))
     const held = notebook.keep(texts)
     const { output } = await notebook.run(`${hashes}print(digest("".join(map(digest, await get(1)))))`, () => ok(held))
@@ -143,7 +143,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
     await quick.close()
   })
 
-  it('that can not fit in the memory of the sandbox end the cell, not the session', { timeout: 120_000 }, async () => {
+  it('that can not fit in the memory of the sandbox end the cell, not the session', async () => {
     const small = await new Notebook(backendOf(), { memoryBytes: 128 << 20 }).open()
     await small.run('kept = 1')
     const held = small.keepMade(() => quoted('x'.repeat(1 << 20), 80))
@@ -153,7 +153,7 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
     await small.close()
   })
 
-  it('that outgrow the memory of the sandbox while Python makes them end with it', { timeout: 120_000 }, async () => {
+  it('that outgrow the memory of the sandbox while Python makes them end with it', async () => {
     const small = await new Notebook(backendOf(), { memoryBytes: 128 << 20 }).open()
     const held = small.keepMade(function* () {
       yield '[[]'

@@ -48,7 +48,7 @@ it('keeps every value of a run until the server forgets it', async () => {
   expect(
     (await readdir(stack.valuesDirectory, { recursive: true, withFileTypes: true })).filter((file) => file.isFile()),
   ).toEqual([])
-}, 180_000)
+})
 
 /** Visibility lags behind. */
 async function listed({ client, lastRun }: Stack): Promise<void> {

@@ -33,5 +33,5 @@ describe.skipIf((await s3Available) === undefined)('a run whose values are in a 
     expect(await stack.historyBytes()).toBeLessThan(50_000)
     const kept = await listed(new S3Store(server.settings('runs/')))
     expect(Math.max(...kept.map(({ bytes }) => bytes))).toBeGreaterThan(10_000_000)
-  }, 120_000)
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { CrashScene } from '../../support/crash-scene.js'
 import { describeDocker } from '../../support/docker.js'
 import { answerResult, code, turn } from '../../support/script.js'
@@ -16,9 +16,6 @@ print(",".join(done))
   ),
   answerResult,
 ]
-
-// Each poll that the stopped worker left open takes a task, which is missed first; how many there are is not the test's to say.
-vi.setConfig({ testTimeout: 600_000 })
 
 describeDocker('two workers of one host, one of them stopped until it counts as dead', () => {
   it('F36: while the code runs: both are attached when it goes on, and each effect happens once', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../common/errors.js'
 import { type Role, roleQueue, roles } from '../common/names.js'
@@ -22,9 +23,18 @@ export async function missingRoles(
   return wanted.filter((_, place) => !served[place])
 }
 
+/** The server hears of a worker a moment after that has said it is ready. */
+const freshMs = 2_000
+const pauseMs = 200
+
 /** @throws PtcError WORKER_MISSING when a run would wait for ever */
 export async function requireWorkers(client: Client, taskQueue: string, wanted: readonly Role[]): Promise<void> {
-  const missing = await missingRoles(client, taskQueue, wanted)
+  const began = performance.now()
+  let missing = await missingRoles(client, taskQueue, wanted)
+  while (missing.length > 0 && performance.now() - began < freshMs) {
+    await delay(pauseMs)
+    missing = await missingRoles(client, taskQueue, wanted)
+  }
   if (missing.length === 0) return
   const what = missing.length === wanted.length ? 'no worker is' : `no worker for ${missing.join(', ')} is`
   const option =

@@ -51,7 +51,7 @@ function world() {
 const silent = faulty([{ type: 'delay', attempt: 'every', ms: 600_000 }], turn(text('late')))
 
 /** A run whose worker reaches Docker through a gate that holds this kind of request. */
-async function gated(kind: RegExp, source: string, options: Options): Promise<Place> {
+async function gated(kind: RegExp, activity: string, source: string, options: Options): Promise<Place> {
   const gate = await DockerGate.open()
   const stack = await gate.lead(() => Stack.start({ ...options, backend: 'docker' }))
   const end = options.onEnd ?? onTestFinished
@@ -62,6 +62,8 @@ async function gated(kind: RegExp, source: string, options: Options): Promise<Pl
       gate.hold(kind)
       const handle = await stack.startProgram(source, {}, ending)
       await gate.hit
+      // The request that waits may be the reaper's, who sweeps up after others.
+      await stack.activityRuns(handle, activity)
       return { stack, handle, letGo: () => gate.release() }
     },
   }
@@ -81,7 +83,8 @@ const states: Readonly<Record<string, (options: Options) => Promise<Place>>> = {
     }
   },
 
-  'while its sandbox is opened': (options) => gated(/^POST \S*\/containers\/create/, 'print(1)', options),
+  'while its sandbox is opened': (options) =>
+    gated(/^POST \S*\/containers\/create/, 'session.open', 'print(1)', options),
 
   async 'while the model answers'(options) {
     const stack = await Stack.start({ ...options, script: [silent] })
@@ -194,7 +197,7 @@ await answered()
     }
   },
 
-  'while its sandbox is closed': (options) => gated(/^DELETE \S*\/containers\//, 'print(1)', options),
+  'while its sandbox is closed': (options) => gated(/^DELETE \S*\/containers\//, 'session.close', 'print(1)', options),
 }
 
 export const stateNames = Object.keys(states)

@@ -94,7 +94,7 @@ debootstrap_to() {
     rm -rf "$work"
     fail 'debootstrap failed'
   }
-  rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/*
+  (cd "$work/root" && rm -rf var/cache/apt/archives/*.deb var/lib/apt/lists/*)
   tar -C "$work/root" -c . | gzip -1 >"$tarball.$$"
   rm -rf "$work"
   mv "$tarball.$$" "$tarball"

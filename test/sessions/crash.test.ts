@@ -6,6 +6,7 @@ import { createPtcClient, type PtcClient } from '../../src/client/index.js'
 import { containersOf, killContainersOf, removeContainersOf } from '../support/containers.js'
 import { describeDocker } from '../support/docker.js'
 import { Ledger } from '../support/ledger.js'
+import { activityRuns } from '../support/pending-activities.js'
 import { connectClient, uniqueName } from '../support/temporal.js'
 import { WorkerProcess } from '../support/worker-process.js'
 import { replay } from '../support/replay.js'
@@ -64,15 +65,8 @@ class KillScene {
   }
 
   /** Settles when an activity of this type is running on a worker. */
-  async activityRuns(type: string): Promise<void> {
-    await expect
-      .poll(async () => {
-        const { raw } = await this.run.describe()
-        return raw.pendingActivities?.some(
-          ({ activityType, state }) => activityType?.name === type && Number(state) === 2,
-        )
-      })
-      .toBe(true)
+  activityRuns(type: string): Promise<void> {
+    return activityRuns(this.run, type)
   }
 
   async count(activity: string): Promise<number> {

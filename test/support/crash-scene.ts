@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import type { temporal } from '@temporalio/proto'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { onTestFinished, vi } from 'vitest'
 import type { AgentResult } from '../../src/common/runs.js'
@@ -11,6 +10,7 @@ import { containersOf, killContainersOf, removeContainersOf, runningContainersOf
 import { exitCodeIn } from './exit-code-in.js'
 import { Ledger } from './ledger.js'
 import { attentive, patient } from './patient.js'
+import { isRunning, type PendingActivity, pendingActivities } from './pending-activities.js'
 import { connectClient, uniqueName } from './temporal.js'
 import { WorkerProcess } from './worker-process.js'
 import { replay } from './replay.js'
@@ -125,19 +125,19 @@ export class CrashScene {
   /** Settles when an activity with this summary is running on a worker. */
   async activityRuns(handle: WorkflowHandle, type: string, afterResults: number): Promise<void> {
     const isUnderWay = async () =>
-      (await this.#pending(handle, type)).some(isRunning) && (await this.count(handle, type)) > afterResults
+      (await pendingActivities(handle, type)).some(isRunning) && (await this.count(handle, type)) > afterResults
     await vi.waitUntil(isUnderWay, attentive)
   }
 
   /** Settles when an activity of this type runs on a worker for at least this time, counted from 1. */
   async attempts(handle: WorkflowHandle, type: string, attempt: number): Promise<void> {
     const isTried = (one: PendingActivity) => isRunning(one) && Number(one.attempt) >= attempt
-    await vi.waitUntil(async () => (await this.#pending(handle, type)).some(isTried), patient)
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isTried), patient)
   }
 
   /** Why the attempt before the one under way failed. */
   async lastFailure(handle: WorkflowHandle, type: string): Promise<string | null | undefined> {
-    const [pending] = await this.#pending(handle, type)
+    const [pending] = await pendingActivities(handle, type)
     return pending?.lastFailure?.applicationFailureInfo?.type ?? pending?.lastFailure?.message
   }
 
@@ -160,14 +160,14 @@ export class CrashScene {
   /** Settles when the server has given up whoever ran an activity of this type, and nobody runs it. */
   async isMissed(handle: WorkflowHandle, type: string): Promise<void> {
     const isMissed = (one: PendingActivity) => !isRunning(one) && Number(one.attempt) > 1
-    await vi.waitUntil(async () => (await this.#pending(handle, type)).some(isMissed), patient)
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isMissed), patient)
   }
 
   /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */
   async heartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
     const seen = new Set<string>()
     const isHeard = async () => {
-      const [pending] = await this.#pending(handle, type)
+      const [pending] = await pendingActivities(handle, type)
       if (pending?.lastHeartbeatTime) seen.add(JSON.stringify(pending.lastHeartbeatTime))
       return seen.size > times
     }
@@ -176,7 +176,7 @@ export class CrashScene {
 
   /** What is tried again and again at the moment, and why the last attempt failed. */
   async retried(handle: WorkflowHandle): Promise<readonly Retried[]> {
-    return (await this.#pending(handle)).flatMap(({ activityType, attempt, lastFailure }) => {
+    return (await pendingActivities(handle)).flatMap(({ activityType, attempt, lastFailure }) => {
       if (!lastFailure) return []
       const { message, applicationFailureInfo } = lastFailure
       const code = applicationFailureInfo?.type ?? 'timeout'
@@ -188,7 +188,7 @@ export class CrashScene {
   async takenOverBy(worker: WorkerProcess, handle: WorkflowHandle, type: string): Promise<void> {
     const isTaken = (one: PendingActivity) =>
       isRunning(one) && one.lastWorkerIdentity?.startsWith(`${worker.pid}@`) === true
-    await vi.waitUntil(async () => (await this.#pending(handle, type)).some(isTaken), patient)
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isTaken), patient)
   }
 
   /** How often an activity of this type was scheduled. */
@@ -255,21 +255,8 @@ export class CrashScene {
     return removeContainersOf(workflowId)
   }
 
-  /** Activities that have not ended; of this type, or all. */
-  async #pending(handle: WorkflowHandle, type?: string): Promise<readonly PendingActivity[]> {
-    const { raw } = await handle.describe()
-    return (raw.pendingActivities ?? []).filter(({ activityType }) => type === undefined || activityType?.name === type)
-  }
-
   async #end(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
     await Promise.all([this.ledger.close(), this.api.close(), this.client.connection.close()])
   }
-}
-
-type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo
-
-/** On a worker at the moment: PENDING_ACTIVITY_STATE_STARTED. */
-function isRunning({ state }: PendingActivity): boolean {
-  return Number(state) === 2
 }

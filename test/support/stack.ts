@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
-import { inject, onTestFinished, vi } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
 import type { Tool } from '../../src/index.js'
@@ -16,7 +16,7 @@ import { installRuntime, type RunningWorker, startWorker } from '../../src/worke
 import { workflowBundle } from '../../src/worker/workflow-bundle.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
 import { chainOf, type History, historyOf } from './histories.js'
-import { attentive } from './patient.js'
+import { activityRuns } from './pending-activities.js'
 import { recordHistories } from './record-history.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
 import { replay } from './replay.js'
@@ -231,13 +231,8 @@ export class Stack {
   }
 
   /** Settles when an activity of this type is running on a worker. */
-  async activityRuns(handle: WorkflowHandle, type: string): Promise<void> {
-    const isRunning = async () => {
-      const { raw } = await handle.describe()
-      const ofType = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === type) ?? []
-      return ofType.some(({ state }) => Number(state) === started)
-    }
-    await vi.waitUntil(isRunning, attentive)
+  activityRuns(handle: WorkflowHandle, type: string): Promise<void> {
+    return activityRuns(handle, type)
   }
 
   /** What the model was sent last: the content of the last user message. */
@@ -260,9 +255,6 @@ export class Stack {
     }
   }
 }
-
-/** PENDING_ACTIVITY_STATE_STARTED */
-const started = 2
 
 export interface SentMessage {
   readonly role: string

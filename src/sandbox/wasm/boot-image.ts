@@ -68,12 +68,11 @@ async function removeAbandoned(folder: string): Promise<void> {
 }
 
 async function outputOf({ file, args }: JailCommand, signal: AbortSignal): Promise<Buffer> {
-  // The descriptors of an interpreter: nobody interrupts it, and nobody reads what it says of itself.
-  const stdio = ['ignore', 'pipe', 'ignore', 'ignore', 'ignore'] as const
   const child = spawn(file, args, {
     env: childEnvironment,
     cwd: '/',
-    stdio: [...stdio],
+    // The descriptors of an interpreter: nobody interrupts it, and nobody reads what it says of itself.
+    stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore'],
     signal,
     timeout: makeMs,
     killSignal: 'SIGKILL',

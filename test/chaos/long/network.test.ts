@@ -83,6 +83,7 @@ import asyncio
 charged, mailed = await asyncio.gather(charge(name="b"), send_once(name="mail"), return_exceptions=True)
 print(charged["done"], getattr(mailed, "status", mailed))
 `
+
 /** Runs it until both effects have been asked for; their replies wait for `answer`. */
 async function startUnsure(way: Network) {
   const scene = await CrashScene.begin(noModel, { environment: { TEMPORAL_ADDRESS: way.address } })

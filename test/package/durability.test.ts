@@ -8,7 +8,8 @@ const page = join(root, 'docs/durability.md')
 const text = readFileSync(page, 'utf8')
 
 /** What `[name]: path` at the end of the page says. */
-const targets = new Map([...text.matchAll(/^\[([\w-]+)\]: (\S+)$/gm)].map(([, name = '', path = '']) => [name, path]))
+const definitions = [...text.matchAll(/^\[([\w-]+)\]: (\S+)$/gm)]
+const targets = new Map(definitions.map(([, name = '', path = '']) => [name, path]))
 
 function cellsOf(line: string): string[] {
   return line
@@ -41,7 +42,8 @@ describe('docs/durability.md', () => {
     }
   })
 
-  it('names files that are there, and uses each name', () => {
+  it('names files that are there, each once, and uses each name', () => {
+    expect(definitions).toHaveLength(targets.size)
     for (const [name, path] of targets) {
       expect(existsSync(join(dirname(page), path)), path).toBe(true)
       expect(text.split(`[${name}]`).length, name).toBeGreaterThan(2)

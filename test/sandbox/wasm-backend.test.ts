@@ -191,6 +191,8 @@ test('an interrupt that comes too late does not hit the next program', async () 
   const connection = await backend().open(specOf('late'), signal)
   const attacker = new Attacker(connection)
   await attacker.run('answer = 1')
+  // It has answered, but may be on its way to where it waits.
+  await vi.waitUntil(async () => (await readyInterpreters(runner)).length > 0, patient)
   expect(await connection.interrupt()).toBe(true)
   expect(await attacker.run('answer = sum(range(1_000_000))')).toEqual({ answer: 499_999_500_000 })
 })

@@ -125,7 +125,8 @@ describeDocker('a connection to a sandbox', () => {
   })
 
   test('ends even if the daemon hangs when the sandbox is to be killed', async () => {
-    const { way, talk } = await openByWay({ callMs: 300 })
+    // It must be opened within that, too.
+    const { way, talk } = await openByWay({ callMs: 5_000 })
     way.block()
     // Pooled connections would still get through.
     way.cut(/^(?!.*(attach|wait)\?)/)

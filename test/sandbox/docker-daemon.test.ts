@@ -37,9 +37,10 @@ async function daemonThat(answer: 'hang' | ((request: string) => string)): Promi
   return `unix://${path}`
 }
 
-function backendAt(host: string, callMs = 300) {
+/** @param deadlineMs short where a daemon hangs; one that answers may take its time */
+function backendAt(host: string, deadlineMs = 60_000) {
   vi.stubEnv('DOCKER_HOST', host)
-  const backend = createDockerBackend({ callMs, checkMs: 300 })
+  const backend = createDockerBackend({ callMs: deadlineMs, checkMs: deadlineMs })
   onTestFinished(() => backend.close())
   return backend
 }
@@ -49,7 +50,7 @@ afterEach(() => {
 })
 
 test('a daemon that hangs costs no more than the deadline, whatever is asked of it', async () => {
-  const backend = backendAt(await daemonThat('hang'))
+  const backend = backendAt(await daemonThat('hang'), 300)
   const unavailable = { code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('no answer within 300 ms') }
   await Promise.all([
     expect(backend.open(spec, never)).rejects.toMatchObject(unavailable),
@@ -61,7 +62,7 @@ test('a daemon that hangs costs no more than the deadline, whatever is asked of 
 })
 
 test('a cancelled open does not wait for a daemon that hangs', async () => {
-  const backend = backendAt(await daemonThat('hang'), 60_000)
+  const backend = backendAt(await daemonThat('hang'))
   const controller = new AbortController()
   const opening = backend.open(spec, controller.signal)
   controller.abort(new Error('cancelled'))
@@ -69,7 +70,7 @@ test('a cancelled open does not wait for a daemon that hangs', async () => {
 })
 
 test('check tells of a daemon that hangs, in time', async () => {
-  const { usable, problems } = await backendAt(await daemonThat('hang')).check()
+  const { usable, problems } = await backendAt(await daemonThat('hang'), 300).check()
   expect(usable).toBe(false)
   expect(problems).toEqual([
     { severity: 'error', message: expect.stringContaining('no answer'), remedy: expect.stringContaining('hangs') },

@@ -51,8 +51,9 @@ export async function lostInTheMiddle(
     ],
     script: [...cells.map((cell) => turn(cell === modelWaits ? call('wait') : code(cell))), answerResult],
     ...options,
-    // An embedded sandbox is nobody's to kill from outside: it is given back, which is the same way back.
-    timings: backend === 'wasm' ? { park: '1s', idle: '1s' } : {},
+    // An embedded sandbox is nobody's to kill from outside: it is given back, which is the same way back. Not so soon that it
+    // would be for any other call, or any turn of the model, that takes a while.
+    timings: backend === 'wasm' ? { park: '4s', idle: '4s' } : {},
   })
   const handle = await stack.startAgent()
   await asked.happened

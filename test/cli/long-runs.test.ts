@@ -61,11 +61,11 @@ it('a run that goes on in fresh histories is one run to every command', async ()
   const last = await project.run('show', 'long', '--run', tree.runIds.at(-1) ?? '', '--json')
   expect(JSON.parse(last.stdout)).toEqual(tree)
 
-  const listed = await listedWhen('completed')
+  const listed = await listedAs('completed')
   expect(listed).toMatchObject([{ workflowId: 'long', runId: tree.runIds.at(-1) }])
 })
 
-it('values that are not in the history are shown from the configured store', { timeout: 60_000 }, async () => {
+it('values that are not in the history are shown from the configured store', async () => {
   const source = `${'# a comment\n'.repeat(500)}print((await book(preface="by me " * 1000))[:20], "line\\n" * 2000)\n`
   const executed = await project.start('exec', '-', '--id', 'large').input(source).ended
   expect(executed.code).toBe(0)
@@ -85,11 +85,11 @@ it('values that are not in the history are shown from the configured store', { t
   expect(without.stdout).toContain('→ "it begins word')
 })
 
-/** Visibility lags. */
-async function listedWhen(state: string): Promise<unknown> {
+/** Visibility lags, and for each history of a run by itself: one that has gone on may be there as a run of its own for a while. */
+async function listedAs(state: string): Promise<unknown> {
   return vi.waitUntil(async () => {
     const { stdout } = await project.run('list', '--json')
     const runs = JSON.parse(stdout) as readonly { readonly state: string }[]
-    return runs.some((run) => run.state === state) && runs
+    return runs.length > 0 && runs.every((run) => run.state === state) && runs
   }, patient)
 }

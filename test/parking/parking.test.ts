@@ -77,7 +77,8 @@ await charge(name="after")
     const parked = async (): Promise<number> =>
       (await summaries(stack)).filter((summary) => summary === 'park the session').length
     for (const [n, mail] of mails.entries()) {
-      await expect.poll(parked).toBe(n + 1)
+      // Not exactly: a slow machine may park for a charge as well.
+      await expect.poll(parked).toBeGreaterThan(n)
       mail.happen(null)
     }
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'woke\n' } })
@@ -88,7 +89,8 @@ await charge(name="after")
   it('can be stopped while it is parked, by its time and from outside, and nothing is left', async () => {
     const { asked, tools } = world()
     const stack = await Stack.start({ tools, timings: { park } })
-    const overdue = await stack.run('await wait_for_mail()', { limits: { cellTotalSeconds: 6 } })
+    // Its time begins before its sandbox is made, which may take a while.
+    const overdue = await stack.run('await wait_for_mail()', { limits: { cellTotalSeconds: 15 } })
     expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
     expect(await summaries(stack)).toContain('park the session')
     const handle = await stack.startProgram('await wait_for_mail()')

@@ -34,13 +34,13 @@ describe('time', () => {
     const server = await serve(async (response) => {
       startStream(response)
       response.write(messageStart)
-      for (let n = 0; n < 8; n += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 250))
+      for (let n = 0; n < 14; n += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 500))
         response.write('event: ping\ndata: {"type": "ping"}\n\n')
       }
       response.end(helloReply.slice(messageStart.length))
     })
-    const provider = provide({ apiKey: 'k', idleTimeoutMs: 1_500, baseURL: server.url })
+    const provider = provide({ apiKey: 'k', idleTimeoutMs: 5_000, baseURL: server.url })
     expect((await turn(provider)).stopReason).toBe('end_turn')
   })
 

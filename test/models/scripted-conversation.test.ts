@@ -27,7 +27,8 @@ isolateTests()
 
 async function start(script: Script) {
   const server = closing(await startScriptedMessagesApi({ script }))
-  const provider = provide({ apiKey: 'test-key', baseURL: server.url, idleTimeoutMs: 1_000 })
+  // Waited for once, by what stalls; everything else is to be there in time on a machine that stalls for a second itself.
+  const provider = provide({ apiKey: 'test-key', baseURL: server.url, idleTimeoutMs: 5_000 })
   const requestFor = (messages: readonly Message[]): ModelRequest => ({
     ...prompt,
     model: defaultModel,

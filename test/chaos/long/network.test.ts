@@ -107,7 +107,7 @@ describeDocker('a worker that loses the network for longer than its heartbeats m
     lose(way)
     // Believed dead: one call is given up, and the server waits for somebody to take the next attempt of the other.
     await scene.told(handle, 'send_once')
-    await expect.poll(() => scene.retried(handle)).toMatchObject([{ activity: 'charge', code: 'timeout' }])
+    await expect.poll(() => scene.retried(handle)).toMatchObject([{ activity: 'charge', code: 'timeout', attempt: 2 }])
     answer()
     find(way)
     expect(await handle.result()).toMatchObject(notKnown)

@@ -1,6 +1,7 @@
 import Dockerode from 'dockerode'
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Script } from '../../src/testing/index.js'
 import { CrashScene } from '../support/crash-scene.js'
 import { describeDocker } from '../support/docker.js'
 import { answerResult, code, faulty, turn } from '../support/script.js'
@@ -19,14 +20,24 @@ done.append((await charge(name="d"))["done"])
 print(",".join(done))
 `,
 ]
-const script = (busy: boolean) => [
-  turn(code(cells[0] ?? '')),
-  faulty(
-    [{ type: 'delay', attempt: 1, ms: 3_000 }],
+
+interface Slowly {
+  /** The second cell runs until it is let go on. */
+  readonly busy?: boolean
+  /** Turns before the one that the model takes its time for: less than it may be silent, more than a kill takes. */
+  readonly modelAfter?: number
+}
+
+function script({ busy = false, modelAfter }: Slowly = {}): Script {
+  const turns = [
+    turn(code(cells[0] ?? '')),
     turn(code((cells[1] ?? '').replace('BUSY', busy ? 'True' : 'False'))),
-  ),
-  faulty([{ type: 'delay', attempt: 1, ms: 3_000 }], answerResult),
-]
+    answerResult,
+  ]
+  return turns.map((one, before) =>
+    before === modelAfter ? faulty([{ type: 'delay', attempt: 1, ms: 15_000 }], one) : one,
+  )
+}
 
 type Kill = (scene: CrashScene, handle: WorkflowHandle) => Promise<void>
 const modelIsAsked =
@@ -41,20 +52,26 @@ const codeRuns: Kill = async (scene, handle) => {
   await scene.letGoOn(handle)
 }
 
+interface Moment {
+  readonly kill: Kill | 'a' | 'b' | 'd'
+  readonly made: number
+  readonly slowly?: Slowly
+}
+
 /** Points of a container's life after its first step, and how many there are in the end. */
-const moments: Readonly<Record<string, { readonly kill: Kill | 'a' | 'b' | 'd'; readonly made: number }>> = {
+const moments: Readonly<Record<string, Moment>> = {
   'its code waits for its first call': { kill: 'a', made: 2 },
   'its code waits for two calls at once': { kill: 'b', made: 2 },
-  'the model answers its first cell': { kill: modelIsAsked(1), made: 2 },
-  'its code runs': { kill: codeRuns, made: 2 },
+  'the model answers its first cell': { kill: modelIsAsked(1), made: 2, slowly: { modelAfter: 1 } },
+  'its code runs': { kill: codeRuns, made: 2, slowly: { busy: true } },
   'its second cell waits': { kill: 'd', made: 2 },
-  'the model answers its last cell': { kill: modelIsAsked(2), made: 1 },
+  'the model answers its last cell': { kill: modelIsAsked(2), made: 1, slowly: { modelAfter: 2 } },
 }
 
 describeDocker('a container that is killed from outside', () => {
   it.each(Object.keys(moments))('F12: while %s: each effect happens once, each turn is paid once', async (name) => {
-    const { kill, made } = moments[name] ?? expect.fail()
-    const scene = await CrashScene.begin(script(kill === codeRuns))
+    const { kill, made, slowly } = moments[name] ?? expect.fail()
+    const scene = await CrashScene.begin(script(slowly))
     if (typeof kill === 'string') scene.ledger.hold(kill)
     const handle = await scene.startAgent()
     if (typeof kill === 'string') {
@@ -67,7 +84,7 @@ describeDocker('a container that is killed from outside', () => {
   })
 
   it.each([1, 2])('F12: the moment it is started, %i times in a row', async (times) => {
-    const scene = await CrashScene.begin(script(false))
+    const scene = await CrashScene.begin(script())
     const workflowId = uniqueName('agent')
     const killed = await killAtStart(workflowId, times)
     const handle = await scene.startAgent('go', workflowId)

@@ -91,7 +91,7 @@ describeDocker('kill -9', () => {
   })
 
   it('of the container while the model answers: variables of the earlier cell come back', async () => {
-    const scene = await CrashScene.begin(script({ secondTurnDelayMs: 5_000 }))
+    const scene = await CrashScene.begin(script({ secondTurnDelayMs: 15_000 }))
     const handle = await scene.startAgent()
     await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
     await scene.killContainer(handle)
@@ -114,13 +114,16 @@ describeDocker('kill -9', () => {
 
   it('F09: of the worker while its run is parked: another host goes on when the answer comes', async () => {
     const scene = await CrashScene.begin(script(), { environment: { TEST_PARK: 'soon' } })
-    scene.ledger.hold('b')
+    // Both: a result that comes now would wake the sandbox on the host that is to be lost.
+    const both = ['b', 'c']
+    for (const effect of both) scene.ledger.hold(effect)
     const handle = await scene.startAgent()
-    await scene.ledger.askedFor('b')
+    await Promise.all(both.map((effect) => scene.ledger.askedFor(effect)))
     await expect.poll(() => scene.containersLeft(handle)).toBe(0)
+    await scene.isOver(handle, 'session.close')
     await scene.replaceWorker('another-host')
-    await scene.ledger.askedFor('b', 2)
-    scene.ledger.release('b')
+    await Promise.all(both.map((effect) => scene.ledger.askedFor(effect, 2)))
+    for (const effect of both) scene.ledger.release(effect)
     await nothingWasLost(scene, handle)
     expect(await scene.count(handle, 'session.open')).toBeGreaterThan(1)
   })

@@ -11,7 +11,7 @@ it('F28: a tool that is slower than its heartbeats is waited for, and run once',
     asked.happen()
     return done.happened
   })
-  const stack = await Stack.start({ tools: [slow], timings: { heartbeat: '1s' } })
+  const stack = await Stack.start({ tools: [slow], timings: { heartbeat: '5s' } })
   const handle = await stack.startProgram('print(await slow())')
   await asked.happened
   const beats = new Set<string>()

@@ -124,8 +124,12 @@ export class CrashScene {
 
   /** Settles when an activity with this summary is running on a worker. */
   async activityRuns(handle: WorkflowHandle, type: string, afterResults: number): Promise<void> {
-    const isUnderWay = async () =>
-      (await pendingActivities(handle, type)).some(isRunning) && (await this.count(handle, type)) > afterResults
+    const isUnderWay = async () => {
+      const running = (await pendingActivities(handle, type)).filter(isRunning)
+      // By its id: meanwhile it may have ended, and the next been scheduled.
+      const later = running.length === 0 ? [] : (await this.#scheduled(handle, type)).slice(afterResults)
+      return running.some(({ activityId }) => later.includes(activityId))
+    }
     await vi.waitUntil(isUnderWay, attentive)
   }
 
@@ -155,6 +159,11 @@ export class CrashScene {
       return ids.some((id) => ended.includes(id))
     }
     await vi.waitUntil(isTold, patient)
+  }
+
+  /** Settles when no activity of this type is under way. */
+  async isOver(handle: WorkflowHandle, type: string): Promise<void> {
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).length === 0, patient)
   }
 
   /** Settles when the server has given up whoever ran an activity of this type, and nobody runs it. */
@@ -193,9 +202,15 @@ export class CrashScene {
 
   /** How often an activity of this type was scheduled. */
   async count(handle: WorkflowHandle, type: string): Promise<number> {
+    return (await this.#scheduled(handle, type)).length
+  }
+
+  /** Ids of the activities of this type, the first first. */
+  async #scheduled(handle: WorkflowHandle, type: string): Promise<unknown[]> {
     const { events } = await handle.fetchHistory()
-    return (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
-      .length
+    return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity }) =>
+      activity?.activityType?.name === type ? [activity.activityId] : [],
+    )
   }
 
   /** kill -9 of the run's container, from outside. */

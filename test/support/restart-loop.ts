@@ -10,6 +10,8 @@ export interface Killable {
 export interface RestartLoopOptions {
   readonly victims: Readonly<Record<string, Killable>>
   readonly milliseconds: number
+  /** Of each, at least: where they take long to come back, it lasts for longer. */
+  readonly kills: number
   readonly seed: number
 }
 
@@ -23,15 +25,16 @@ const away = { least: 0, most: 2_000 }
  * @returns how often each was killed
  */
 export async function restartLoop(options: RestartLoopOptions): Promise<Readonly<Record<string, number>>> {
-  const { victims, milliseconds, seed } = options
+  const { victims, milliseconds, kills: wanted, seed } = options
   const random = new Random(seed)
   const within = ({ least, most }: typeof between): number => least + random.below(most - least)
   const kills = Object.fromEntries(Object.keys(victims).map((name) => [name, 0]))
   const end = performance.now() + milliseconds
+  const isOver = (): boolean => performance.now() > end && Object.values(kills).every((count) => count >= wanted)
   for (;;) {
     for (const [name, victim] of Object.entries(victims)) {
       await passing(within(between))
-      if (performance.now() > end) return kills
+      if (isOver()) return kills
       await victim.kill()
       kills[name] = (kills[name] ?? 0) + 1
       await passing(within(away))

@@ -9,27 +9,24 @@ import { noModel } from '../../support/script.js'
 const awayMs = 150_000
 
 describeOwnDaemon('a Docker daemon that is away for minutes', () => {
-  it(
-    'F14: a run that has done something waits for the next one, and is rebuilt there',
-    { timeout: 400_000 },
-    async () => {
-      const daemon = await OwnDaemon.start()
-      onTestFinished(() => daemon.close())
-      vi.stubEnv('DOCKER_HOST', daemon.host)
-      onTestFinished(() => void vi.unstubAllEnvs())
-      const scene = await CrashScene.begin(noModel)
-      scene.ledger.hold('b')
-      const handle = await scene.startProgram('print([(await charge(name=n))["done"] for n in "abc"])')
-      await scene.ledger.askedFor('b')
-      await daemon.kill()
-      scene.ledger.release('b')
-      await passing(awayMs)
-      expect(await scene.retried(handle)).toMatchObject([{ activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }])
-      await daemon.startAgain()
-      expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" } })
-      expect(scene.ledger.names).toEqual(['a', 'b', 'c'])
-      expect(scene.ledger.asked).toHaveLength(3)
-      await scene.replays(handle)
-    },
-  )
+  it('F14: a run that has done something waits for the next one, and is rebuilt there', async () => {
+    const daemon = await OwnDaemon.start()
+    onTestFinished(() => daemon.close())
+    vi.stubEnv('DOCKER_HOST', daemon.host)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const scene = await CrashScene.begin(noModel)
+    scene.ledger.hold('b')
+    const handle = await scene.startProgram('print([(await charge(name=n))["done"] for n in "abc"])')
+    await scene.ledger.askedFor('b')
+    await daemon.kill()
+    scene.ledger.release('b')
+    await passing(awayMs)
+    const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+    await expect.poll(() => scene.retried(handle)).toMatchObject([waiting])
+    await daemon.startAgain()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" } })
+    expect(scene.ledger.names).toEqual(['a', 'b', 'c'])
+    expect(scene.ledger.asked).toHaveLength(3)
+    await scene.replays(handle)
+  })
 })

@@ -55,14 +55,13 @@ async function allFinish(server: KillableServer, victims: Readonly<Record<string
     ...Array.from({ length: agents }, () => scene.startAgent()),
   ]
   const handles = await Promise.all(started)
-  const kills = await restartLoop({ victims, milliseconds: chaosMs, seed })
+  const kills = await restartLoop({ victims, milliseconds: chaosMs, kills: 3, seed })
   const results = await Promise.all(handles.map((handle) => scene.ptc.handle(handle.workflowId).result()))
   const { applied, asked } = scene.ledger
   console.error(
     `› F18: seed ${seed}, killed ${JSON.stringify(kills)}, ${handles.length} runs, ` +
       `${applied.length} effects asked for ${asked.length} times`,
   )
-  for (const count of Object.values(kills)) expect(count).toBeGreaterThanOrEqual(3)
   const output = `${3 * rounds} ${3 * rounds}\n`
   const [ofPrograms, ofAgents] = [results.slice(0, programs), results.slice(programs)]
   for (const result of ofPrograms as ProgramResult[]) expect(result.outcome).toMatchObject({ status: 'ok', output })

@@ -28,6 +28,8 @@ export class Workers {
   readonly #logs: string[] = []
   #current: WorkerProcess | undefined
   #closing = false
+  /** Settles when the latest of them is at work. */
+  #coming: Promise<void> = Promise.resolve()
   #kept: Promise<void> = Promise.resolve()
 
   private constructor(options: WorkersOptions) {
@@ -71,18 +73,25 @@ export class Workers {
 
   /** Ends the last one as a deployment does; gives its exit code, and what it said. */
   async close(): Promise<{ readonly exit: number | NodeJS.Signals; readonly log: string }> {
+    const last = await this.#living()
     this.#closing = true
-    const last = this.#current
-    await last?.kill('SIGTERM')
+    await last.kill('SIGTERM')
     await this.#kept
-    return { exit: (await last?.ended()) ?? 0, log: last?.log ?? '' }
+    return { exit: await last.ended(), log: last.log }
   }
 
   /** Ends whatever still runs. */
   async abandon(): Promise<void> {
+    if (!this.#closing) await this.#living()
     this.#closing = true
     await this.#current?.kill('SIGKILL')
     await this.#kept
+  }
+
+  /** Whoever is at work; one that has died a moment ago has a successor under way. */
+  async #living(): Promise<WorkerProcess> {
+    while (this.#current?.running !== true) await this.#coming
+    return this.#current
   }
 
   async #keep(): Promise<void> {
@@ -90,7 +99,8 @@ export class Workers {
       await this.#current?.ended()
       if (this.#closing) return
       this.#options.onDeath()
-      await this.#next()
+      this.#coming = this.#next()
+      await this.#coming
     }
   }
 

@@ -8,10 +8,8 @@ const interrupts = { times: 5, everyMs: 1_000 } as const
 
 /** The code of one step, over all connections that the step takes. */
 export interface RunningCode {
-  /** When it began, by a clock that never jumps (`performance.now`). */
-  since?: number
-  /** It was to be interrupted, so long after that. */
-  interruptedAfterMs?: number
+  /** It was to be interrupted. */
+  isToStop?: boolean
   /** The runner has said that an interrupt has reached it. */
   wasReached?: boolean
 }
@@ -27,8 +25,7 @@ export interface Interruptible {
 /** Settles when the interrupt has reached the code, or the step has ended, or it was tried often enough. */
 export async function interruptCode(connection: SandboxConnection, step: Interruptible): Promise<void> {
   const { code } = step
-  const now = performance.now()
-  code.interruptedAfterMs ??= Math.round(now - (code.since ?? now))
+  code.isToStop = true
   step.interrupted = deferred()
   const reached = step.interrupted.promise.then(() => (code.wasReached = true))
   const settled = Promise.race([reached, step.answer.promise]).then(
@@ -43,8 +40,8 @@ export async function interruptCode(connection: SandboxConnection, step: Interru
 }
 
 /** An interrupt went under with the connection it was made over. */
-export function mustInterruptAgain({ interruptedAfterMs, wasReached }: RunningCode): boolean {
-  return interruptedAfterMs !== undefined && wasReached !== true
+export function mustInterruptAgain({ isToStop = false, wasReached = false }: RunningCode): boolean {
+  return isToStop && !wasReached
 }
 
 /**
@@ -59,11 +56,4 @@ export async function interruptFor(
 ): Promise<void> {
   if (!(await connection.interrupt())) return
   await Promise.race([end, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
-}
-
-/** The answer with the moment of the interrupt, which a rebuild repeats. */
-export function withInterrupt(answer: StepAnswer | Restored, code: RunningCode): StepAnswer | Restored {
-  const { interruptedAfterMs } = code
-  if (answer.type === 'lost' || answer.type === 'restored' || interruptedAfterMs === undefined) return answer
-  return { ...answer, interruptedAfterMs }
 }

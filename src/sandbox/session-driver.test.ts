@@ -16,9 +16,9 @@ function drive() {
   const runner = new HostileRunner()
   const driver = new SessionDriver(runner, { session: 's', epoch: 3, seed: 1, tools: [], limits, resume: false })
   const printed: string[] = []
-  const advance = (number = 1, attempt = 1): Promise<StepAnswer> =>
+  const advance = (number = 1, attempt = 1, source = 'x'): Promise<StepAnswer> =>
     driver.advance(
-      { number, now: 0, input: { type: 'cell', cell: 1, source: 'x' } },
+      { number, now: 0, input: { type: 'cell', cell: 1, source } },
       { attempt, onOutput: (text) => printed.push(text), readValue: nothing },
     )
   return { runner, driver, advance, printed }
@@ -138,6 +138,21 @@ describe('SessionDriver', () => {
     ])
   })
 
+  it('takes no answer to another step of the same number, and joins none', async () => {
+    const { runner, advance } = drive()
+    const before = advance(1, 1, 'of a run that was reset since')
+    await vi.waitFor(() => expect(runner.heard).toHaveLength(2))
+    const answer = advance(1)
+    await expect(before).rejects.toMatchObject({ code: 'SANDBOX_FENCED' })
+    await vi.waitFor(() => expect(runner.heard).toHaveLength(3))
+    const [theirs, mine] = runner.heard
+      .slice(1)
+      .map((message) => ('digest' in message ? { digest: message.digest } : {}))
+    runner.say({ ...completed(1, 'theirs'), ...theirs })
+    runner.say({ ...completed(1, 'mine'), ...mine })
+    expect(await answer).toEqual({ type: 'completed', output: 'mine' })
+  })
+
   it('fences off an attempt at an earlier step', async () => {
     const { runner, advance } = drive()
     const earlier = advance(1)
@@ -203,8 +218,8 @@ describe('SessionDriver', () => {
     const interrupting = driver.interrupt(1)
     await vi.advanceTimersByTimeAsync(2_500)
     expect(await interrupting).toBe(true)
-    runner.say(completed(1, 'caught it'))
-    expect(await answer).toEqual({ type: 'completed', output: 'caught it', interruptedAfterMs: 300 })
+    runner.say({ ...completed(1, 'caught it'), interrupted_after: 2_298 })
+    expect(await answer).toEqual({ type: 'completed', output: 'caught it', interruptedAfterMs: 2_298 })
     expect(times).toBe(3)
   })
 
@@ -222,7 +237,7 @@ describe('SessionDriver', () => {
     expect(times).toBe(0)
     const interrupting = driver.interrupt(1)
     runner.say(completed(1))
-    expect(await answer).toMatchObject({ type: 'completed' })
+    expect(await answer).toEqual({ type: 'completed', output: '' }) // it came to its end uninterrupted
     expect(await interrupting).toBe(true)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(times).toBe(1)

@@ -3,7 +3,7 @@ import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
-import { interruptCode, interruptFor, type RunningCode, withInterrupt } from './interrupt.js'
+import { interruptCode, interruptFor, type RunningCode } from './interrupt.js'
 import { causeOf, reasonOf } from './lost.js'
 import { encodeFrame } from './protocol/frames.js'
 import { type Restored, toStepAnswer } from './protocol/answers.js'
@@ -21,7 +21,7 @@ import { type RunnerStep, stepMessage, valuesOf } from './protocol/step-message.
 import { Deadline } from './deadline.js'
 import { SnapshotExchange } from './snapshot-exchange.js'
 import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
-import { type AdvanceOptions, type Attempt, isAnswerTo, type Waiting } from './step-under-way.js'
+import { type AdvanceOptions, type Attempt, isAnswerTo, joins, type Waiting } from './step-under-way.js'
 import { transferValues } from './value-transfer.js'
 
 export interface DriverOptions extends SessionFacts {
@@ -94,13 +94,13 @@ export class SessionDriver {
     if (this.#lost) return this.#lost
     const fence: Fence = [this.#options.epoch, step.number, options.attempt]
     const sending = new AbortController()
-    const attempt: Attempt = { ...options, step, fence, failed: deferred(), sending, resends: 0 }
+    const message = stepMessage(step, fence)
+    const attempt: Attempt = { ...options, step, fence, message, failed: deferred(), sending, resends: 0 }
     const waiting = this.#await(attempt, code)
     try {
       this.#ask(waiting)
       // A sandbox that was killed because it read nothing has its answer long before the write to it is given up.
-      const answer = await Promise.race([waiting.answer.promise, attempt.failed.promise])
-      return withInterrupt(answer, waiting.code)
+      return await Promise.race([waiting.answer.promise, attempt.failed.promise])
     } catch (thrown) {
       // Nobody goes on with the step: who joined it must not wait for ever.
       if (waiting.attempt === attempt) waiting.answer.reject(thrown)
@@ -144,11 +144,11 @@ export class SessionDriver {
   #await(attempt: Attempt, code: RunningCode): Waiting {
     const before = this.#waiting
     before?.attempt.sending.abort()
-    if (before?.step === attempt.step.number) {
+    if (before && joins(attempt, before)) {
       before.attempt = attempt
       return before
     }
-    before?.answer.reject(new PtcError('SANDBOX_FENCED', 'a later step has begun'))
+    before?.answer.reject(new PtcError('SANDBOX_FENCED', 'another step has begun'))
     const answer = deferred<StepAnswer | Restored>()
     const deadline = new Deadline(() => void this.#stop(answer))
     deadline.start(this.#patienceMs(attempt.step))
@@ -186,8 +186,7 @@ export class SessionDriver {
       if (step.number > this.#taken) await this.#sendValues(refs, attempt, deadline, signal)
     }
     if (signal.aborted) return
-    if (this.#waiting?.attempt === attempt) this.#waiting.code.since ??= performance.now()
-    await this.#send(stepMessage(step, fence))
+    await this.#send(attempt.message)
     this.#taken = Math.max(this.#taken, step.number)
   }
 

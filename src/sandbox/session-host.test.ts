@@ -114,7 +114,14 @@ describe('a connection that breaks while the sandbox lives', () => {
 
 describe('code that is interrupted while connections break', () => {
   const interrupted = { type: 'interrupted' }
-  const stopped = { type: 'failed', step: 1, kind: 'code_error', error: 'KeyboardInterrupt', output: '' }
+  const stopped = {
+    type: 'failed',
+    step: 1,
+    kind: 'stopped',
+    error: 'KeyboardInterrupt',
+    output: '',
+    interrupted_after: 7,
+  }
 
   /** The first connection carries the interrupt, and breaks after it has brought this. */
   async function interruptedOver(message: object, ...next: readonly ((runner: HostileRunner) => void)[]) {
@@ -142,7 +149,7 @@ describe('code that is interrupted while connections break', () => {
       runner.interrupt = async () => (again += 1) > 0
       runner.say(stopped)
     })
-    expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: expect.any(Number) })
+    expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: 7 })
     expect(again).toBe(0)
   })
 
@@ -154,6 +161,6 @@ describe('code that is interrupted while connections break', () => {
         return true
       }
     })
-    expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: expect.any(Number) })
+    expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: 7 })
   })
 })

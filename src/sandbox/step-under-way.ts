@@ -3,7 +3,7 @@ import type { Deadline } from './deadline.js'
 import type { Deferred } from './deferred.js'
 import type { Interruptible } from './interrupt.js'
 import type { Restored } from './protocol/answers.js'
-import type { Fence } from './protocol/messages.js'
+import type { AnswerMessage, Fence, StepMessage } from './protocol/messages.js'
 import type { RunnerStep } from './protocol/step-message.js'
 import type { ReadValue } from './value-transfer.js'
 
@@ -29,6 +29,7 @@ export interface Waiting extends Interruptible {
 export interface Attempt extends AdvanceOptions {
   readonly step: RunnerStep
   readonly fence: Fence
+  readonly message: StepMessage
   /** Rejects when the step can't be sent. */
   readonly failed: Deferred<never>
   /** Ends what is being sent. */
@@ -36,10 +37,14 @@ export interface Attempt extends AdvanceOptions {
   resends: number
 }
 
-/** Is this what the step waits for? A restore has an answer of its own. */
-export function isAnswerTo(
-  { step, attempt }: Waiting,
-  message: { readonly type: string; readonly step: number },
-): boolean {
-  return message.step === step && (message.type === 'restored') === (attempt.step.input.type === 'restore')
+/** Does this attempt take up what is under way? After a reset there may be another step of the same number. */
+export function joins({ message }: Attempt, { attempt }: Waiting): boolean {
+  return message.step === attempt.message.step && message.digest === attempt.message.digest
+}
+
+/** Is this what the step waits for? A restore has an answer of its own; a runner from before there were digests says none. */
+export function isAnswerTo({ attempt: { message } }: Waiting, answer: AnswerMessage): boolean {
+  const { step, digest = message.digest } = answer
+  if (step !== message.step || digest !== message.digest) return false
+  return (answer.type === 'restored') === (message.type === 'restore')
 }

@@ -57,6 +57,28 @@ it('F31: a run that is reset while it waits gets a sandbox of its own time, not 
   await stack.leftClean(again)
 })
 
+it('F31: a run that is reset by one step goes on with what it is told now, not with what the sandbox made of what it was told then', async () => {
+  const asked = [new Happening<null>(), new Happening<null>()]
+  const go = new Happening<null>()
+  let looks = 0
+  let waits = 0
+  const look = tool('look', () => (looks += 1))
+  const wait = tool('wait', () => {
+    asked[waits]?.happen(null)
+    waits += 1
+    return go.happened
+  })
+  const stack = await Stack.start({ tools: [look, wait] })
+  const handle = await stack.startProgram('print(await look(), await wait())')
+  await asked[0]?.happened
+  await resetToCall(stack, handle, 'look')
+  const again = stack.client.workflow.getHandle(handle.workflowId)
+  await asked[1]?.happened
+  go.happen(null)
+  expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '2 None\n' } })
+  await stack.leftClean(again)
+})
+
 /** Resets a run to where it had just called this tool for the first time. */
 async function resetToCall(stack: Stack, { workflowId }: WorkflowHandle, name: string): Promise<void> {
   const { events } = await stack.history()

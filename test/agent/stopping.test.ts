@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import { CancelledFailure } from '@temporalio/common'
@@ -51,6 +52,26 @@ describe('cancelling a run', () => {
     await asked
     await endsCancelled(stack, handle)
     await stopped
+  })
+
+  it('F30: at the moment at which it goes on in a fresh history ends it there', async () => {
+    const begun = new Happening<null>()
+    const large = tool('large', () => 'kept elsewhere'.repeat(1_000))
+    const count = tool('count', () => begun.happen(null))
+    const stack = await Stack.start({ tools: [large, count], limits: { historyEvents: 100 } })
+    await stack.run('await large()') // a store that was never used would only be made anew
+    const handle = await stack.startProgram('while True: await count()')
+    await begun.happened
+    // Its state is kept as soon as there is a place for it, and no workflow task is carried out until the run is cancelled as well.
+    await rename(stack.valuesDirectory, `${stack.valuesDirectory}.away`)
+    await stack.activityRuns(handle, 'journal.append')
+    const stopped = stack.stopWorker()
+    await rename(`${stack.valuesDirectory}.away`, stack.valuesDirectory)
+    await stopped
+    await handle.cancel()
+    await stack.startWorker()
+    await expect(handle.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) })
+    await stack.leftClean(handle)
   })
 
   it('while code runs ends it, and no sandbox is left', async () => {

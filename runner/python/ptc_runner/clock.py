@@ -78,9 +78,15 @@ class CellTimer:
         self.limit = 90.0
         self.used = 0.0
         self.running = False
+        self.step = monotonic()  # when the step began
+        self.interrupted_after = None  # milliseconds of the step: then an interrupt from outside reached its code
         signal.signal(signal.SIGINT, self._stop)  # from the host: at its own deadline, or because somebody wants so
         if not EMBEDDED:  # there it is the only one
             signal.signal(signal.SIGALRM, self._stop)
+
+    def begin(self):
+        """A step has begun."""
+        self.step, self.interrupted_after = monotonic(), None
 
     def reset(self, limit):
         self.limit, self.used = limit, 0.0
@@ -101,6 +107,8 @@ class CellTimer:
         # Never in the runner's own code or in the middle of a frame; the timer fires again, and so does the host.
         if self.running and not self.channel.sending:
             if number == signal.SIGINT and self.used + monotonic() - self.since < self.limit:
+                if self.interrupted_after is None:  # said with the answer: a host that dies now can't say it
+                    self.interrupted_after = int((monotonic() - self.step) * 1000)
                 self.channel.send({"type": "interrupted"})  # or the host would try again
                 raise Interrupt()
             rule = f"it may run {self.limit:g} seconds, waiting for tools not counted"

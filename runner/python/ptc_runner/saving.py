@@ -15,7 +15,7 @@ def take(session, frame, idle):
     about = {"step": frame["step"], "fence": frame["fence"]}
 
     def copy():
-        if not idle or session.spoiled or session.step == 0 or frame["step"] != session.step:
+        if not idle or session.spoiled or session.last.number == 0 or frame["step"] != session.last.number:
             raise CantCopy("the program is not between two cells")
         return snapshot.take(session, frame["bytes"], frame["seconds"])
 
@@ -40,9 +40,9 @@ def restore(session, frame):
 
     _, session.spoiled = _undisturbed(session, RESTORE_SECONDS, read)
     session.values.forget()
-    session.step = session.output.step = frame["step"]
-    session.answer = {"type": "restored", "step": session.step, "problem": session.spoiled}
-    session.channel.send(session.answer)
+    session.take(frame)
+    session.last.answer = {"type": "restored", **session.last.told(), "problem": session.spoiled}
+    session.channel.send(session.last.answer)
 
 
 def _undisturbed(session, seconds, work):

@@ -3,7 +3,6 @@
 import asyncio
 import builtins
 import gc
-import json
 import platform
 import random
 import sys
@@ -14,14 +13,14 @@ from .cell import AwaitHints, Namespace, compile_cell, explain, is_async
 from .channel import Channel
 from .clock import CellTimer, ProgramClock
 from .errors import CellStop, Closed
+from .last_step import LastStep
 from .loop import Loop
 from .output import Output
+from .suspension import count_fitting
 from .values import Values
 
 PROTOCOL = 2
 CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
-SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
-DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
 FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
 
@@ -38,8 +37,7 @@ class Session:
         self.values = Values()
         self.session = None  # its name, from the first hello
         self.fence = []  # the highest seen: [epoch, step, attempt]
-        self.step = 0
-        self.answer = None  # to the last step
+        self.last = LastStep()
         self.calls = {}  # open calls: index -> (tool, future)
         self.fresh = []  # those not yet handed over
         self.call_index = 0  # of the last call made in this session
@@ -84,18 +82,26 @@ class Session:
                 self._collect(frame)
             elif kind == "snapshot":
                 self._saving().take(self, frame, idle=wanted == "cell")
-            elif frame["step"] == self.step and self.answer is not None:
-                self.channel.send(self.answer)
-            elif kind == "restore" and self.step == 0 and not self.values.missing(frame):
+            elif self.last.is_of(frame) and self.last.is_another(frame):
+                self._refuse(frame, "fenced", f"step {frame['step']} was another here")
+            elif self.last.is_of(frame):
+                self.channel.send(self.last.answer)
+            elif kind == "restore" and self.last.number == 0 and not self.values.missing(frame):
                 self._saving().restore(self, frame)
-            elif self.spoiled or frame["step"] != self.step + 1 or kind != wanted:
-                self._refuse(frame, "invalid", f"expected {wanted} as step {self.step + 1}, got {kind} as step {frame['step']}")
+            elif self.spoiled or frame["step"] != self.last.number + 1 or kind != wanted:
+                expected = f"expected {wanted} as step {self.last.number + 1}"
+                self._refuse(frame, "invalid", f"{expected}, got {kind} as step {frame['step']}")
             elif missing := self.values.missing(frame):
                 self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
             else:
-                self.step = self.output.step = frame["step"]
+                self.take(frame)
                 self.clock.step(frame["now"], frame.get("waited"))
                 return frame
+
+    def take(self, frame):
+        self.last.take(frame)
+        self.output.step = frame["step"]
+        self.timer.begin()
 
     def _saving(self):
         from . import saving  # few sandboxes need it, and it brings pickle
@@ -111,7 +117,7 @@ class Session:
                     raise
 
     def _collect(self, frame):
-        if frame["fence"][1] <= self.step:  # of a step that was taken: it only waits for its answer
+        if frame["fence"][1] <= self.last.number:  # of a step that was taken: it only waits for its answer
             return
         refused = self.values.add(frame["value"], frame["piece"], frame["text"], frame["last"])
         if refused:
@@ -130,9 +136,8 @@ class Session:
         self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
         tools.install(self, frame["tools"])
         language = f"Python {platform.python_version()}"
-        self.channel.send(
-            {"type": "ready", "protocol": PROTOCOL, "session": self.session, "step": self.step, "language": language}
-        )
+        about = {"session": self.session, "step": self.last.number, "language": language}
+        self.channel.send({"type": "ready", "protocol": PROTOCOL, **about})
 
     def _begin(self, frame):
         """The first greeting. What is the same for every sandbox of a session comes from here: clock and randomness."""
@@ -144,13 +149,15 @@ class Session:
 
     def _refuse(self, frame, kind, reason):
         # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.
-        fence = frame["fence"]
-        self.channel.send({"type": "refused", "step": self.step, "fence": fence, "kind": kind, "reason": reason[:1_000]})
+        about = {"step": self.last.number, "fence": frame["fence"]}
+        self.channel.send({"type": "refused", **about, "kind": kind, "reason": reason[:1_000]})
 
     def _reply(self, message, note=""):
-        message = {**message, "step": self.step, "output": self.output.take(note)}
-        self.channel.send(message)
-        self.answer = message
+        if self.timer.interrupted_after is not None:
+            message = {**message, "interrupted_after": self.timer.interrupted_after}
+        answer = {**message, **self.last.told(), "output": self.output.take(note)}
+        self.channel.send(answer)
+        self.last.answer = answer
 
     # -- the program's side
 
@@ -246,7 +253,8 @@ class Session:
     def suspend(self, timeout):
         """Hands over the new calls and blocks until the host goes on."""
         self.timer.pause()
-        calls = self._next_calls()
+        count = count_fitting(self.fresh, self.channel.limit)
+        calls, self.fresh = self.fresh[:count], self.fresh[count:]
         more = bool(self.fresh)
         wake_in = 0 if more else self._wake_in(timeout)
         try:
@@ -265,17 +273,6 @@ class Session:
         if not frame["results"] and due is not None:  # only time has passed: the timer is due, by definition
             self.clock.reach(*due)
         self.timer.resume()
-
-    def _next_calls(self):
-        """As many new calls as one suspension may carry; the rest goes with the next, which follows at once."""
-        count, size = 0, 0
-        for call in self.fresh:
-            size += len(json.dumps(call)) + DESCRIPTION_BYTES
-            if count and size > min(SUSPENSION_BYTES, self.channel.limit // 2):
-                break
-            count += 1
-        calls, self.fresh = self.fresh[:count], self.fresh[count:]
-        return calls
 
     def _wake_in(self, timeout):
         """A wake is a durable step, so a program that polls while calls are open is woken ever more seldom."""

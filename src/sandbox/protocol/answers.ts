@@ -1,7 +1,5 @@
 import type { StepAnswer } from '../../common/steps.js'
-import type { RunnerMessage } from './messages.js'
-
-type AnswerMessage = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' | 'restored' }>
+import type { AnswerMessage } from './messages.js'
 
 /** How a restore ended. After a problem the sandbox is of no more use. */
 export interface Restored {
@@ -11,19 +9,20 @@ export interface Restored {
 
 /** A runner's answer in the workflow's terms. */
 export function toStepAnswer(message: AnswerMessage): StepAnswer | Restored {
+  if (message.type === 'restored') return { type: 'restored', problem: message.problem }
+  const { output, interrupted_after: interruptedAfterMs } = message
+  const all = { output, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
   switch (message.type) {
-    case 'restored':
-      return { type: 'restored', problem: message.problem }
     case 'completed':
-      return { type: 'completed', output: message.output }
+      return { type: 'completed', ...all }
     case 'failed':
-      return { type: 'failed', kind: message.kind, error: message.error, output: message.output }
+      return { type: 'failed', kind: message.kind, error: message.error, ...all }
     case 'suspended':
       return {
+        ...all,
         type: 'suspended',
         calls: message.calls.map(({ call, tool, arguments: args }) => ({ index: call, tool, arguments: args })),
         wakeInMs: message.wake_in === null ? null : Math.ceil(message.wake_in * 1_000),
-        output: message.output,
       }
   }
 }

@@ -41,6 +41,11 @@ export interface ValuePiece {
   readonly last: boolean
 }
 
+/** What tells a step from another of its number, which a reset makes possible: of all that it says. Absent: nobody asks. */
+interface Told {
+  readonly digest?: string
+}
+
 export type HostMessage =
   | {
       readonly type: 'hello'
@@ -69,8 +74,9 @@ export type HostMessage =
       /** Milliseconds since the last answer: see `Step`. */
       readonly waited?: number
       readonly cell: number
-    } & ({ readonly source: string } | { readonly ref: string }))
-  | {
+    } & Told &
+      ({ readonly source: string } | { readonly ref: string }))
+  | (Told & {
       readonly type: 'advance'
       readonly fence: Fence
       readonly step: number
@@ -88,7 +94,7 @@ export type HostMessage =
       }[]
       /** Why the cell is to be abandoned instead; then there are no results. */
       readonly stop?: string
-    }
+    })
   /**
    * Between two cells: put the program into bytes, of this many before compression, within so many seconds. Answered with
    * `snapshot` pieces or `no_snapshot`; a runner that does not know it repeats its answer to the step.
@@ -102,7 +108,7 @@ export type HostMessage =
       readonly seconds: number
     }
   /** The first step of a runner: be what the snapshot (a value sent before) is of, and go on after this step. */
-  | { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string }
+  | (Told & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
   | { readonly type: 'close'; readonly fence: Fence }
 
 const step = z.int().min(0)
@@ -115,6 +121,21 @@ const call = z.strictObject({
   tool: z.string().min(1).max(64),
   arguments: z.record(z.string(), z.json()),
 })
+
+/** What every answer to a step says. */
+const answer = {
+  step,
+  /** Of the step, as its sender told it: who else is attached may wait for another of the same number. */
+  digest: z.string().max(64).optional(),
+}
+
+/** Of an answer of code. */
+const end = {
+  ...answer,
+  output: z.string(),
+  /** Milliseconds after the step had begun that an interrupt from outside reached its code; the first, if there were several. */
+  interrupted_after: z.int().min(0).optional(),
+}
 
 /** What the runner may say. */
 export const runnerMessage = z.discriminatedUnion('type', [
@@ -131,20 +152,18 @@ export const runnerMessage = z.discriminatedUnion('type', [
   /** The host's interrupt has reached the code; what the code makes of it is its own. */
   z.strictObject({ type: z.literal('interrupted') }),
   z.strictObject({
+    ...end,
     type: z.literal('suspended'),
-    step,
     calls: z.array(call).max(10_000),
     /** Seconds until a timer of the program is due. */
     wake_in: z.number().min(0).max(1e9).nullable(),
-    output: z.string(),
   }),
-  z.strictObject({ type: z.literal('completed'), step, output: z.string() }),
+  z.strictObject({ ...end, type: z.literal('completed') }),
   z.strictObject({
+    ...end,
     type: z.literal('failed'),
-    step,
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: z.string(),
-    output: z.string(),
   }),
   /** A part of a snapshot, in Base64; only the last may end in padding. */
   z.strictObject({
@@ -158,7 +177,7 @@ export const runnerMessage = z.discriminatedUnion('type', [
   /** The program can't be put into bytes, and why; it goes on as it was. */
   z.strictObject({ type: z.literal('no_snapshot'), step, fence, reason: z.string().max(1_000) }),
   /** The answer to `restore`; after a problem the runner is of no more use. */
-  z.strictObject({ type: z.literal('restored'), step, problem: z.string().max(1_000).nullable() }),
+  z.strictObject({ ...answer, type: z.literal('restored'), problem: z.string().max(1_000).nullable() }),
   /** The frame was stale, out of order, or of a value that did not arrive, and changed nothing. */
   z.strictObject({
     type: z.literal('refused'),
@@ -171,3 +190,9 @@ export const runnerMessage = z.discriminatedUnion('type', [
 ])
 
 export type RunnerMessage = z.infer<typeof runnerMessage>
+
+/** The host's message that is a step. */
+export type StepMessage = Extract<HostMessage, { type: 'cell' | 'advance' | 'restore' }>
+
+/** The runner's message that answers one. */
+export type AnswerMessage = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' | 'restored' }>

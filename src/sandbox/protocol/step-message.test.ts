@@ -14,6 +14,7 @@ describe('stepMessage', () => {
   it('names what is kept elsewhere by its hash alone, and carries what is small', () => {
     expect(stepMessage(results(held('a'), { b: 1 }), [1, 4, 1])).toEqual({
       type: 'advance',
+      digest: expect.any(String),
       fence: [1, 4, 1],
       step: 4,
       now: 7,
@@ -24,6 +25,17 @@ describe('stepMessage', () => {
     })
   })
 
+  it('tells a step from another of its number, whoever sends it', () => {
+    const digests = [
+      stepMessage(results(1), [1, 4, 1]),
+      stepMessage(results(1), [1, 4, 2]),
+      stepMessage(results(2), [1, 4, 1]),
+      stepMessage({ ...results(1), now: 8 }, [1, 4, 1]),
+    ].map(({ digest }) => digest)
+    expect(digests[1]).toBe(digests[0])
+    expect(new Set(digests).size).toBe(3)
+  })
+
   it('says how long was waited, where that is known', () => {
     const source = { type: 'cell', cell: 2, source: 'x' } as const
     expect(stepMessage({ ...step(source), waited: 3 }, [1, 4, 1])).toMatchObject({ now: 7, waited: 3 })
@@ -31,7 +43,7 @@ describe('stepMessage', () => {
   })
 
   it('does the same for the source of a cell', () => {
-    const cell = { type: 'cell', fence: [1, 4, 1], step: 4, now: 7, cell: 2 }
+    const cell = { type: 'cell', digest: expect.any(String), fence: [1, 4, 1], step: 4, now: 7, cell: 2 }
     expect(stepMessage(step({ type: 'cell', cell: 2, source: 'x' }), [1, 4, 1])).toEqual({ ...cell, source: 'x' })
     expect(stepMessage(step({ type: 'cell', cell: 2, source: held('s') }), [1, 4, 1])).toEqual({ ...cell, ref: 's' })
   })

@@ -11,7 +11,10 @@ export interface SandboxBackend {
    * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
    */
   open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection>
-  /** Connects to a living sandbox that another process may have made, waking a parked one; undefined when there is none. */
+  /**
+   * Connects to a living sandbox that another process may have made, waking a parked one; undefined when there is none. Of one that
+   * ended while nobody was connected it may still be known how: then that is all its connection says, until it is removed.
+   */
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
   /** Absent when this kind of sandbox can't be kept without running. */
   readonly parking?: SandboxParking

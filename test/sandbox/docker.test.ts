@@ -120,11 +120,24 @@ os.write(1, b'\\n%d\\n' % sent)
     }
   })
 
-  test('is made afresh by open, and not found by attach, once it has ended', async () => {
+  test('tells whoever attaches how it ended, until it is removed', async () => {
+    const spec = obedient.spec()
+    const talk = await openTalk(backend, spec)
+    await talk.tell('raise SystemExit(4)')
+    await talk.connection.ended
+    for (const next of [backend, obedient.backend()]) {
+      const ended = await next.attach(spec, never)
+      expect(await ended?.ended).toEqual({ reason: 'exited', exitCode: 4, diagnostics: '' })
+      await expect(ended?.send(new Uint8Array(1))).rejects.toMatchObject({ code: 'SANDBOX_LOST' })
+    }
+    await backend.remove(spec)
+    expect(await backend.attach(spec, never)).toBeUndefined()
+  })
+
+  test('is made afresh by open, and not found by attach, once it was killed', async () => {
     const spec = obedient.spec()
     const first = await openTalk(backend, spec)
-    await first.tell('raise SystemExit(4)')
-    expect(await first.connection.ended).toMatchObject({ reason: 'exited', exitCode: 4 })
+    await first.connection.kill()
     expect(await backend.attach(spec, never)).toBeUndefined()
     await expect(docker.getContainer(containerName(spec)).inspect()).rejects.toMatchObject({ statusCode: 404 })
 

@@ -9,6 +9,7 @@ import { BrokenCheckpointError } from './checkpoint.js'
 import type { DockerConnection } from './connection.js'
 import { ContainerMaker } from './container-maker.js'
 import { withDeadline } from './deadline.js'
+import { connectToEnded } from './ended-connection.js'
 import { DockerEngine } from './engine.js'
 import { dockerError, statusOf } from './errors.js'
 import { containerLabels, containerName } from './identity.js'
@@ -135,6 +136,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       if (found === undefined || found.state === 'foreign') return undefined
       try {
         if (found.state !== 'ended') return track(await maker.connect(found.container, found.state, signal))
+        const ended = await connectToEnded(engine, found.container, signal)
+        if (ended) return ended
       } catch (error) {
         if (!(error instanceof BrokenCheckpointError)) throw error
       }

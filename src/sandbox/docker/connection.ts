@@ -3,7 +3,7 @@ import { crashPoint } from '../../common/crash-point.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxConnection, SandboxEnd } from '../backend.js'
 import { Demultiplexer } from './demultiplexer.js'
-import { findEnd } from './end.js'
+import { findEnd, hintOf } from './end.js'
 import type { DockerEngine } from './engine.js'
 import { Tail } from '../tail.js'
 
@@ -132,12 +132,11 @@ export class DockerConnection implements SandboxConnection {
     this.#over.abort()
     // A daemon that vanished does not close its end.
     if (end.reason === 'disconnected') this.#socket.destroy()
-    const hint = end.memoryExceeded ? '\n[a process of the sandbox used up its memory and was killed]' : ''
     return {
       // Our own SIGKILL looks the same as the kernel's when some child ran out of memory before.
       reason: this.#killed && end.reason === 'out_of_memory' ? 'exited' : end.reason,
       exitCode: end.exitCode,
-      diagnostics: `${this.#diagnostics.toString()}${hint}`.trim(),
+      diagnostics: `${this.#diagnostics.toString()}\n${hintOf(end)}`.trim(),
     }
   }
 }

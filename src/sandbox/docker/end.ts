@@ -18,7 +18,7 @@ export type ContainerEnd = Omit<SandboxEnd, 'diagnostics'> & {
 }
 
 /** What a runner exits with that was killed by SIGKILL, the kernel's way when memory is used up. */
-const killedExitCode = 137
+export const killedExitCode = 137
 
 /** How long before its container counts as exited a stream may close. */
 const exitMs = 500
@@ -45,10 +45,10 @@ export async function findEnd(sources: EndSources): Promise<ContainerEnd> {
     const exit = waitForExit(engine, container, signal)
     await Promise.race([exit, streamClosed.then(() => (closed = true)), aborted])
     if (signal.aborted) return disconnected
-    let end = await inspectEnd(sources)
+    let end = await inspectEnd(engine, container, signal)
     if (end?.reason === 'disconnected' && closed) {
       await Promise.race([exit, pause(exitMs), aborted])
-      end = await inspectEnd(sources)
+      end = await inspectEnd(engine, container, signal)
     }
     if (end === undefined || (closed && end.reason === 'disconnected')) return disconnected
     if (end.reason !== 'disconnected') {
@@ -64,16 +64,30 @@ function pause(milliseconds: number): Promise<void> {
   return sleep(milliseconds, undefined, { ref: false })
 }
 
-/** Undefined when the daemon does not answer. */
-async function inspectEnd({ engine, container, signal }: EndSources): Promise<ContainerEnd | undefined> {
+/** As far as the daemon knows; undefined when it does not answer. */
+async function inspectEnd(
+  engine: DockerEngine,
+  container: string,
+  signal: AbortSignal,
+): Promise<ContainerEnd | undefined> {
   try {
-    const found = await engine.inspect(container, signal)
-    if (found === undefined) return { reason: 'exited', exitCode: null, memoryExceeded: false }
-    const { Running, ExitCode, OOMKilled } = found.State
-    if (Running) return disconnected
-    const reason = OOMKilled && ExitCode === killedExitCode ? 'out_of_memory' : 'exited'
-    return { reason, exitCode: ExitCode, memoryExceeded: OOMKilled }
+    return await lookAtEnd(engine, container, signal)
   } catch {
     return undefined
   }
+}
+
+/** How a container ended, if it did; `exited` with no code when it is gone. @throws PtcError SANDBOX_UNAVAILABLE */
+export async function lookAtEnd(engine: DockerEngine, container: string, signal: AbortSignal): Promise<ContainerEnd> {
+  const found = await engine.inspect(container, signal)
+  if (found === undefined) return { reason: 'exited', exitCode: null, memoryExceeded: false }
+  const { Running, ExitCode, OOMKilled } = found.State
+  if (Running) return disconnected
+  const reason = OOMKilled && ExitCode === killedExitCode ? 'out_of_memory' : 'exited'
+  return { reason, exitCode: ExitCode, memoryExceeded: OOMKilled }
+}
+
+/** What a process of the sandbox can't say itself. */
+export function hintOf({ memoryExceeded }: ContainerEnd): string {
+  return memoryExceeded ? '[a process of the sandbox used up its memory and was killed]' : ''
 }

@@ -136,6 +136,40 @@ os.makedirs("/tmp/a/b"); open("/tmp/a/b/x.txt","w").write("hi"); os.chdir("/tmp/
     `print(os.getcwd(), open("b/x.txt").read(), os.environ["K"], oct(os.stat("b/x.txt").st_mode), os.stat("b/x.txt").st_mtime_ns, os.stat("b").st_mtime_ns)`,
   ],
   [
+    'sets, in the order they have',
+    [
+      `words=lambda n, m="w": [f"{m}{i*i}" for i in range(n)]
+few=[{f"{a}{b}" for b in "abcd"} for a in words(30)]
+literal={"ada","grace","edsger","barbara","donald"}
+both=set(words(10))|set(words(9,"v"))
+left=set(words(300))
+while len(left)>7: left.pop()
+emptied=set(words(50)); emptied-=set(words(50))
+ties={-1,-2,-1.5,(0,-1),(0,-2)}
+frozen=frozenset(words(8))|{None,2.5}
+class Mine(set): pass
+mine=Mine(words(6))|{"x"}
+def names():
+    return [name for name in {"tea","milk","sugar","water","salt"}]
+nested={frozenset(words(4,a)) for a in "abc"}; nested_in={"d": [nested]}`,
+    ],
+    `print([list(each) for each in [*few, literal, both, left, emptied, ties, frozen, mine]], names(), type(mine), nested_in["d"][0] is nested)
+print([list(each) for each in nested])
+for each in [*few, literal, both, left, emptied, ties, mine]:
+    for n in range(40): each.add(str(n))
+    print(each.pop(), list(each), list(each|frozen), all(one in each for one in list(each)))`,
+  ],
+  [
+    'files, in the order in which their folder lists them',
+    [
+      `import os, pathlib
+for path in ("m", "z/k", "z/b", "z/x", "a/q/r", "c"): pathlib.Path("/tmp/list", path).mkdir(parents=True)
+for n, name in enumerate("zbkaxm10"): pathlib.Path("/tmp/list/z" if n % 2 else "/tmp/list", name + ".txt").write_text(name)
+os.rename("/tmp/list/z.txt", "/tmp/list/y.txt"); os.remove("/tmp/list/k.txt")`,
+    ],
+    `print([(path, folders, files, os.listdir(path)) for path, folders, files in os.walk("/tmp/list")])`,
+  ],
+  [
     'tools under other names',
     [
       `g=get

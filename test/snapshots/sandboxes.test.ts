@@ -35,7 +35,7 @@ describe('a snapshot of an embedded interpreter', () => {
   const backend = createWasmBackend({ warm: 0 })
   afterAll(() => backend.close())
   // An interpreter takes seconds to begin: those that differ from a container's in how Python makes them.
-  const names = /^(dataclasses|enumerations|files)/
+  const names = /^(dataclasses|enumerations|files|sets)/
   const some = kept.filter(([name]) => names.test(name))
   snapshots(backend, some, refused.slice(0, 1), unusable.slice(0, 1))
 })

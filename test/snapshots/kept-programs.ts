@@ -128,6 +128,26 @@ random.random()`,
     `print(random.random(), random.choice(range(1000)), random.gauss(0,1))`,
   ],
   [
+    'names and numbers that libraries have yet to draw',
+    [
+      `import asyncio, logging, random, tempfile, uuid
+made=[tempfile.mkdtemp(), uuid.uuid1(), asyncio.ensure_future(get(a=1)).get_name()]
+await asyncio.sleep(0)
+await get(a=2)`,
+    ],
+    `print(tempfile.mkdtemp(), tempfile.NamedTemporaryFile().name, uuid.uuid1(), uuid.uuid4(), random.random(), uuid.getnode(), made)
+print(asyncio.ensure_future(get(a=1)).get_name(), logging.makeLogRecord({}).relativeCreated)`,
+  ],
+  [
+    'moments of the monotonic clock',
+    [
+      `import time
+start, really=time.monotonic(), time.perf_counter()
+time.sleep(2)`,
+    ],
+    `passed=time.monotonic()-start; print(passed >= 2, passed - (time.perf_counter()-really) < 1)`,
+  ],
+  [
     'files, their times, the folder and the environment',
     [
       `import os

@@ -85,6 +85,21 @@ try: q.a=3
 except Exception as e: print(type(e))`,
   ],
   [
+    'dataclasses with annotations that are text',
+    [
+      `from __future__ import annotations
+from dataclasses import dataclass
+@dataclass
+class Tree:
+    name: str
+    below: list[Tree]
+class Plain:
+    a: int
+t=Tree("t", [Tree("u", [])])`,
+    ],
+    `print(t, Tree.__annotations__, Plain.__annotations__, Tree("t", t.below) == t, "__annotations__" in vars(Plain))`,
+  ],
+  [
     'enumerations and flags, and their identity',
     [
       `import enum

@@ -137,7 +137,9 @@ except TimeoutError: await get("t1")
 t = asyncio.create_task(long(60)); await asyncio.sleep(0.1); t.cancel()
 try: await t
 except asyncio.CancelledError: await get("c1")
-async with asyncio.timeout(5): await get(1)
+try:
+    async with asyncio.timeout(5): await get(1)
+except TimeoutError: await get("t5")
 r = await asyncio.gather(long(0.1), long(0.05), asyncio.sleep(0.2, "x"), return_exceptions=True)
 await get(a=[repr(each) for each in r])
 r = await asyncio.gather(get(1), asyncio.shield(get(2)), asyncio.wait_for(get(3), 9), return_exceptions=True)
@@ -207,15 +209,6 @@ r = asyncio.run(main())
 print(r)`,
       String.raw`
 loop = asyncio.get_event_loop(); print(loop.run_until_complete(main()))`,
-    ],
-  ],
-  [
-    'gather of a set of coroutines',
-    [
-      String.raw`
-import asyncio
-async def f(n): return (await get(n))["a"]
-print(await asyncio.gather(*{f(n) for n in range(9)}))`,
     ],
   ],
   [

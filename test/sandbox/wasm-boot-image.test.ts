@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -60,6 +60,28 @@ test('it is made at the first start, and every Python after it is laid over it, 
   expect(await other(sum)).toEqual({ answer: 45, isLaidOver: true })
   expect(statSync(cache.image).mtimeMs).toBe(made)
   expect(readdirSync(path.dirname(cache.image))).toEqual(['boot.image'])
+})
+
+test('`ptc doctor` says whether it is kept, yet to be made, or why it never will be', async () => {
+  const cache = new Cache()
+  const check = (folder: string) => createWasmBackend({ warm: 0, cache: folder }).check()
+  const fresh = path.join(cache.folder, 'not', 'yet')
+  expect((await check(fresh)).summary).toMatch(
+    /; the image of a booted Python is yet to be made, by the first start, in /,
+  )
+  expect(existsSync(path.dirname(fresh))).toBe(false)
+  const run = await cache.start()
+  await run(sum)
+  expect((await check(cache.folder)).summary).toContain(`is kept in ${path.dirname(cache.image)}`)
+  writeFileSync(cache.image, '!', { flag: 'r+' })
+  expect((await check(cache.folder)).summary).toContain('yet to be made')
+  const impossible = await check(cache.unusable)
+  expect(impossible).toMatchObject({ usable: true, summary: expect.not.stringContaining('image') })
+  expect(impossible.problems).toContainEqual({
+    severity: 'warning',
+    message: expect.stringMatching(/^the image of a booted Python can't be kept in .*a-file.*: .*; each sandbox takes/),
+    remedy: expect.stringContaining('XDG_CACHE_HOME'),
+  })
 })
 
 test('one that has another byte in it is made again by the next worker', async () => {

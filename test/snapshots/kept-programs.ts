@@ -85,6 +85,21 @@ try: q.a=3
 except Exception as e: print(type(e))`,
   ],
   [
+    'dataclasses with annotations that are text',
+    [
+      `from __future__ import annotations
+from dataclasses import dataclass
+@dataclass
+class Tree:
+    name: str
+    below: list[Tree]
+class Plain:
+    a: int
+t=Tree("t", [Tree("u", [])])`,
+    ],
+    `print(t, Tree.__annotations__, Plain.__annotations__, Tree("t", t.below) == t, "__annotations__" in vars(Plain))`,
+  ],
+  [
     'enumerations and flags, and their identity',
     [
       `import enum
@@ -118,14 +133,6 @@ M=namedtuple("M","p q",defaults=[5])
 n=N(1); m=M(2)`,
     ],
     `print(n, m, n.hi(), N(3), M(1)._replace(q=2), n._asdict(), N.__annotations__, N._field_defaults, m==(2,5), N.__doc__, n.a)`,
-  ],
-  [
-    'random numbers to come',
-    [
-      `import random
-random.random()`,
-    ],
-    `print(random.random(), random.choice(range(1000)), random.gauss(0,1))`,
   ],
   [
     'files, their times, the folder and the environment',
@@ -282,18 +289,5 @@ new=R()`,
 mimetypes.guess_type("a.txt"); tempfile.gettempdir(); s=io.StringIO(); s.write("hi"); import datetime; datetime.datetime.strptime("2024","%Y"); r=ET.fromstring("<a><b/></a>"); urllib.parse.urlparse("http://x/y")`,
     ],
     `print(s.getvalue(), tempfile.gettempdir(), r.tag)`,
-  ],
-  [
-    'the clock, and what is drawn from the operating system',
-    [
-      `import asyncio, datetime, os, secrets, time, uuid
-from os import urandom as draw
-from time import time as now
-ids = [uuid.uuid4(), secrets.token_hex(4)]
-await asyncio.sleep(0.2)
-await asyncio.gather(get(a=1), get(a=2))`,
-    ],
-    `print(uuid.uuid4(), os.urandom(4), draw(3), now(), datetime.datetime.now(), now is time.time)
-print(asyncio.get_event_loop().time(), hash(asyncio.ensure_future(get(a=3))))`,
   ],
 ]

@@ -5,12 +5,13 @@ import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import { describeDocker } from '../support/docker.js'
 import { kept } from './kept-programs.js'
 import { refused, refusedProcesses, unusable } from './refused-programs.js'
+import { repeating } from './repeating-programs.js'
 import { inBoth, notebookOf, restoredFrom, snapshotOf } from './restored.js'
 
 describeDocker('a snapshot of a container', () => {
   const backend = createDockerBackend()
   afterAll(() => backend.close())
-  snapshots(backend, kept, refused, unusable)
+  snapshots(backend, [...kept, ...repeating], refused, unusable)
   refuses(backend, refusedProcesses)
 
   it('has no more bytes than it may', async () => {
@@ -35,8 +36,8 @@ describe('a snapshot of an embedded interpreter', () => {
   const backend = createWasmBackend({ warm: 0 })
   afterAll(() => backend.close())
   // An interpreter takes seconds to begin: those that differ from a container's in how Python makes them.
-  const names = /^(dataclasses|enumerations|files)/
-  const some = kept.filter(([name]) => names.test(name))
+  const names = /^(dataclasses|enumerations|files|sets)/
+  const some = [...kept, ...repeating].filter(([name]) => names.test(name))
   snapshots(backend, some, refused.slice(0, 1), unusable.slice(0, 1))
 })
 

@@ -41,7 +41,8 @@ def reduce(value):
     if type(slots) not in (type(None), str, list, tuple, dict):
         raise CantCopy(f"the class {name}: its __slots__ can't be read again")
     kept = _attributes(members)
-    return make_class, (type(value), name, value.__bases__, slots), _state(value, kept), None, None, finish
+    is_annotated = "__annotations__" in kept
+    return make_class, (type(value), name, value.__bases__, slots, is_annotated), _state(value, kept), None, None, finish
 
 
 def _attributes(members):
@@ -118,10 +119,12 @@ def _own_values(value, members):
 # What a snapshot calls when it is read.
 
 
-def make_class(kind, name, bases, slots):
+def make_class(kind, name, bases, slots, is_annotated):
     space = {"__module__": "__main__"}
     if slots is not None:
         space["__slots__"] = slots
+    if is_annotated:  # Python 3.14 keeps them under another name where they were not from the beginning
+        space["__annotations__"] = {}
     return kind(name, bases, space)
 
 

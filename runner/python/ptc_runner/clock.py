@@ -38,6 +38,15 @@ class ProgramClock:
         self.now, self.loop = state
         self.reach(*state)
 
+    def measured(self):
+        """What the monotonic clock has read when the session began, and reads now, in seconds."""
+        return self.began, monotonic() + self.ahead
+
+    def measure_on(self, measured):
+        """As on the machine, and in the runner, where that was read."""
+        self.began, now = measured
+        self.ahead = now - monotonic()
+
     def step(self, now, waited):
         """A step has begun, milliseconds after the session did and after the last answer, by the workflow's clock."""
         now = int(now * 1000)

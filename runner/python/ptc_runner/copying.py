@@ -20,7 +20,7 @@ import sys
 import types
 import weakref
 
-from . import classes, instances
+from . import classes, instances, sets
 from .classes import is_made_here
 from .errors import CantCopy
 from .tools import TOOL_ATTRIBUTES, is_tool
@@ -42,12 +42,17 @@ class Copier(pickle.Pickler):
         self.space = space
         self.seen = set()
         self.files = set()  # of code: those whose lines a traceback may show
+        self.sets = {}  # by id: what is written last are their tables
+        self.codes = []  # with sets among their constants
         self.by_name = _by_name(space, loop)
         hooks = copyreg.dispatch_table.items()
         self.hooks = {kind: hook for kind, hook in hooks if is_importable(hook)}
 
     def persistent_id(self, value):
-        return self.by_name.get(id(value))
+        name = self.by_name.get(id(value))
+        if name is None and issubclass(type(value), (set, frozenset)):
+            self.sets[id(value)] = value
+        return name
 
     def reducer_override(self, value):
         kind = type(value)
@@ -106,6 +111,8 @@ class Copier(pickle.Pickler):
 
     def code(self, value):
         self.files.add(value.co_filename)
+        if any(sets.constants(value)):
+            self.codes.append(value)
         return marshal.loads, (marshal.dumps(value),)
 
     def cell(self, value):

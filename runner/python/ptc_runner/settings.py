@@ -10,6 +10,9 @@ import time
 
 from . import tasks
 
+# What libraries keep of time and chance; not part of the digests in modules.py.
+ATTRIBUTES = ("uuid", "_node"), ("uuid", "_last_timestamp"), ("logging", "_startTime")
+
 try:
     import resource
 except ImportError:  # Pyodide
@@ -21,6 +24,7 @@ def read(session):
     decimal = sys.modules.get("decimal")
     return {
         "clock": session.clock.state(),
+        "measured": session.clock.measured(),
         "random": random.getstate(),
         "stream": session.randomness.position,
         "tasks": tasks.state(),
@@ -36,6 +40,8 @@ def read(session):
         "thresholds": gc.get_threshold(),
         "decimal": decimal and decimal.getcontext().copy(),
         "temporary": sys.modules["tempfile"].tempdir if "tempfile" in sys.modules else None,
+        "names": _names_to_come(),
+        "attributes": {(name, key): getattr(sys.modules[name], key) for name, key in ATTRIBUTES if name in sys.modules},
         "types": "mimetypes" in sys.modules and sys.modules["mimetypes"].inited,
         "loggers": _loggers(sys.modules["logging"]) if "logging" in sys.modules else [],
     }
@@ -43,6 +49,7 @@ def read(session):
 
 def write(session, settings):
     repeat(session, settings)
+    session.clock.measure_on(settings["measured"])
     os.chdir(settings["directory"])
     os.environ.clear()
     os.environ.update(settings["environment"])
@@ -60,6 +67,10 @@ def write(session, settings):
         sys.modules["decimal"].setcontext(settings["decimal"])
     if settings["temporary"] is not None and "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = settings["temporary"]
+    if settings["names"]:
+        _draw_names(sys.modules["tempfile"], settings["names"])
+    for (name, key), value in settings["attributes"].items():
+        setattr(sys.modules[name], key, value)
     if settings["types"]:
         sys.modules["mimetypes"].init()
     for name in settings["loggers"]:  # others than fresh ones show in the digest of the module
@@ -90,6 +101,19 @@ def others():
     if atexit := sys.modules.get("atexit"):
         found["atexit"] = atexit._ncallbacks()
     return {name: repr(value) for name, value in found.items()}
+
+
+def _names_to_come():
+    """Of temporary files: the state of what they are drawn from, if there is one."""
+    sequence = getattr(sys.modules.get("tempfile"), "_name_sequence", None)
+    generator = getattr(sequence, "_rng", None)
+    return generator and generator.getstate()
+
+
+def _draw_names(tempfile, state):
+    sequence = tempfile._name_sequence = tempfile._RandomNameSequence()
+    sequence._rng, sequence._rng_pid = random.Random(0), os.getpid()  # not of this process, it would be seeded again
+    sequence._rng.setstate(state)
 
 
 def _loggers(logging):

@@ -1,6 +1,7 @@
 """Snapshots: the whole state of a program between two cells, as bytes, or why that can't be. Nothing is ever left out.
 
   copying.py    objects, by value; classes.py and instances.py are parts of it
+  sets.py       the order that sets have
   living.py     what can't be written down: tasks, threads, open files
   settings.py   what is neither a variable nor a file
   modules.py    what is in the modules that are loaded
@@ -20,13 +21,13 @@ import sys
 import time
 import zlib
 
-from . import files, living, modules, settings
+from . import files, living, modules, sets, settings
 from .channel import EMBEDDED
 from .classes import is_made_here
 from .copying import Copier, Restorer
 from .errors import CantCopy
 
-FORMAT = 1
+FORMAT = 2
 DEPTH = 2_000  # calls in calls; one that code has raised would not keep pickle from the end of the stack
 LONGEST = 200  # characters of a reason
 PYTHON = f"{sys.implementation.cache_tag} {sys.version} {sys.platform} {sys.byteorder}"
@@ -78,6 +79,7 @@ def _copy_all(session, sink, found, chosen):
     for name, value in space.items():
         _copy(copier, name, value)
     _copy(copier, "settings", chosen)
+    _copy_orders(copier, sink.room // 8)
     living.check_reached(copier)
     living.check(session)  # what was copied could run code after all: nothing may have begun
     copier.dump(
@@ -88,6 +90,13 @@ def _copy_all(session, sink, found, chosen):
             "others": settings.others(),
         }
     )
+
+
+def _copy_orders(copier, room):
+    found = list(copier.sets.values())
+    constants = [value for code in copier.codes for value in sets.constants(code)]
+    copier.dump((found, list(copier.codes)))
+    copier.dump(sets.read_all(found + constants, room))
 
 
 def _copy(copier, name, value):
@@ -126,6 +135,7 @@ def restore(session, data):
     names = restorer.load()
     values = [restorer.load() for _ in names]
     chosen = restorer.load()
+    _repeat_orders(restorer)
     end = restorer.load()
     _check_keys()
     space.clear()
@@ -136,6 +146,13 @@ def restore(session, data):
     settings.write(session, chosen)
     _compare("a setting", end["others"], settings.others())
     _compare("the module", end["modules"], modules.digests(session))
+
+
+def _repeat_orders(restorer):
+    found, codes = restorer.load()
+    constants = [value for code in codes for value in sets.constants(code)]
+    for value, (values, layout) in zip(found + constants, restorer.load(), strict=True):
+        sets.write(value, values, layout)
 
 
 def _check_keys():

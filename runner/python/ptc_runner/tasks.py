@@ -1,4 +1,4 @@
-"""Tasks and futures that are hashed by number.
+"""Tasks and futures that are hashed, and named, by number.
 
 By default their hash is their address, so a set of them, such as `asyncio.wait` gives, has another order in every
 process: a program that goes through one and calls tools would make other calls when it is run again.
@@ -8,20 +8,19 @@ import asyncio
 import itertools
 
 _numbers = itertools.count(1)
+_names = itertools.count(1)  # as asyncio counts them, where nobody can set it
 _as_completed = asyncio.as_completed
 
 
 def state():
-    """The next number; it stays the next."""
-    global _numbers
-    number = next(_numbers)
-    _numbers = itertools.count(number)
-    return number
+    """The next number and the next name; they stay the next."""
+    restore(found := (next(_numbers), next(_names)))
+    return found
 
 
-def restore(number):
-    global _numbers
-    _numbers = itertools.count(number)
+def restore(state):
+    global _numbers, _names
+    _numbers, _names = map(itertools.count, state)
 
 
 class _Numbered:
@@ -34,7 +33,8 @@ class _Numbered:
 
 
 class Task(_Numbered, asyncio.Task):
-    pass
+    def __init__(self, coroutine, *, name=None, **options):
+        super().__init__(coroutine, name=f"Task-{next(_names)}" if name is None else name, **options)
 
 
 class Future(_Numbered, asyncio.Future):

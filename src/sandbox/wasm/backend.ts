@@ -92,7 +92,8 @@ class WasmBackend implements SandboxBackend {
   }
 
   async check(): Promise<BackendCheck> {
-    return checkWasm(() => this.#probe(childLimits(defaultLimits)))
+    const probe = () => this.#probe(childLimits(defaultLimits))
+    return checkWasm(probe, () => this.#bootImage.look())
   }
 
   async close(): Promise<void> {

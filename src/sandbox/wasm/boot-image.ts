@@ -1,15 +1,20 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { PtcError } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { childEnvironment, type JailCommand } from './jail-command.js'
 
 const makeMs = 60_000
 const abandonedMs = 3_600_000
 const digestBytes = 32
+
+/** Where a boot image is, or would be, and if it can't be there why not. */
+export type BootImageState =
+  | { readonly state: 'kept' | 'to be made'; readonly folder: string }
+  | { readonly state: 'impossible'; readonly folder: string; readonly reason: string }
 
 /**
  * A file with the memory of a Python that has just booted and has seen no program: an interpreter that is laid over it is ready in a third
@@ -37,6 +42,18 @@ export class BootImage {
     return found
   }
 
+  /** Whether it is there, or could be; looks only, and makes nothing. Never rejects. */
+  async look(): Promise<BootImageState> {
+    const folder = path.dirname(this.#file)
+    if (await this.#isWhole()) return { state: 'kept', folder }
+    try {
+      await access(await existing(folder), constants.W_OK | constants.X_OK)
+      return { state: 'to be made', folder }
+    } catch (thrown) {
+      return { state: 'impossible', folder, reason: messageOf(thrown) }
+    }
+  }
+
   async #isWhole(): Promise<boolean> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0))
     return file.length > digestBytes && digestOf(file.subarray(digestBytes)).equals(file.subarray(0, digestBytes))
@@ -56,6 +73,17 @@ export class BootImage {
       return false
     }
   }
+}
+
+/** The folder, or the nearest one above it that is there. */
+async function existing(folder: string): Promise<string> {
+  const found = await stat(folder).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT') return undefined
+    throw thrown
+  })
+  if (found === undefined) return existing(path.dirname(folder))
+  if (!found.isDirectory()) throw new Error(`${folder} is not a folder`)
+  return folder
 }
 
 /** What killed workers have begun; a living one is done in a moment. */

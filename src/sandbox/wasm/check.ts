@@ -2,16 +2,21 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { BackendCheck, BackendProblem } from '../backend.js'
 import { messageOf } from '../../common/errors.js'
+import type { BootImageState } from './boot-image.js'
 import { pyodideFolder } from './jail-command.js'
 import type { JailLayers } from './jail-layers.js'
 
 /** What runs and what stands around it, in one line and a list of what is missing. Never throws. */
-export async function checkWasm(probe: () => Promise<JailLayers>): Promise<BackendCheck> {
+export async function checkWasm(
+  probe: () => Promise<JailLayers>,
+  look: () => Promise<BootImageState>,
+): Promise<BackendCheck> {
   try {
     const layers = await probe()
-    const problems = [...missing(layers)]
+    const image = await look()
+    const problems = [...missing(layers), ...lacking(image)]
     const usable = problems.every(({ severity }) => severity !== 'error')
-    return { usable, summary: `${interpreterName()}; ${layerNames(layers).join(', ')}`, problems }
+    return { usable, summary: `${interpreterName()}; ${layerNames(layers).join(', ')}${imageName(image)}`, problems }
   } catch (thrown) {
     const remedy = 'Install the `pyodide` package again, or use the Docker backend.'
     return {
@@ -38,6 +43,20 @@ function layerNames(layers: JailLayers): readonly string[] {
     ...(layers.unshare ? ['own network, process and IPC namespaces'] : []),
     ...(layers.emptyRoot ? ['empty root directory'] : []),
   ]
+}
+
+function imageName({ state, folder }: BootImageState): string {
+  if (state === 'impossible') return ''
+  return `; the image of a booted Python is ${state === 'kept' ? 'kept' : 'yet to be made, by the first start,'} in ${folder}`
+}
+
+function* lacking(image: BootImageState): Generator<BackendProblem> {
+  if (image.state !== 'impossible') return
+  yield {
+    severity: 'warning',
+    message: `the image of a booted Python can't be kept in ${image.folder}: ${image.reason}; each sandbox takes three times as long to start`,
+    remedy: 'Let this user write to its cache folder, or name another one with XDG_CACHE_HOME.',
+  }
 }
 
 function* missing(layers: JailLayers): Generator<BackendProblem> {

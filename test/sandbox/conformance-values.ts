@@ -5,6 +5,7 @@ import type { JsonValue } from '../../src/common/json.js'
 import type { DeliveredResult, StepAnswer, StepInput } from '../../src/common/steps.js'
 import type { SandboxBackend } from '../../src/sandbox/backend.js'
 import { Notebook } from '../../src/sandbox/conformance/notebook.js'
+import { untilNoticed } from '../support/memory-kills.js'
 
 const hashes = 'import asyncio, hashlib\ndef digest(text): return hashlib.sha256(text.encode()).hexdigest()\n'
 
@@ -154,21 +155,25 @@ export function valuesConformance(backendOf: () => SandboxBackend): void {
   })
 
   it('that outgrow the memory of the sandbox while Python makes them end with it', async () => {
-    const small = await new Notebook(backendOf(), { memoryBytes: 128 << 20 }).open()
-    const held = small.keepMade(function* () {
-      yield '[[]'
-      // 24 MiB of text, several hundred of lists.
-      for (let count = 0; count < 24; count += 1) yield ',[]'.repeat(349_525)
-      yield ']'
-    })
-    const { final } = await small.run('await get(1)', () => ok(held))
+    const outgrow = async () => {
+      const small = await new Notebook(backendOf(), { memoryBytes: 128 << 20 }).open()
+      const held = small.keepMade(function* () {
+        yield '[[]'
+        // 24 MiB of text, several hundred of lists.
+        for (let count = 0; count < 24; count += 1) yield ',[]'.repeat(349_525)
+        yield ']'
+      })
+      const { final } = await small.run('await get(1)', () => ok(held))
+      await small.close()
+      return final
+    }
+    const final = await untilNoticed(outgrow, (end) => end.type === 'lost' && end.reason.includes('exit code 137'))
     expect([
       { type: 'lost', cause: 'out_of_memory' },
       { type: 'failed', kind: 'limit_exceeded' },
     ]).toContainEqual(
       final.type === 'lost' ? { type: 'lost', cause: final.cause } : { type: 'failed', kind: kindOf(final) },
     )
-    await small.close()
   })
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { containerName } from '../../src/sandbox/docker/identity.js'
 import { describeDocker } from '../support/docker.js'
 import { exitCodeIn } from '../support/exit-code-in.js'
+import { untilNoticed } from '../support/memory-kills.js'
 import { TestBackend, Talk, docker, never, obedientRunner, openTalk } from './docker-support.js'
 
 describeDocker('a sandbox in Docker', () => {
@@ -159,9 +160,13 @@ os.write(1, b'\\n%d\\n' % sent)
   })
 
   test('is out of memory when the runner is killed for it', async () => {
-    const talk = await openTalk(backend, obedient.spec({ memoryBytes: 64 << 20 }))
-    await talk.tell('hoard = [bytearray(1 << 20) for _ in range(1000)]')
-    expect(await talk.connection.ended).toMatchObject({ reason: 'out_of_memory', exitCode: 137 })
+    const hoarding = async () => {
+      const talk = await openTalk(backend, obedient.spec({ memoryBytes: 64 << 20 }))
+      await talk.tell('hoard = [bytearray(1 << 20) for _ in range(1000)]')
+      return talk.connection.ended
+    }
+    const end = await untilNoticed(hoarding, ({ reason, exitCode }) => reason === 'exited' && exitCode === 137)
+    expect(end).toMatchObject({ reason: 'out_of_memory', exitCode: 137 })
   })
 
   test('lives on when only a child is killed for its memory, and says so at its end', async () => {

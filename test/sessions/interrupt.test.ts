@@ -1,6 +1,7 @@
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { describeDocker } from '../support/docker.js'
 import { exitCodeIn } from '../support/exit-code-in.js'
+import { resultTexts } from '../support/histories.js'
 import { patient } from '../support/patient.js'
 import { aborted, Happening, tool } from '../support/tools.js'
 import { SessionScene } from './session-scene.js'
@@ -166,10 +167,7 @@ describeDocker('an interrupt', () => {
 
 /** After how long its code was interrupted, as a rebuild is told. */
 async function recordedMs(scene: SessionScene): Promise<number> {
-  const { events } = await scene.stack.history(scene.run)
-  const results = events.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])
-  const told = results.map(
-    ({ data }) => /"interruptedAfterMs":(-?[\d.]+)/.exec(Buffer.from(data ?? []).toString())?.[1],
-  )
+  const results = resultTexts(await scene.stack.history(scene.run))
+  const told = results.map((text) => /"interruptedAfterMs":(-?[\d.]+)/.exec(text)?.[1])
   return Number(told.find((found) => found !== undefined))
 }

@@ -42,6 +42,12 @@ export async function chainOf(client: Client, { workflowId }: Pick<WorkflowHandl
   return chain
 }
 
+/** What the activities of one run gave, as JSON texts, in the order in which they ended. */
+export function resultTexts({ events }: Pick<History, 'events'>): readonly string[] {
+  const payloads = events.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])
+  return payloads.map(({ data }) => Buffer.from(data ?? []).toString())
+}
+
 /** Activities of a type that were completed, over a chain. */
 export function completedCount(chain: readonly History[], type: string): number {
   return chain

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/worker/config/parse-config.js'
 import { installRuntime, startWorker } from '../../src/worker/index.js'
 import { sandboxOwner } from '../../src/worker/ownership.js'
 import { describeDocker } from '../support/docker.js'
+import { historyOf, resultTexts } from '../support/histories.js'
 import { patient } from '../support/patient.js'
 import { temporalTest as test } from '../support/temporal.js'
 
@@ -40,11 +41,8 @@ describeDocker('a worker with warm containers', () => {
       args: [{ source: 'print(6 * 7)' }],
     })
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
-    const results = (await handle.fetchHistory()).events?.flatMap(
-      (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
-    )
-    const opened = (results ?? []).map(({ data }) => Buffer.from(data ?? []).toString())
-    expect(opened.join('\n')).toContain(`docker container ${spare?.Id.slice(0, 12)}`)
+    const results = resultTexts(await historyOf(client, workflowId))
+    expect(results.join('\n')).toContain(`docker container ${spare?.Id.slice(0, 12)}`)
 
     await worker.shutdown()
     expect(await containers()).toEqual([])

@@ -22,15 +22,18 @@ def syscall(number, *arguments):
 export const takeover = `
 import gc, os, time
 runner = next(each for each in gc.get_objects() if type(each).__name__ == "Session")
-step = runner.step
+step = runner.last.number
 def raw(data): return os.write(runner.channel.sink, data)
 def say(**message): runner.channel.send({"step": step, **message})
 def call(number, tool, **arguments): return {"call": number, "tool": tool, "arguments": arguments}
-def suspend(*calls, wake_in=None):
+def take(frame):
     global step
+    runner.take(frame)
+    step = runner.last.number
+def suspend(*calls, wake_in=None):
     say(type="suspended", calls=list(calls), wake_in=wake_in, output="")
     frame = runner.channel.receive()
-    step = runner.step = runner.output.step = frame["step"]
+    take(frame)
     return [(each["outcome"]["status"], each["outcome"].get("value", each["outcome"].get("message"))) for each in frame["results"]]
 `
 

@@ -34,8 +34,8 @@ session = sys.modules["ptc_runner.session"]
 CellStop = session.CellStop
 session.explain = str
 def suspend(*calls):
-    runner.answer = {"type": "suspended", "step": step, "calls": list(calls), "wake_in": None, "output": ""}
-    runner.channel.send(runner.answer)
+    runner.last.answer = {"type": "suspended", "step": step, "calls": list(calls), "wake_in": None, "output": ""}
+    runner.channel.send(runner.last.answer)
     runner._next_step("advance")
 `
 
@@ -104,7 +104,7 @@ frame = json.dumps({"type": "suspended", "step": step, "calls": [call(1, "direct
 child = "import sys; open('/proc/1/fd/1', 'wb').write(bytes.fromhex(sys.argv[1]))"
 subprocess.run([sys.executable, "-c", child, (len(frame).to_bytes(4, "big") + frame).hex()])
 answer = runner.channel.receive()
-step = runner.step = runner.output.step = answer["step"]
+take(answer)
 print(answer["results"][0]["outcome"]["status"])
 `)
     expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
@@ -180,7 +180,7 @@ view = memoryview(len(body).to_bytes(4, "big") + body)
 if len(body) >= 60_000:
     while view: view = view[raw(view):]
 frame = runner.channel.receive()
-step = runner.step = runner.output.step = frame["step"]
+take(frame)
 print(frame["results"][0]["outcome"]["status"])
 `)
       if (outcome.status === 'ok') expect(outcome.output).toMatch(/^(ok|denied|invalid_arguments|tool_error)\n$/)
@@ -224,7 +224,7 @@ time.sleep(1e6)
 body = ${JSON.stringify(body)}.encode()
 raw(len(body).to_bytes(4, "big") + body)
 frame = runner.channel.receive()
-step = runner.step = runner.output.step = frame["step"]
+take(frame)
 print(frame["results"][0]["outcome"]["status"])
 `)
     expect(outcome).toMatchObject({ status: 'ok', output: expect.stringContaining('ok\n') })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ProgramResult } from '../../src/common/runs.js'
 import { answerResult, code, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
-import { Barrier, Happening, tool } from '../support/tools.js'
+import { Happening, tool } from '../support/tools.js'
 
 const echo = tool('echo', ({ value }) => value)
 
@@ -55,13 +55,16 @@ print(total, rows[2][1])
   })
 
   it('makes 100 calls in parallel', async () => {
-    const all = new Barrier(100)
-    const meet = tool('meet', async ({ value }) => {
-      await all.arrive()
+    const arrived = new Set<unknown>()
+    const all = new Happening()
+    const meet = async (value: unknown) => {
+      if (arrived.add(value).size === 100) all.happen()
+      await all.happened
       return value
-    })
+    }
     const source = 'import asyncio\nprint(sum(await asyncio.gather(*(meet(value=n) for n in range(100)))))'
-    const stack = await Stack.start({ tools: [meet] })
+    // A machine may take its time until all are there.
+    const stack = await Stack.start({ tools: [tool('meet', ({ value }) => meet(value), { timeout: '10m' })] })
     expect(await stack.run(source)).toMatchObject({ outcome: { status: 'ok', output: '4950\n' }, toolCalls: 100 })
   })
 

@@ -15,8 +15,9 @@ const long = [
   'test/limits/limits.test.ts',
   'test/{endless,large-values,parking}/*.test.ts',
   'test/run-tree/chain.test.ts',
-  'test/snapshots/sandboxes.test.ts',
-  'test/sandbox/{docker-pool-conformance,wasm-backend,wasm-jail}.test.ts',
+  'test/rebuild/ordinary-code.test.ts',
+  'test/snapshots/*.test.ts',
+  'test/sandbox/{docker-pool,docker-pool-conformance,wasm-backend,wasm-boot-image,wasm-jail}.test.ts',
   'test/package/package.test.ts',
 ]
 
@@ -71,7 +72,7 @@ export default defineConfig({
     reporters: ['default', ['json', { outputFile: 'test-report.json' }]],
     teardownTimeout: 60_000,
     // Tests mostly wait: for a container, a timer, a killed process that is missed.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() * 2,
     projects: [
       project('unit', 'src/**/*.test.ts'),
       // Of chaos only what shows that it works: the rest takes long.

@@ -5,7 +5,7 @@ import { survives } from '../support/chaos-run.js'
 import { nothing } from '../support/plan.js'
 import type { Crash } from '../support/workers.js'
 
-/** What a worker comes to that takes over a call in the second cell; the sandbox was parked meanwhile. */
+/** What a worker comes to that takes over the approval in the second cell, for which the sandbox was parked. */
 const takingOverCall: readonly CrashPoint[] = [
   'tool.begins',
   'tool.ran',
@@ -35,7 +35,7 @@ const takingOverStep: readonly CrashPoint[] = [
 describeDocker('kill -9 of the worker that took over from a dead one', () => {
   const took = (first: Crash, point: CrashPoint) => survives({ ...nothing, crashes: [first, { point, time: 1 }] })
 
-  it.each(takingOverCall)('a call, at %s', (point) => took({ point: 'tool.ran', time: 7 }, point))
+  it.each(takingOverCall)('a call, at %s', (point) => took({ point: 'tool.ran', time: 5 }, point))
 
   it.each(takingOverStep)('a step, at %s', (point) => took({ point: 'advance.ends', time: 9 }, point))
 })

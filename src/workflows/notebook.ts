@@ -54,9 +54,8 @@ export function openNotebook(run: Run, options: NotebookOptions = {}): Notebook 
   }
 }
 
-/** To be called when nothing is under way, and nothing begins by itself meanwhile. */
-export async function handOver({ session, openCalls, alarm }: Notebook): Promise<NotebookState> {
-  alarm.clear()
+/** To be called when nothing is under way. */
+export async function handOver({ session, openCalls }: Notebook): Promise<NotebookState> {
   return { session: await session.handOver(), openCalls: openCalls.state }
 }
 
@@ -82,14 +81,8 @@ export async function closeNotebook({ session, alarm }: Notebook): Promise<void>
 }
 
 /** No cell runs: the sandbox is kept for the next one, but not for ever. */
-export function beginIdle(notebook: Notebook): void {
-  const { session, openCalls, hasMoreCells } = notebook
+export function beginIdle({ session, openCalls, alarm, idleMs, hasMoreCells }: Notebook): void {
   if (hasMoreCells && openCalls.size === 0) session.snapshot()
-  goOnIdle(notebook)
-}
-
-/** The same in a fresh history, which has no alarm yet. */
-export function goOnIdle({ session, alarm, idleMs }: Notebook): void {
   if (idleMs !== null) alarm.set(Date.now() + idleMs, () => session.park())
 }
 

@@ -1,6 +1,9 @@
 import type { LostCause } from '../common/steps.js'
 import type { SandboxEnd } from './backend.js'
 
+/** What a runner exits with that was killed by SIGKILL, the kernel's way when memory is used up. */
+export const killedExitCode = 137
+
 /** What the end of a sandbox means for the step that was under way. */
 export function causeOf(end: SandboxEnd): LostCause {
   return end.reason === 'out_of_memory' ? 'out_of_memory' : 'gone'
@@ -12,6 +15,7 @@ export function reasonOf(end: SandboxEnd): string {
   if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
   const last = end.diagnostics.trim().split('\n').at(-1)
   // The Docker daemon itself misses some of the kernel's kills for memory, on a busy machine one in forty.
-  if (end.exitCode === 137 && !last) return 'the sandbox was killed (exit code 137), perhaps for its memory'
+  if (end.exitCode === killedExitCode && !last)
+    return `the sandbox was killed (exit code ${killedExitCode}), perhaps for its memory`
   return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${last ? `: ${last.slice(0, 300)}` : ''}`
 }

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Dockerode from 'dockerode'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { defaultLimits, type Limits } from '../../src/common/limits.js'
 import type { SandboxConnection, SandboxSpec } from '../../src/sandbox/backend.js'
 import { runnerDirectory } from '../../src/sandbox/assets.js'
@@ -24,6 +24,16 @@ for line in stdin:
     exec(base64.b64decode(line))
     stdout.flush()
 `
+
+/** A backend with the project's own image, for all tests of a file. */
+export function sharedBackend(): DockerBackend {
+  const backend = createDockerBackend()
+  beforeAll(async () => {
+    await backend.ensureImage()
+  })
+  afterAll(() => backend.close())
+  return backend
+}
 
 /** A backend whose image has `script` for a runner: the project's own image in everything else. */
 export class TestBackend {

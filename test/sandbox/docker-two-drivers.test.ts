@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Notebook } from '../../src/sandbox/conformance/notebook.js'
-import { createDockerBackend, type DockerBackend } from '../../src/sandbox/docker/index.js'
+import { createDockerBackend } from '../../src/sandbox/docker/index.js'
 import { describeDocker } from '../support/docker.js'
 import { exitCodeIn } from '../support/exit-code-in.js'
 import { patient } from '../support/patient.js'
+import { sharedBackend } from './docker-support.js'
 
 describeDocker('two workers at one container', () => {
-  let backend: DockerBackend
-
-  beforeAll(async () => {
-    backend = createDockerBackend()
-    await backend.ensureImage()
-  }, 300_000)
-  afterAll(() => backend.close())
+  const backend = sharedBackend()
 
   /** A worker whose code has begun, and goes on when it is let; and the worker that comes next. */
   async function running(source: string) {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { StepAnswer, StepInput } from '../../src/common/steps.js'
-import { createDockerBackend, type DockerBackend } from '../../src/sandbox/docker/index.js'
+import { createDockerBackend } from '../../src/sandbox/docker/index.js'
 import { describeDocker } from '../support/docker.js'
 import { Notebook } from '../../src/sandbox/conformance/notebook.js'
+import { sharedBackend } from './docker-support.js'
 
 describeDocker('a transfer of values to a container', () => {
-  let backend: DockerBackend
-
-  beforeAll(async () => {
-    backend = createDockerBackend()
-    await backend.ensureImage()
-  }, 300_000)
-  afterAll(() => backend.close())
+  const backend = sharedBackend()
 
   /** A notebook that waits for one result, and the step that brings it. */
   async function waiting() {

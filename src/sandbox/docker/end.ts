@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SandboxEnd } from '../backend.js'
+import { killedExitCode } from '../lost.js'
 import { waitForExit } from './attach.js'
 import type { DockerEngine } from './engine.js'
 
@@ -16,9 +17,6 @@ export type ContainerEnd = Omit<SandboxEnd, 'diagnostics'> & {
   /** The kernel killed some process of the sandbox for its memory, not necessarily the runner. */
   readonly memoryExceeded: boolean
 }
-
-/** What a runner exits with that was killed by SIGKILL, the kernel's way when memory is used up. */
-export const killedExitCode = 137
 
 /** How long before its container counts as exited a stream may close. */
 const exitMs = 500

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxConnection } from '../backend.js'
-import { hintOf, killedExitCode, lookAtEnd } from './end.js'
+import { killedExitCode } from '../lost.js'
+import { hintOf, lookAtEnd } from './end.js'
 import type { DockerEngine } from './engine.js'
 
 /**

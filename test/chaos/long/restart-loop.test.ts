@@ -62,6 +62,7 @@ async function allFinish(server: KillableServer, victims: Readonly<Record<string
     `› F18: seed ${seed}, killed ${JSON.stringify(kills)}, ${handles.length} runs, ` +
       `${applied.length} effects asked for ${asked.length} times`,
   )
+  for (const count of Object.values(kills)) expect(count).toBeGreaterThanOrEqual(3)
   const output = `${3 * rounds} ${3 * rounds}\n`
   const [ofPrograms, ofAgents] = [results.slice(0, programs), results.slice(programs)]
   for (const result of ofPrograms as ProgramResult[]) expect(result.outcome).toMatchObject({ status: 'ok', output })

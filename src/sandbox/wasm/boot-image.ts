@@ -45,7 +45,11 @@ export class BootImage {
   /** Whether it is there, or could be; looks only, and makes nothing. Never rejects. */
   async look(): Promise<BootImageState> {
     const folder = path.dirname(this.#file)
-    if (await this.#isWhole()) return { state: 'kept', folder }
+    const isWhole = this.#isWhole()
+    if (await isWhole) {
+      this.#kept ??= isWhole // a worker looks before its first start, which need not read all of it again
+      return { state: 'kept', folder }
+    }
     try {
       await access(await existing(folder), constants.W_OK | constants.X_OK)
       return { state: 'to be made', folder }

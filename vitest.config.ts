@@ -1,6 +1,11 @@
 import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { expectedSeconds, longestFirst, type PlannedFile, slice, withSlice } from './scripts/slices.js'
+
+/** Tests mostly wait: for a container, a timer, a killed process that is missed. */
+const workers = availableParallelism() * 2
 
 /** Reached on failure only: a machine that is slow and shared does not fail a test. */
 const patience = { testTimeout: 600_000, hookTimeout: 300_000, expect: { poll: { timeout: 300_000, interval: 50 } } }
@@ -54,27 +59,37 @@ function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach', incl
   }
 }
 
-/** Many runs in one file: begun last, it would be waited for alone. */
-const takesLongest = /chaos\/(exhaustive|random)\//
-
-class LongestFirst extends BaseSequencer {
+/** Orders files by what they took before, and makes `--shard` choose a slice of what takes long (scripts/slices.ts). */
+class PlannedSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const isFirst = ({ moduleId }: TestSpecification) => takesLongest.test(moduleId)
-    return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))]
+    return longestFirst(files.map((file) => this.#planned(file))).map(({ specification }) => specification)
+  }
+
+  override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 }
+    const planned = files.map((file) => this.#planned(file))
+    const chosen = slice(planned, index, count)
+    const seconds = chosen.reduce((total, file) => total + expectedSeconds(file), 0)
+    const names = chosen.map(({ project, file }) => `  ${project} ${file}\n`).join('')
+    const share = `slice ${index} of ${count} of the long suites: ${chosen.length} test files`
+    this.ctx.logger.log(`${share}, about ${Math.ceil(seconds / workers / 60)} minutes\n${names}`)
+    return withSlice(planned, index, count).map(({ specification }) => specification)
+  }
+
+  #planned(specification: TestSpecification): PlannedFile & { specification: TestSpecification } {
+    const file = relative(this.ctx.config.root, specification.moduleId)
+    return { project: specification.project.name, file, specification }
   }
 }
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: PlannedSequencer },
     globalSetup: ['test/support/global-setup.ts'],
-    reporters: ['default', ['json', { outputFile: 'test-report.json' }]],
     teardownTimeout: 60_000,
-    // Tests mostly wait: for a container, a timer, a killed process that is missed.
-    maxWorkers: availableParallelism() * 2,
+    maxWorkers: workers,
     projects: [
-      project('unit', 'src/**/*.test.ts'),
+      project('unit', '{src,scripts}/**/*.test.ts'),
       // Of chaos only what shows that it works: the rest takes long.
       project('integration', 'test/**/*.test.ts', [
         ...long,

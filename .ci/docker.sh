@@ -25,7 +25,7 @@ install_missing() {
     timeout -k 10 180 apt-get update -qq >&2 || fail 'apt-get update failed'
     package_lists_fresh=yes
   fi
-  DEBIAN_FRONTEND=noninteractive timeout -k 10 600 \
+  DEBIAN_FRONTEND=noninteractive timeout -k 10 300 \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 || fail "could not install ${missing[*]}"
 }
 

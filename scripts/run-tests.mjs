@@ -1,12 +1,24 @@
-// Runs vitest; the last line is the count from its own report.
+// Runs vitest, runs failed files once more where that is wanted, and ends with the count as the last line.
 // PTC_TEST_DOCKER: required (no daemon: fail), auto (no daemon: say so and skip), off.
-import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withFiles } from './report-lines.mjs'
 import { root, stop } from './setup.mjs'
+import { exitCodeOf, exitOnSignals } from './signals.mjs'
+import { countLine, countsOf, hasFailed, nameOf } from './test-results.mjs'
+import { runVitest } from './vitest-process.mjs'
 
-const report = join(root, 'test-report.json')
-const modes = ['required', 'auto', 'off']
+const dockerModes = ['required', 'auto', 'off']
+/** More files than this are no accident: they are not run again, and the run fails. */
+const mostFlakyFiles = 3
+
+let counts = { passed: 0, failed: 1, skipped: 0 }
+
+/** Makes the count the last line, whatever ends this process. Every test command calls it first. */
+export function endWithCount() {
+  exitOnSignals()
+  process.on('exit', () => console.log(countLine(counts)))
+}
 
 /** What the command line asks vitest for; these projects when it names none. */
 export function choiceOf(projects) {
@@ -16,58 +28,100 @@ export function choiceOf(projects) {
 }
 
 /**
- * Gives the exit code. `tell` is called when the tests have ended, for a report, since nothing comes after the line with the count; each line
- * that it gives is one more failure.
+ * Gives the exit code.
  *
- * @param {string[]} vitestArguments
- * @param {() => string[] | Promise<string[]>} tell
+ * @param {string[]} selection what vitest runs
+ * @param {object} options
+ * @param {() => string[] | Promise<string[]>} [options.tell] prints a report when the tests have ended; each line that
+ *   it returns is one more failure
+ * @param {boolean} [options.repeatsFailedFiles] a file that fails and then passes by itself is flaky: it has not failed
+ * @param {number} [options.seconds] vitest is ended after these
+ * @param {string[]} [options.vitestOptions] for every run of vitest
+ * @param {string[]} [options.problems] what failed before the tests
  */
-export async function runTests(vitestArguments, tell = () => []) {
+export async function runTests(selection, options = {}) {
+  const {
+    tell = () => [],
+    repeatsFailedFiles = false,
+    seconds = 24 * 3600,
+    vitestOptions = [],
+    problems = [],
+  } = options
+  const { report = join(root, 'test-report.json') } = options
   const docker = process.env['PTC_TEST_DOCKER'] ?? 'auto'
-  if (!modes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${modes.join(', ')}.`)
-  // An old report must not speak for a run that crashed before it wrote one.
-  rmSync(report, { force: true })
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const { status, signal } = spawnSync(
-    process.execPath,
-    [vitest, 'run', ...reporters(vitestArguments), ...vitestArguments],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, PTC_TEST_DOCKER: docker } },
-  )
-  const how = signal ?? `exit code ${status}`
-  const counts = readCounts()
-  if (counts === undefined) console.error(`durable-ptc: vitest ended (${how}) without a report`)
-  const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 }
-  const nothingRan = counts !== undefined && passed + failed === 0
-  if (nothingRan) console.error('durable-ptc: no test ran')
-  const problems = await tell()
-  for (const problem of problems) console.error(`durable-ptc: ${problem}`)
-  // vitest can fail without a failed test: an unhandled rejection, a broken global set-up. That is a failure too.
-  const others = failed === 0 && (status !== 0 || counts === undefined || nothingRan) ? 1 : 0
-  const allFailed = failed + problems.length + others
-  console.log(`${passed} passed, ${allFailed} failed, ${skipped} skipped`)
-  return allFailed === 0 ? 0 : 1
+  if (!dockerModes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${dockerModes.join(', ')}.`)
+  const begun = performance.now()
+  return withFiles(async (file) => {
+    const run = (name, wanted) =>
+      runVitest([...vitestOptions, ...wanted], {
+        lines: file(name),
+        seconds: seconds - (performance.now() - begun) / 1_000,
+        env: { PTC_TEST_DOCKER: docker },
+      })
+    const first = await run('first', selection)
+    const flaky = repeatsFailedFiles ? await repeatFailedFiles(first, run) : []
+    const files = first.files.map((each) => flaky.find(({ first }) => first === each)?.second ?? each)
+    writeFileSync(report, `${JSON.stringify({ files, flaky }, undefined, 2)}\n`)
+    const allProblems = [...problems, ...problemsOf(first), ...(await tell())]
+    printSummary(files, flaky, allProblems)
+    counts = countsOf(files)
+    counts.failed += allProblems.length
+    if (first.interruptedBy) return exitCodeOf(first.interruptedBy)
+    return counts.failed === 0 ? 0 : 1
+  })
 }
 
-/** Given here because a reporter that the caller asks for replaces those of the configuration, and the report with them. */
-function reporters(vitestArguments) {
-  const own = vitestArguments.some((argument) => argument.startsWith('--reporter'))
-  return ['--reporter=json', `--outputFile.json=${report}`, ...(own ? [] : ['--reporter=default'])]
+/** What failed beside tests: one failure each. */
+function problemsOf({ files, unhandled, unfinished, code, signal, ...run }) {
+  const problems = unhandled.map((message) => `an error that belongs to no test file: ${message}`)
+  const notEnded = unfinished.length === 0 ? '' : `; not at their end: ${unfinished.map(nameOf).join(', ')}`
+  if (run.interruptedBy) return [...problems, `interrupted by ${run.interruptedBy}${notEnded}`]
+  if (run.isCutOff) return [...problems, `cut off by the time limit${notEnded}`]
+  if (!run.isComplete) return [...problems, `vitest ended (${signal ?? `exit code ${code}`}) before its tests did`]
+  if (files.every(({ passed, failures }) => passed + failures.length === 0)) return [...problems, 'no test ran']
+  // A global tear-down that breaks, for one.
+  const isExplained = problems.length > 0 || files.some(hasFailed)
+  return code === 0 || isExplained ? problems : [`vitest ended with exit code ${code}, and no test failed`]
 }
 
-function readCounts() {
-  let result
-  try {
-    result = JSON.parse(readFileSync(report, 'utf8'))
-  } catch {
-    return undefined
+/** @returns the files that pass by themselves, with both results */
+async function repeatFailedFiles(first, run) {
+  const failed = first.files.filter(hasFailed)
+  if (failed.length === 0 || !first.isComplete) return []
+  if (failed.length > mostFlakyFiles) {
+    console.log(`\n${failed.length} test files failed: more than ${mostFlakyFiles}, so none is run once more`)
+    return []
   }
-  // A file that breaks while it loads has no tests to count; it failed all the same.
-  const brokenFiles = result.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
-  )
-  return {
-    passed: result.numPassedTests,
-    failed: result.numFailedTests + brokenFiles.length,
-    skipped: result.numPendingTests + result.numTodoTests,
+  const flaky = []
+  for (const [place, file] of failed.entries()) {
+    console.log(`\nrunning once more, by itself: ${nameOf(file)}`)
+    const again = await run(`again-${place}`, ['--project', file.project, file.file])
+    const second = again.files.find((each) => nameOf(each) === nameOf(file))
+    if (again.code !== 0 || second === undefined || hasFailed(second)) continue
+    flaky.push({ first: file, second })
+    printFlaky(file)
   }
+  return flaky
+}
+
+function printSummary(files, flaky, problems) {
+  for (const file of files) {
+    for (const { name, message } of file.failures)
+      console.log(`\nfailed: ${nameOf(file)} > ${name}\n${shortened(message)}`)
+  }
+  for (const { first } of flaky) printFlaky(first)
+  for (const problem of problems) console.log(`\nfailed: ${problem}`)
+}
+
+function printFlaky(file) {
+  for (const { name, message } of file.failures)
+    console.log(`\nflaky: ${nameOf(file)} > ${name}\n${shortened(message)}`)
+}
+
+function shortened(message) {
+  return message
+    .split('\n')
+    .slice(0, 12)
+    .map((line) => `  ${line}`)
+    .join('\n')
 }

@@ -1,8 +1,9 @@
-// `npm test [-- vitest arguments]`: install, build, run everything that takes minutes; `npm run test:chaos` takes longer.
+// `npm test [-- vitest arguments]`: install, build, run unit and integration tests; `npm run test:all` runs every test.
 import { build } from './build.mjs'
-import { choiceOf, runTests } from './run-tests.mjs'
+import { choiceOf, endWithCount, runTests } from './run-tests.mjs'
 import { setup } from './setup.mjs'
 
+endWithCount()
 setup()
 await build()
 await build('chaos')

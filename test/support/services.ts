@@ -1,7 +1,6 @@
 import { startDevServer } from '../../src/worker/dev-server/index.js'
 import { type DockerState, prepareDocker } from './docker-daemon.js'
 import { s3Binary } from './s3-binary.js'
-import { temporalServerBinaries } from './temporal-server-binaries.js'
 import { tell, wanted } from './wanted.js'
 
 /** What tests may ask for with vitest's `inject`. */
@@ -24,7 +23,6 @@ const startMs = 20 * 60_000
 export async function startServices(): Promise<RunningServices> {
   // Built before the tests begin, not beside them: they have deadlines.
   if (wanted('PTC_TEST_S3') === 'required') await s3Binary()
-  if (wanted('PTC_TEST_POSTGRES') === 'required') await temporalServerBinaries()
   const docker = await prepareDocker(tell)
   const server = await startDevServer({ onProgress: tell, signal: AbortSignal.timeout(startMs) })
   const { address, namespace } = server

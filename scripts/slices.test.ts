@@ -1,0 +1,52 @@
+import { readdirSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { createVitest } from 'vitest/node'
+import { expectedSeconds, longestFirst, type PlannedFile, slice, withSlice } from './slices.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const count = 11
+const indices = Array.from({ length: count }, (_, place) => place + 1)
+
+/** The files of all projects of vitest.config.ts. */
+async function allFiles(): Promise<PlannedFile[]> {
+  const vitest = await createVitest('test', { root, watch: false, reporters: [] })
+  try {
+    const specifications = await vitest.globTestSpecifications()
+    return specifications.map(({ project, moduleId }) => ({ project: project.name, file: relative(root, moduleId) }))
+  } finally {
+    await vitest.close()
+  }
+}
+
+const files = await allFiles()
+const inWhole = files.filter(({ project }) => ['unit', 'integration', 'attacks'].includes(project))
+
+it('every slice comes with all of unit, integration and attacks', () => {
+  for (const index of indices) expect(withSlice(files, index, count)).toEqual(expect.arrayContaining(inWhole))
+})
+
+it('every file of the other projects is in exactly one slice', () => {
+  const slices = indices.map((index) => slice(files, index, count))
+  expect(longestFirst([...inWhole, ...slices.flat()])).toEqual(longestFirst(files))
+})
+
+it('a slice takes as long as another', () => {
+  const seconds = indices.map((index) =>
+    slice(files, index, count).reduce((total, file) => total + expectedSeconds(file), 0),
+  )
+  expect(Math.max(...seconds)).toBeLessThan(1.3 * Math.min(...seconds))
+})
+
+it('the order of the files changes no slice', () => {
+  for (const index of indices) expect(slice(files.toReversed(), index, count)).toEqual(slice(files, index, count))
+})
+
+it('every test file belongs to a project', () => {
+  const found = ['src', 'scripts', 'test'].flatMap((folder) =>
+    readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  )
+  const tests = found.filter((path) => path.endsWith('.test.ts'))
+  expect([...new Set(files.map(({ file }) => file))].toSorted()).toEqual(tests.toSorted())
+})

@@ -1,0 +1,45 @@
+// `npm run test:ci [-- --shard=3/11]`: the checks, then unit, integration and attacks, and one slice of the long suites.
+// Which slice: the number of commits says, so that every slice has its turn; `--shard` chooses one.
+// A file that fails and passes when it runs by itself is told as flaky, and does not fail the run.
+// PTC_CI_SECONDS: what does not end within these is cut off.
+import { spawnSync } from 'node:child_process'
+import { build } from './build.mjs'
+import { modes } from './modes-report.mjs'
+import { choiceOf, endWithCount, runTests } from './run-tests.mjs'
+import { progress, root, setup } from './setup.mjs'
+import { withReports } from './suite-reports.mjs'
+
+/** A slice takes five minutes. Raise this number when CI takes longer than 21 minutes on a quiet machine of 2 cores. */
+const slices = 11
+
+const begun = performance.now()
+const secondsInAll = Number(process.env['PTC_CI_SECONDS'] ?? 3600)
+const left = () => Math.max(1, secondsInAll - (performance.now() - begun) / 1_000)
+
+endWithCount()
+setup()
+const problems = check()
+await build('chaos')
+const shard = process.argv.find((word) => word.startsWith('--shard')) ?? `--shard=${sliceOfCommit()}/${slices}`
+const projects = ['unit', 'integration', 'attacks', 'chaos', 'long', ...modes]
+progress(`tests, with one slice of the long suites; to repeat it: npm run test:ci -- ${shard}`)
+process.exit(
+  await withReports(false, (tell) =>
+    runTests([...choiceOf(projects), shard], { tell, repeatsFailedFiles: true, seconds: left(), problems }),
+  ),
+)
+
+function check() {
+  progress('npm run check')
+  const { status, error } = spawnSync('npm', ['run', '--silent', 'check'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    timeout: left() * 1_000,
+  })
+  return status === 0 ? [] : [`npm run check (${error?.message ?? `exit code ${status}`})`]
+}
+
+function sliceOfCommit() {
+  const { stdout } = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  return ((Number(stdout) || 0) % slices) + 1
+}

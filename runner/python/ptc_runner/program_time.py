@@ -10,6 +10,7 @@ import gc
 import time as module
 from time import asctime, ctime, gmtime, localtime, monotonic, monotonic_ns, sleep, strftime, time, time_ns
 
+from .channel import EMBEDDED
 from .own_process import is_program
 from .replaced import replace
 
@@ -18,6 +19,10 @@ _kept = []  # what was replaced in C types: Python's cache of attributes may poi
 
 def install(clock):
     _install_datetime(_install_time(clock))
+    if EMBEDDED:
+        from . import time_zones
+
+        time_zones.install()
 
 
 def _install_time(clock):

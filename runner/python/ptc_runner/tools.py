@@ -50,7 +50,7 @@ def make_tool(session, signature):
     tool.__signature__ = inspect.Signature(
         [
             inspect.Parameter(
-                parameter, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if parameter in required else None
+                parameter, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if parameter in required else ...
             )
             for parameter in signature["parameters"]
             if parameter.isidentifier()

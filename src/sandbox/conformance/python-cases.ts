@@ -231,4 +231,53 @@ await g()
       assert.doesNotMatch(output, /runner/)
     },
   },
+  {
+    name: 'reaches itself as localhost',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const source = `
+import socket
+async def answer(reader, writer):
+    writer.write(await reader.readline())
+    writer.close()
+server = await asyncio.start_server(answer, "localhost", 0)
+reader, writer = await asyncio.open_connection("localhost", server.sockets[0].getsockname()[1])
+writer.write(b"hello\\n")
+print(await reader.readline(), socket.gethostbyname("localhost"))
+writer.close()
+server.close()
+`
+      assert.equal((await (await scene.fresh()).run(source)).output, "b'hello\\n' 127.0.0.1\n")
+    },
+  },
+  {
+    name: 'gets a whole number of a result as an int',
+    async run(scene) {
+      const { output } = await (await scene.notebook()).run('print(await get(1.0, -0.0))')
+      assert.equal(output, "{'a': 1, 'b': 0}\n")
+    },
+  },
+  {
+    name: 'leaves an optional argument of a tool out, as its signature says',
+    async run(scene) {
+      const source = 'import inspect\nprint(inspect.signature(get), await get(1), await get(1, None))'
+      const { output } = await (await scene.notebook()).run(source)
+      assert.equal(output, "(*, a, b=Ellipsis) {'a': 1} {'a': 1, 'b': None}\n")
+    },
+  },
+  {
+    name: 'has no file of its own',
+    async run(scene) {
+      const { final } = await (await scene.fresh()).run('print(__file__)')
+      expectError(final, "NameError: name '__file__' is not defined")
+    },
+  },
+  {
+    name: 'has no TLS in asyncio',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const source = 'import ssl\nprint(ssl.create_default_context() is not None, asyncio.sslproto.ssl)'
+      assert.equal((await (await scene.fresh()).run(source)).output, 'True None\n')
+    },
+  },
 ]

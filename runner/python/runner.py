@@ -8,6 +8,8 @@ authority: whatever it says is checked again by the host, because the code it ru
   loop.py      an asyncio loop that suspends when nothing but tool calls and long sleeps are left
   clock.py, program_time.py, randomness.py, tasks.py, own_process.py
                what is the same when a program is run again: time, random numbers, the order of sets of tasks
+  replaced.py  what stands for functions of `time` and `os`, and behaves as builtin functions do
+  wire_json.py JSON that the program can't change
   tools.py     the tools as async functions
   values.py    values that come in pieces
   cell.py      compile and run one cell, readable tracebacks, hints

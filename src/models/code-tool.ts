@@ -28,7 +28,7 @@ Runs Python code in a sandbox and returns what the code prints.
 - Variables, functions and imports are kept: your next call goes on where this one ended.
 - Only printed output comes back, and at most ${count(outputCharacters)} characters of it; of more, the middle is cut out. \
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
-- There is the standard library only, and no network: everything outside is reached through the tools.
+- There is the standard library only, and no network: everything outside is reached through the tools. asyncio and json are imported already.
 - The code may run for ${count(cellSeconds)} seconds, waiting for tools not counted, and make ${count(callsPerCell)} tool calls. \
 Time and datetime stand still while it computes: measure with time.perf_counter.`
 }
@@ -38,12 +38,11 @@ const noTools = 'No tools can be called from code here.'
 function toolsText(stubs: readonly string[]): string {
   return `\
 Tools in code are async functions that are already there; don't import or define them. Call them with keyword arguments \
-(or one dict) and await the result. It is parsed JSON (dict, list, str, int, float, bool or None), never a JSON string.
+(or one dict) and await the result. It is parsed JSON (dict, list, str, int, float, bool or None), never a JSON string. Pass an integer beyond 2**53 as a string.
 
 Run independent calls at the same time:
 
 \`\`\`python
-import asyncio
 results = await asyncio.gather(*(some_tool(id=i) for i in ids))
 \`\`\`
 

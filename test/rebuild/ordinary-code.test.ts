@@ -9,13 +9,13 @@ from datetime import date, datetime, timezone
 def sources():
     random_numbers = [random.random(), random.Random().random(), random.SystemRandom().random(), secrets.randbelow(10**9)]
     return {
-        "time": time.time(), "time_ns": time.time_ns(), "loop": asyncio.get_running_loop().time(),
+        "time": time.time(), "time_ns": str(time.time_ns()), "loop": asyncio.get_running_loop().time(),
         "now": datetime.now().isoformat(), "utc": datetime.now(timezone.utc).isoformat(), "naive": str(datetime.utcnow()),
         "today": str(date.today()), "datetime_today": str(datetime.today()),
         "text": [time.ctime(), time.asctime(), time.strftime("%c"), list(time.localtime()), list(time.gmtime())],
         "uuid": [str(uuid.uuid4()), str(uuid.uuid1())], "bytes": os.urandom(9).hex(), "token": secrets.token_urlsafe(9),
         "random": random_numbers, "name": os.path.basename(tempfile.mkstemp()[1]),
-        "set": list({str(n) for n in range(30)}), "hash": hash("text"), "host": os.uname().nodename,
+        "set": list({str(n) for n in range(30)}), "hash": str(hash("text")), "host": os.uname().nodename,
     }
 
 kept = sources()

@@ -109,6 +109,15 @@ test('an interrupt ends an endless loop as a failed cell, and the session goes o
   expect(await cell('print(n > 0)')).toMatchObject({ type: 'completed', output: 'True\n' })
 })
 
+test('a named time zone says what to use instead: there is no data', async () => {
+  expect(await cell('import zoneinfo\nzoneinfo.ZoneInfo("Europe/Berlin")')).toMatchObject({
+    type: 'failed',
+    error: expect.stringMatching(
+      /ZoneInfoNotFoundError: .*the embedded sandbox has no time zone data, use datetime\.timezone with a fixed offset/,
+    ),
+  })
+})
+
 test('the interpreter ends by itself when its host says close', async () => {
   step += 1
   await send({ type: 'close', fence: [1, step, 1] })

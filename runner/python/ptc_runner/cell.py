@@ -1,14 +1,19 @@
 """One cell: compile with top-level await, run, and explain what went wrong in terms of the cell's own lines."""
 
 import ast
-import inspect
+import asyncio
+import json
 import linecache
+import os
 import sys
 import traceback
 import types
 import warnings
 import weakref
+from inspect import CO_COROUTINE, CORO_CREATED, getcoroutinestate, iscoroutine  # so the program can't replace them
+from traceback import StackSummary, TracebackException
 
+RUNNER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 ERROR_CHARACTERS = 8_000
 
 
@@ -19,23 +24,50 @@ class Namespace:
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         self.variables = module.__dict__
+        sys.argv[:] = [""]  # as at Python's own prompt
+        _hide_runner()
+        self.variables.update(asyncio=asyncio, json=json)  # code uses them in every other cell, and may not import them
 
 
 def compile_cell(source, number):
     filename = f"<cell {number}>"
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)  # so that tracebacks show the lines
-    return compile(source, filename, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    try:
+        return compile(source, filename, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        # What the compiler finds after parsing has no text: Python looks for it in a file of that name.
+        if error.text is None and error.filename == filename and 0 < (error.lineno or 0) <= len(lines):
+            error.text = lines[error.lineno - 1]
+        raise
+
+
+def _hide_runner():
+    """`traceback.print_stack` and all that walks the stack end where the runner begins."""
+    own = traceback.walk_stack.__code__.co_filename
+
+    def walk_stack(f):
+        if f is None:
+            f = sys._getframe(1)
+            while f.f_code.co_filename == own:
+                f = f.f_back
+        while f is not None and not f.f_code.co_filename.startswith(RUNNER):
+            yield f, f.f_lineno
+            f = f.f_back
+
+    walk_stack.__qualname__, walk_stack.__module__ = "walk_stack", "traceback"
+    walk_stack.__doc__ = traceback.walk_stack.__doc__
+    traceback.walk_stack = walk_stack
 
 
 def is_async(code):
-    return bool(code.co_flags & inspect.CO_COROUTINE)
+    return bool(code.co_flags & CO_COROUTINE)
 
 
 def explain(error):
     """A traceback with the cell's lines only: the runner's and asyncio's say nothing to the reader."""
     try:
-        report = traceback.TracebackException.from_exception(error)
+        report = TracebackException.from_exception(error)
         _keep_cells(report, set())
         text = "".join(report.format()).rstrip()
     except Exception as problem:  # hostile __str__, __cause__ loops: never let explaining fail the session
@@ -50,7 +82,7 @@ def _keep_cells(report, seen):
     if report is None or id(report) in seen:
         return
     seen.add(id(report))
-    report.stack = traceback.StackSummary.from_list([frame for frame in report.stack if frame.filename.startswith("<cell ")])
+    report.stack = StackSummary.from_list([frame for frame in report.stack if frame.filename.startswith("<cell ")])
     for other in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
         _keep_cells(other, seen)
 
@@ -62,30 +94,29 @@ class AwaitHints:
         self.variables = variables
         self.told = weakref.WeakSet()
         self.names = []
+        self.show = warnings._showwarnmsg_impl
+        warnings._showwarnmsg_impl = self._show  # is called unless the program shows warnings in its own way
 
     def __enter__(self):
         self.names = []
-        self.saved = warnings.showwarning, warnings.filters[:]
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = self._warned
+        self.variables.pop("__warningregistry__", None)  # a warning is shown once for each line of each cell
         return self
 
     def __exit__(self, *_):
         for value in list(self.variables.values()):
-            if inspect.iscoroutine(value) and value not in self.told:
-                if inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
+            if iscoroutine(value) and value not in self.told:
+                if getcoroutinestate(value) == CORO_CREATED:
                     self.told.add(value)
                     self.names.append(value.__name__)
-        warnings.showwarning, warnings.filters[:] = self.saved
 
-    def _warned(self, message, category, filename, lineno, file=None, line=None):
-        text = str(message)
-        if text.startswith("coroutine '") and text.endswith("was never awaited"):
-            self.names.append(text.split("'")[1])
-        elif category is not RuntimeWarning or "tracemalloc" not in text:
-            print(f"{category.__name__}: {text}", file=sys.stderr)
+    def _show(self, warning):
+        if warning.category is RuntimeWarning and iscoroutine(warning.source):
+            self.names.append(warning.source.__name__)
+        else:
+            self.show(warning)
 
-    def text(self):
-        return "".join(
-            f"[hint] {name}() was called but never awaited: write `await {name}(...)`.\n" for name in sorted(set(self.names))
-        )
+    def text(self, open_calls):
+        hints = [f"{name}() was called but never awaited: write `await {name}(...)`." for name in sorted(set(self.names))]
+        if open_calls:
+            hints.append(f"{open_calls} tool calls were still open when the cell ended: await them in the next cell.")
+        return "".join(f"[hint] {hint}\n" for hint in hints)

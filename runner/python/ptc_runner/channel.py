@@ -5,11 +5,13 @@ byte, so a frame always begins with a zero byte and has no other that could begi
 the middle of a frame, the next zero byte is the next frame.
 """
 
-import json
 import os
 import sys
+from os import read, write  # the program may replace those of `os`
 
 from .errors import Closed
+from .own_process import is_forked
+from .wire_json import dumps, loads
 
 EMBEDDED = sys.platform == "emscripten"
 OPENING_BRACE = 0x7B
@@ -20,21 +22,23 @@ class Channel:
 
     def __init__(self):
         # User code and its children must not find the protocol on 0, 1, 2 or inherit it by accident.
-        self.source, self.sink = (0, 1) if EMBEDDED else (os.dup(0), os.dup(1))
+        self.source, self.sink = os.dup(0), os.dup(1)
         self.buffer = bytearray()
         self.piece = self.frame = None  # read, and not yet put to use
         self.limit = 1 << 24
         self.sending = False
 
     def send(self, message):
-        body = json.dumps(message, allow_nan=False).encode("ascii")
+        if is_forked():
+            return
+        body = dumps(message).encode("ascii")
         if len(body) >= self.limit:
             raise ValueError(f"a frame of {len(body)} bytes is over the limit of {self.limit}")
         view = memoryview(len(body).to_bytes(4, "big") + body)
         self.sending = True
         try:
             while view:
-                view = view[os.write(self.sink, view) :]
+                view = view[write(self.sink, view) :]
         finally:
             self.sending = False
 
@@ -47,7 +51,7 @@ class Channel:
                 if message is None:
                     continue
                 return message
-            self.piece = self.piece or os.read(self.source, 1 << 16)
+            self.piece = self.piece or read(self.source, 1 << 16)
             if not self.piece:
                 raise Closed()
             self.buffer += self.piece
@@ -78,6 +82,6 @@ class Channel:
 def _parse(frame):
     """None for what is made of two frames: two hosts are sending at once, until one of them learns that it is fenced off."""
     try:
-        return json.loads(frame)
+        return loads(frame.decode())
     except ValueError:
         return None

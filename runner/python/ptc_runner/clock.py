@@ -7,6 +7,8 @@ from time import monotonic  # the real one, whatever the program's `time` says: 
 from .channel import EMBEDDED
 from .errors import CellStop, Interrupt
 
+_setitimer = getattr(signal, "setitimer", None)  # before the program may replace it; Pyodide has none
+
 STOP_AGAIN = 0.5  # seconds; code that swallows the first stop is stopped again, until the host kills it
 MICROSECONDS = 1_000_000  # in a second
 
@@ -104,12 +106,12 @@ class CellTimer:
         self.since = monotonic()
         self.running = True
         if not EMBEDDED:
-            signal.setitimer(signal.ITIMER_REAL, max(self.limit - self.used, 0.001), STOP_AGAIN)
+            _setitimer(signal.ITIMER_REAL, max(self.limit - self.used, 0.001), STOP_AGAIN)
 
     def pause(self):
         self.running = False
         if not EMBEDDED:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            _setitimer(signal.ITIMER_REAL, 0)
         self.used += monotonic() - self.since
 
     def _stop(self, number, _):

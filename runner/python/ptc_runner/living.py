@@ -54,10 +54,10 @@ def _check_process(session):
 
 
 def _own_descriptors(session):
-    own = {0, 1, 2, session.channel.source, session.channel.sink}
+    own = {0, 1, 2, session.channel.source, session.channel.sink, session.output.file}
     if not EMBEDDED:
         loop = session.loop
-        own |= {session.output.file, loop._selector.real.fileno(), loop._ssock.fileno(), loop._csock.fileno()}
+        own |= {loop._selector.real.fileno(), loop._ssock.fileno(), loop._csock.fileno()}
     return own
 
 

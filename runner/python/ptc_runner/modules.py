@@ -22,6 +22,7 @@ CACHES = frozenset(
     sys.path_importer_cache sys.modules linecache.cache posix.environ urllib.parse._typeprog tempfile._name_sequence
     platform._platform_cache platform._uname_cache asyncio.coroutines._iscoroutine_typecache
     concurrent.futures.ThreadPoolExecutor concurrent.futures.ProcessPoolExecutor _strptime._TimeRE_cache _strptime._regex_cache uuid._last_timestamp uuid._node
+    warnings.filters _warnings.filters _py_warnings.filters warnings.onceregistry _warnings._onceregistry _py_warnings.onceregistry
     *._handle *._cast_addr *._memmove_addr *._memset_addr *._string_at_addr *._wstring_at_addr *._memoryview_at_addr
     logging._startTime ptc_runner.own_process._thread threading._main_thread threading._active _frozen_importlib._module_locks _frozen_importlib._blocking_on
     """.split()

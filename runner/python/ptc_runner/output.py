@@ -5,10 +5,13 @@ import fcntl
 import io
 import os
 import sys
-import time
+from os import fstat, ftruncate, pread  # the program may replace those of `os`, and `monotonic`
+from time import monotonic
 
 from .channel import EMBEDDED
+from .own_process import is_forked
 
+EMBEDDED_FILE = "/dev/output"  # made by inside.mjs, which counts it to no quota
 CHUNK = 1 << 20
 PIECE_SECONDS = 0.25  # a long-running cell shows what it prints so often
 PIECE_CHARACTERS = 4_000
@@ -25,34 +28,32 @@ class Output:
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.unread = 0
         self._clear()
-        if EMBEDDED:
-            sys.stdout = sys.stderr = TextSink(self)
-        else:
-            self._redirect()
+        self._redirect()
         self.streams = sys.stdin, sys.stdout, sys.stderr
 
     def _redirect(self):
-        # One anonymous file behind descriptors 1 and 2 keeps the order of prints, C extensions and child processes; a
-        # pipe would need a thread to drain it. RLIMIT_FSIZE bounds it, and so does draining from time to time.
-        self.file = os.memfd_create("output")
+        # One file without a name behind descriptors 1 and 2 keeps the order of prints, C extensions and child processes;
+        # a pipe would need a thread to drain it. RLIMIT_FSIZE bounds it, and so does draining from time to time.
+        self.file = os.open(EMBEDDED_FILE, os.O_RDWR) if EMBEDDED else os.memfd_create("output")
         fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
         os.dup2(self.file, 1)
         os.dup2(self.file, 2)
-        sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
-        sys.stdout, sys.stderr = (
+        sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.FileIO(0, closefd=False))
+        # Under both names: `sys.stdout = sys.__stdout__` is how a program ends a redirection of its own.
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = [
             io.TextIOWrapper(CountingFile(fd, self), encoding="utf-8", errors="backslashreplace", write_through=True)
             for fd in (1, 2)
-        )
+        ]
 
     def set_limit(self, characters):
         self.capacity = characters
 
     def begin(self):
         """A cell begins: a quick one sends no piece before its answer."""
-        self.last_piece = time.monotonic()
+        self.last_piece = monotonic()
         self._leave(self.capacity)
 
     def _leave(self, characters):
@@ -65,8 +66,10 @@ class Output:
 
     def printed(self, count):
         """User code wrote `count` bytes: keep the file small, and show a piece now and then."""
+        if is_forked():  # its parent reads what it printed
+            return
         self.unread += count
-        now = time.monotonic()
+        now = monotonic()
         if self.unread < CHUNK and now - self.last_piece < PIECE_SECONDS:
             return
         text = self._drain()
@@ -77,13 +80,11 @@ class Output:
     def _drain(self):
         """Moves what was printed from the file to the bounded text; gives its tail."""
         self.unread = 0
-        if EMBEDDED:
-            return ""
-        text, size = "", os.fstat(self.file).st_size
+        text, size = "", fstat(self.file).st_size
         for offset in range(0, size, CHUNK):
-            text = self.decoder.decode(os.pread(self.file, min(CHUNK, size - offset), offset))
+            text = self.decoder.decode(pread(self.file, min(CHUNK, size - offset), offset))
             self.add(text)
-        os.ftruncate(self.file, 0)
+        ftruncate(self.file, 0)
         return text
 
     def add(self, text):
@@ -122,17 +123,3 @@ class CountingFile(io.FileIO):
         count = super().write(data)
         self.output.printed(count)
         return count
-
-
-class TextSink(io.TextIOBase):
-    """stdout where there are no descriptors to redirect."""
-
-    def __init__(self, output):
-        self.output = output
-
-    def writable(self):
-        return True
-
-    def write(self, text):
-        self.output.add(text)
-        return len(text)

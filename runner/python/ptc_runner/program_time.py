@@ -10,13 +10,19 @@ import gc
 import time as module
 from time import asctime, ctime, gmtime, localtime, monotonic, monotonic_ns, sleep, strftime, time, time_ns
 
+from .channel import EMBEDDED
 from .own_process import is_program
+from .replaced import replace
 
 _kept = []  # what was replaced in C types: Python's cache of attributes may point to it without owning it
 
 
 def install(clock):
     _install_datetime(_install_time(clock))
+    if EMBEDDED:
+        from . import time_zones
+
+        time_zones.install()
 
 
 def _install_time(clock):
@@ -56,10 +62,7 @@ def _install_time(clock):
         if hasattr(module, clock_of):
             replacements[clock_of] = _by_number(getattr(module, clock_of), *reads)
     for name, function in replacements.items():
-        before = getattr(module, name)
-        function.__name__ = function.__qualname__ = name
-        function.__module__, function.__doc__ = before.__module__, before.__doc__
-        setattr(module, name, function)
+        replace(module, name, function)
     return now
 
 

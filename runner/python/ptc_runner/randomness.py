@@ -11,6 +11,7 @@ import sys
 from _blake2 import blake2b  # not by way of hashlib, which brings OpenSSL: half a megabyte
 
 from .own_process import is_program
+from .replaced import replace
 
 BLOCK_BYTES = 64
 SEED_BYTES = 32
@@ -47,11 +48,11 @@ def install(key):
         # Without a seed the C code asks the kernel itself. Of generators, not of SystemRandom: that has a `seed` of its own.
         return _seed(self, int.from_bytes(urandom(SEED_BYTES), "big") if a is None else a, version)
 
-    _replace(os, "urandom", urandom)
+    # `os` has its functions from the module `posix`, by which pickle knows them.
+    os.urandom = random._urandom = replace(sys.modules["posix"], "urandom", urandom)  # SystemRandom and `secrets` use the second
     if hasattr(os, "getrandom"):
-        _replace(os, "getrandom", lambda size, flags=0: urandom(size))
-    random._urandom = urandom  # its own name for it: of SystemRandom, and so of `secrets`
-    _replace(random.Random, "seed", seed)
+        os.getrandom = replace(sys.modules["posix"], "getrandom", lambda size, flags=0: urandom(size))
+    _set_seed(seed)
     random.seed = random._inst.seed
     # The C library makes a UUID of the real time and the network card. Without it `uuid1` is made of the program's time
     # and of `random`.
@@ -59,8 +60,6 @@ def install(key):
     return stream
 
 
-def _replace(place, name, function):
-    before = getattr(place, name)
-    function.__name__, function.__qualname__ = before.__name__, before.__qualname__
-    function.__module__, function.__doc__ = before.__module__, before.__doc__
-    setattr(place, name, function)
+def _set_seed(seed):
+    seed.__qualname__, seed.__module__, seed.__doc__ = _seed.__qualname__, _seed.__module__, _seed.__doc__
+    random.Random.seed = seed

@@ -50,8 +50,7 @@ def _undisturbed(session, seconds, work):
     session.call = session.suspend = _refuse  # instead of its methods
     session.timer.reset(seconds)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _no_warnings():
             session.timer.resume()
             try:
                 return work(), None
@@ -71,6 +70,21 @@ def _undisturbed(session, seconds, work):
         session.timer.pause()
         del session.call, session.suspend
         session.output.take()
+
+
+@contextlib.contextmanager
+def _no_warnings():
+    """None is shown. Their filters are left as they are: they are part of a snapshot."""
+    before = warnings._showwarnmsg
+    warnings._showwarnmsg = _drop
+    try:
+        yield
+    finally:
+        warnings._showwarnmsg = before
+
+
+def _drop(_):
+    pass
 
 
 def _refuse(*_):

@@ -2,19 +2,21 @@
 
 import asyncio
 import builtins
-import gc
 import platform
 import random
 import sys
 import time
+from asyncio import all_tasks  # from here on: names that the program may replace in their modules
+from gc import collect
 
-from . import program_time, randomness, tools
+from . import forked, program_time, randomness, tools
 from .cell import AwaitHints, Namespace, compile_cell, explain, is_async
 from .channel import Channel
 from .clock import CellTimer, ProgramClock
 from .errors import CellStop, Closed
 from .last_step import LastStep
 from .loop import Loop
+from .own_process import is_forked
 from .output import Output
 from .suspension import count_fitting
 from .values import Values
@@ -167,8 +169,9 @@ class Session:
         self.timer.reset(self.limits["cell_seconds"])
         with self.hints:
             answer = self._run(frame)
+        forked.leave_child(answer)
         try:
-            self._reply(answer, self.hints.text() + self._open_calls_hint())
+            self._reply(answer, self.hints.text(len(self.calls)))
         except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
             self._abandon()
             self._reply({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
@@ -204,7 +207,7 @@ class Session:
     def _abandon(self):
         """After a stop nothing of the program goes on: its tasks are cancelled, its open calls forgotten."""
         self._forget_calls()
-        for task in asyncio.all_tasks(self.loop):
+        for task in all_tasks(self.loop):
             task.cancel()
         self.loop.set_exception_handler(lambda *_: None)
         self.timer.reset(CLEANUP_SECONDS)
@@ -220,20 +223,16 @@ class Session:
         finally:
             self.timer.pause()
             self._forget_calls()  # those that finally blocks made
-            gc.collect()
+            collect()
             self.loop.set_exception_handler(None)
 
     def _forget_calls(self):
         self.calls.clear()
         self.fresh.clear()
 
-    def _open_calls_hint(self):
-        if not self.calls:
-            return ""
-        return f"[hint] {len(self.calls)} tool calls were still open when the cell ended: await them in the next cell.\n"
-
     async def call(self, tool, arguments):
         """One tool call: registered now, handed over when the program can't go on, awaited by the code."""
+        forked.refuse_call_of_child()
         self.calls_in_cell += 1
         if self.calls_in_cell > self.limits["calls_per_cell"]:
             limit = self.limits["calls_per_cell"]
@@ -252,6 +251,8 @@ class Session:
 
     def suspend(self, timeout):
         """Hands over the new calls and blocks until the host goes on."""
+        if is_forked():
+            return forked.wait(self.clock, timeout)
         self.timer.pause()
         count = count_fitting(self.fresh, self.channel.limit)
         calls, self.fresh = self.fresh[:count], self.fresh[count:]

@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 import time
+import warnings
 
 from . import tasks
 
@@ -38,6 +39,7 @@ def read(session):
         "switch": sys.getswitchinterval(),
         "collects": gc.isenabled(),
         "thresholds": gc.get_threshold(),
+        "warnings": list(warnings.filters),
         "decimal": decimal and decimal.getcontext().copy(),
         "temporary": sys.modules["tempfile"].tempdir if "tempfile" in sys.modules else None,
         "names": _names_to_come(),
@@ -63,6 +65,8 @@ def write(session, settings):
     sys.setswitchinterval(settings["switch"])
     gc.set_threshold(*settings["thresholds"])
     (gc.enable if settings["collects"] else gc.disable)()
+    warnings.resetwarnings()
+    warnings.filters.extend(settings["warnings"])
     if settings["decimal"]:
         sys.modules["decimal"].setcontext(settings["decimal"])
     if settings["temporary"] is not None and "tempfile" in sys.modules:

@@ -1,6 +1,6 @@
 """What one suspension may carry."""
 
-import json
+from .wire_json import dumps
 
 SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
 DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
@@ -10,7 +10,7 @@ def count_fitting(calls, frame_bytes):
     """So many of the calls, one at least; the rest goes with the next suspension, which follows at once."""
     count, size = 0, 0
     for call in calls:
-        size += len(json.dumps(call)) + DESCRIPTION_BYTES
+        size += len(dumps(call)) + DESCRIPTION_BYTES
         if count and size > min(SUSPENSION_BYTES, frame_bytes // 2):
             break
         count += 1

@@ -2,9 +2,9 @@
 
 import builtins
 import inspect
-import json
 
 from . import errors
+from .wire_json import dumps, loads_exact
 
 
 def bind(signature, positional, named):
@@ -29,12 +29,12 @@ def bind(signature, positional, named):
 def to_json(name, arguments, limit):
     """Arguments as they go over the wire; what JSON can't carry is refused at the call, where the code can see it."""
     try:
-        text = json.dumps(arguments, allow_nan=False)
+        text = dumps(arguments)
+        if len(text) <= limit:
+            return loads_exact(text)  # a copy: later changes by the code are not part of the call
     except (TypeError, ValueError, RecursionError) as problem:
         raise TypeError(f"{name}() takes JSON values only: {problem}") from None
-    if len(text) > limit:
-        raise ValueError(f"the arguments of {name}() are {len(text)} bytes, the limit is {limit}")
-    return json.loads(text)  # a copy: later changes by the code are not part of the call
+    raise ValueError(f"the arguments of {name}() are {len(text)} bytes, the limit is {limit}")
 
 
 def make_tool(session, signature):
@@ -50,7 +50,7 @@ def make_tool(session, signature):
     tool.__signature__ = inspect.Signature(
         [
             inspect.Parameter(
-                parameter, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if parameter in required else None
+                parameter, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if parameter in required else ...
             )
             for parameter in signature["parameters"]
             if parameter.isidentifier()

@@ -1,9 +1,9 @@
 """Values that are too large for a frame: they come in pieces, one value after the other, ahead of the step that needs them."""
 
-import json
 import re
 
 from .errors import CellStop
+from .wire_json import dumps, loads
 
 # Python gives all characters of a text the width of its widest: one emoji would make the text of a whole value four
 # times as large. In JSON it can be written in ASCII instead.
@@ -15,10 +15,13 @@ class Incoming:
     """One value on its way; `value` once all of it is here."""
 
     def __init__(self):
-        import hashlib  # brings OpenSSL, half a megabyte that most sandboxes never need
+        try:  # not by way of hashlib, whose names the program may replace
+            from _hashlib import openssl_sha256 as sha256  # brings OpenSSL, half a megabyte that most sandboxes never need
+        except ImportError:  # Pyodide
+            from _sha2 import sha256
 
         self.pieces = []
-        self.digest = hashlib.sha256()
+        self.digest = sha256()
         self.count = 0
         self.characters = 0
         self.whole = False
@@ -50,7 +53,7 @@ class Incoming:
         self.whole = True
         try:
             if self.problem is None:
-                self.value = json.loads(self._text())
+                self.value = loads(self._text())
         except MemoryError:
             self.give_up(TOO_LARGE)
         except (RecursionError, ValueError) as problem:
@@ -129,7 +132,7 @@ class Values:
     def _copy(self, incoming):
         """Two calls had the same result: what the code does to one must not be seen in the other."""
         try:
-            incoming.value = json.loads(json.dumps(incoming.value))
+            incoming.value = loads(dumps(incoming.value))
         except MemoryError:
             incoming.give_up("a second copy does not fit in the sandbox's memory")
 
@@ -142,4 +145,4 @@ class Values:
 
 
 def _escaped(match):
-    return json.dumps(match[0])[1:-1]
+    return dumps(match[0])[1:-1]

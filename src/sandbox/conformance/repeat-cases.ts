@@ -33,7 +33,7 @@ import asyncio, time
 from datetime import date, datetime, timezone
 class Stamp(datetime): pass
 def look(): return [
-  time.time(), time.time_ns(), time.localtime()[:6], time.gmtime()[:6], time.ctime(), time.asctime(), time.strftime('%c'),
+  time.time(), str(time.time_ns()), time.localtime()[:6], time.gmtime()[:6], time.ctime(), time.asctime(), time.strftime('%c'),
   datetime.now().isoformat(), datetime.now(timezone.utc).isoformat(), datetime.utcnow().isoformat(),
   datetime.today().isoformat(), date.today().isoformat(), Stamp.now().isoformat(), type(Stamp.now()).__name__]
 `

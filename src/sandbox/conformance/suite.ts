@@ -2,6 +2,7 @@ import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
 import { lifeCases } from './life-cases.js'
 import { limitCases } from './limit-cases.js'
+import { pythonCases } from './python-cases.js'
 import { repeatCases } from './repeat-cases.js'
 import { type CaseDefinition, type Claims, Scene } from './scene.js'
 import { stepCases } from './step-cases.js'
@@ -35,6 +36,7 @@ const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]
   ['calls', callCases],
   ['time', timeCases],
   ['cells', cellCases],
+  ['ordinary Python', pythonCases],
   ['cells over a limit', limitCases],
   ['steps', stepCases],
   ['a program that is run again', repeatCases],

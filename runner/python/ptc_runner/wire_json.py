@@ -1,0 +1,30 @@
+"""JSON as the runner reads and writes it, whatever the program does to the module `json`.
+
+A program may replace `json.dumps` or a method of its classes (`mock.patch`, `functools.partial`). The runner's encoder and
+decoders are made before any program runs, and hold their methods themselves.
+"""
+
+import json
+
+EXACT = 2**53  # the host reads numbers as 64-bit floats: a larger integer arrives as another one
+EXACT_DIGITS = 17
+
+
+def _bound(maker, *names):
+    """`maker`, with these methods of its class as attributes of its own."""
+    for name in names:
+        setattr(maker, name, getattr(maker, name))
+    return maker
+
+
+def _exact(digits):
+    value = int(digits) if len(digits) <= EXACT_DIGITS else None
+    if value is None or abs(value) > EXACT:
+        shown = digits if len(digits) <= 40 else f"of {len(digits)} digits"
+        raise TypeError(f"the integer {shown} is beyond 2**53 and would lose digits, pass it as a string")
+    return value
+
+
+dumps = _bound(json.JSONEncoder(allow_nan=False), "default", "iterencode").encode
+loads = _bound(json.JSONDecoder(), "raw_decode").decode  # text only
+loads_exact = _bound(json.JSONDecoder(parse_int=_exact), "raw_decode").decode  # refuses what the host can't read exactly

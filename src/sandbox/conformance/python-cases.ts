@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { expectAnswer, expectError } from './expectations.js'
+import type { CaseDefinition } from './scene.js'
+
+/** Ordinary Python that a sandbox must run as CPython does. What stays different is listed in docs/python.md. */
+export const pythonCases: readonly CaseDefinition[] = [
+  {
+    name: 'passes integers to tools exactly, or refuses them at the call',
+    async run(scene) {
+      const notebook = await scene.notebook()
+      const source = `
+import math
+for value in (2**53 - 1, -(2**53), 1.5, 1e300, [1, {"n": 2**53 + 1}], 1234567890123456789, math.factorial(171)):
+    try:
+        print((await get(value))["a"])
+    except TypeError as error:
+        print(error)
+`
+      const { output, calls } = await notebook.run(source)
+      const refused = (integer: string) =>
+        `get() takes JSON values only: the integer ${integer} is beyond 2**53 and would lose digits, pass it as a string\n`
+      assert.equal(
+        output,
+        `9007199254740991\n-9007199254740992\n1.5\n1e+300\n${['9007199254740993', '1234567890123456789', 'of 310 digits'].map(refused).join('')}`,
+      )
+      assert.equal(calls.length, 4)
+    },
+  },
+  {
+    name: 'prints to descriptors and to the original streams',
+    async run(scene) {
+      const source = `
+import os, sys
+own = sys.stdout
+sys.stdout = sys.__stdout__
+print("stdout restored")
+print("__stdout__", file=sys.__stdout__)
+print("__stderr__", file=sys.__stderr__)
+os.write(1, b"descriptor 1\\n")
+os.write(2, b"descriptor 2\\n")
+print(sys.stdout is own)
+`
+      const notebook = await scene.notebook()
+      assert.equal(
+        expectAnswer((await notebook.run(source)).final, 'completed').output,
+        'stdout restored\n__stdout__\n__stderr__\ndescriptor 1\ndescriptor 2\nTrue\n',
+      )
+    },
+  },
+  {
+    name: 'finds the end of file on its standard input',
+    async run(scene) {
+      const source = `
+import sys
+try:
+    input("name? ")
+except EOFError as error:
+    print(error)
+print(repr(sys.stdin.read()), repr(open(0, closefd=False).read()))
+`
+      const notebook = await scene.notebook()
+      assert.equal((await notebook.run(source)).output, "name? EOF when reading a line\n'' ''\n")
+    },
+  },
+  {
+    name: 'ends at a breakpoint, as a program without a terminal does',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      // Python 3.14 leaves by SystemExit where older ones raise BdbQuit.
+      expectError((await notebook.run('breakpoint()\nprint("after")')).final, /BdbQuit|^SystemExit: 1$/)
+      assert.equal((await notebook.run('print("next cell")')).output, 'next cell\n')
+    },
+  },
+  {
+    name: 'may replace functions that the runner uses too',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      const patched = `
+import functools, gc, inspect, json, linecache, os, time, traceback, warnings
+from decimal import Decimal
+from unittest import mock
+json.dumps = functools.partial(json.dumps, ensure_ascii=False)
+json.loads = functools.partial(json.loads, parse_float=Decimal)
+def broken(*_, **__): raise AssertionError("the runner used what the program replaced")
+names = """os.read os.write os.fstat os.pread os.ftruncate os.dup2 os.getpid time.time time.monotonic time.sleep gc.collect
+    inspect.iscoroutine inspect.getcoroutinestate traceback.TracebackException traceback.format_exception
+    warnings.showwarning warnings.formatwarning json.JSONEncoder.encode json.JSONEncoder.iterencode json.JSONEncoder.default
+    json.JSONDecoder.decode json.JSONDecoder.raw_decode builtins.print builtins.open builtins.input""".split()
+patches = [mock.patch(name, broken) for name in names]
+say = print
+for patch in patches: patch.start()
+say((await get("é", b=0.5))["b"] + 0.5)
+`
+      assert.equal((await notebook.run(patched)).output, '1.0\n')
+      expectError((await notebook.run('say("é")\n1 / 0')).final, /line 2, in <module>[^]*ZeroDivisionError/)
+      const restore = 'for patch in patches: patch.stop()\nprint("restored")'
+      assert.equal((await notebook.run(restore)).output, 'restored\n')
+    },
+  },
+  {
+    name: 'may fork a child that ends as its parent goes on',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const source = `
+import os, sys, time
+child = os.fork()
+if child == 0:
+    print("child")
+    time.sleep(0.4)  # longer than output is held back
+    print("child, later")
+    async def call():
+        await asyncio.sleep(1.2)  # longer than a sleep that is left to the runner
+        await get(1)
+    try:
+        asyncio.run(call())
+    except RuntimeError as error:
+        print(error)
+    1 / 0
+else:
+    status = os.waitpid(child, 0)[1]
+    print("parent:", os.waitstatus_to_exitcode(status), asyncio.run(get(2)))
+`
+      const { output, calls } = await (await scene.fresh()).run(source)
+      assert.match(
+        output,
+        /^child\nchild, later\na forked child process can't call tools\nTraceback[^]*ZeroDivisionError: division by zero\nparent: 1 {'a': 2}\n$/,
+      )
+      assert.equal(calls.length, 1)
+    },
+  },
+  {
+    name: 'finds the functions of time and os to be builtin ones',
+    async run(scene) {
+      const source = `
+import copy, inspect, os, pickle, time, types
+from unittest import mock
+class Clocks:
+    time, monotonic, sleep, random = time.time, time.monotonic, time.sleep, os.urandom
+clocks = Clocks()
+clocks.sleep(0)
+print(type(clocks.time()).__name__, type(clocks.monotonic()).__name__, len(clocks.random(4)))
+for function in (time.time, time.ctime, os.urandom):
+    assert pickle.loads(pickle.dumps(function)) is copy.deepcopy(function) is function
+    assert inspect.isbuiltin(function) and isinstance(function, types.BuiltinFunctionType)
+print(time.time, os.urandom)
+mocked = mock.create_autospec(types.MethodType(time.ctime, time.time()))
+mocked(4, 5, 6)
+try:
+    time.sleep(-1)
+except ValueError as error:
+    print(error)
+`
+      assert.equal(
+        (await (await scene.notebook()).run(source)).output,
+        'float float 4\n<built-in function time> <built-in function urandom>\nsleep length must be non-negative\n',
+      )
+    },
+  },
+  {
+    name: 'shows warnings with their place, once for each line of a cell',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      const source = `
+import io, warnings
+for _ in range(3): warnings.warn("in a loop", RuntimeWarning)
+file = io.StringIO()
+warnings.showwarning("text", UserWarning, "file.py", 7, file=file)
+print(repr(file.getvalue()))
+`
+      const { output } = await notebook.run(source)
+      const line = 'for _ in range(3): warnings.warn("in a loop", RuntimeWarning)'
+      assert.equal(output, `<cell 1>:3: RuntimeWarning: in a loop\n  ${line}\n'file.py:7: UserWarning: text\\n'\n`)
+      assert.match((await notebook.run(source)).output, /^<cell 2>:3: RuntimeWarning: in a loop\n/)
+    },
+  },
+  {
+    name: 'sets filters of warnings, and captures them, for the cells to come',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      await notebook.run('import logging, warnings\nwarnings.filterwarnings("ignore", message="unwanted")')
+      assert.equal((await notebook.run('warnings.warn("unwanted")')).output, '')
+      await notebook.run('logging.basicConfig(format="log: %(message)s")\nlogging.captureWarnings(True)')
+      assert.match((await notebook.run('warnings.warn("wanted")')).output, /^log: <cell 4>:1: UserWarning: wanted\n/)
+    },
+  },
+  {
+    name: 'finds warnings of coroutines that were never awaited where it records warnings',
+    async run(scene) {
+      const source = `
+import warnings
+async def forgotten(): pass
+with warnings.catch_warnings(record=True) as recorded:
+    warnings.simplefilter("always")
+    forgotten()
+print([str(warning.message) for warning in recorded])
+`
+      const { output } = await (await scene.notebook()).run(source)
+      assert.equal(output, `["coroutine 'forgotten' was never awaited"]\n`)
+    },
+  },
+  {
+    name: 'has asyncio and json without an import, and the arguments of a prompt',
+    async run(scene) {
+      const source = 'print(asyncio.__name__, json.__name__)\nimport sys\nprint(sys.argv, __name__)'
+      assert.equal((await (await scene.fresh()).run(source)).output, "asyncio json\n[''] __main__\n")
+    },
+  },
+  {
+    name: 'is shown the line of every SyntaxError',
+    async run(scene) {
+      const source = 'def f():\n    x = await get(1)'
+      const error = expectError((await (await scene.notebook()).run(source)).final, 'SyntaxError')
+      assert.match(error, /line 2\n {4}x = await get\(1\)\n {8}\^+\nSyntaxError: 'await' outside async function$/)
+    },
+  },
+  {
+    name: 'sees no frame of the runner on its stack',
+    async run(scene) {
+      const source = `
+import traceback
+def f(): traceback.print_stack()
+f()
+async def g(): print("".join(traceback.format_stack()), len(traceback.StackSummary.extract(traceback.walk_stack(None))) > 2)
+await g()
+`
+      const { output } = await (await scene.notebook()).run(source)
+      assert.match(
+        output,
+        /, in <module>\n {4}f\(\)\n[^]*, in f\n[^]*, in <module>\n {4}await g\(\)\n[^]*, in g\n[^]* True\n$/,
+      )
+      assert.doesNotMatch(output, /runner/)
+    },
+  },
+  {
+    name: 'reaches itself as localhost',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const source = `
+import socket
+async def answer(reader, writer):
+    writer.write(await reader.readline())
+    writer.close()
+server = await asyncio.start_server(answer, "localhost", 0)
+reader, writer = await asyncio.open_connection("localhost", server.sockets[0].getsockname()[1])
+writer.write(b"hello\\n")
+print(await reader.readline(), socket.gethostbyname("localhost"))
+writer.close()
+server.close()
+`
+      assert.equal((await (await scene.fresh()).run(source)).output, "b'hello\\n' 127.0.0.1\n")
+    },
+  },
+  {
+    name: 'gets a whole number of a result as an int',
+    async run(scene) {
+      const { output } = await (await scene.notebook()).run('print(await get(1.0, -0.0))')
+      assert.equal(output, "{'a': 1, 'b': 0}\n")
+    },
+  },
+  {
+    name: 'leaves an optional argument of a tool out, as its signature says',
+    async run(scene) {
+      const source = 'import inspect\nprint(inspect.signature(get), await get(1), await get(1, None))'
+      const { output } = await (await scene.notebook()).run(source)
+      assert.equal(output, "(*, a, b=Ellipsis) {'a': 1} {'a': 1, 'b': None}\n")
+    },
+  },
+  {
+    name: 'has no file of its own',
+    async run(scene) {
+      const { final } = await (await scene.fresh()).run('print(__file__)')
+      expectError(final, "NameError: name '__file__' is not defined")
+    },
+  },
+  {
+    name: 'has no TLS in asyncio',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const source = 'import ssl\nprint(ssl.create_default_context() is not None, asyncio.sslproto.ssl)'
+      assert.equal((await (await scene.fresh()).run(source)).output, 'True None\n')
+    },
+  },
+]

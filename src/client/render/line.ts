@@ -1,5 +1,5 @@
 import type { Colors } from './colors.js'
-import { cutToWidth, widthOf } from './width.js'
+import { cutToWidth, widthUpTo } from './width.js'
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -15,14 +15,15 @@ export function part(text: string, style: Style = 'plain'): Part {
   return { text, style }
 }
 
-export function lineWidth(line: Line): number {
-  return line.reduce((sum, { text }) => sum + widthOf(text), 0)
+/** Counting stops when `most` is exceeded. */
+function widthOfLine(line: Line, most: number): number {
+  return line.reduce((sum, { text }) => (sum > most ? sum : sum + widthUpTo(text, most)), 0)
 }
 
 /** A line on which `left` gives way, so that `right` is always to be read (down to half the columns). */
 export function spread(left: Line, right: Line, columns: number): Line {
   if (right.length === 0) return left
-  const room = Math.max(columns - lineWidth(right) - 2, Math.floor(columns / 2))
+  const room = Math.max(columns - widthOfLine(right, columns) - 2, Math.floor(columns / 2))
   return [...cutLine(left, room), part('  '), ...right]
 }
 
@@ -31,9 +32,8 @@ export function cutLine(line: Line, columns: number): Line {
   const parts: Part[] = []
   let room = columns
   for (const [place, { text, style }] of line.entries()) {
-    const rest = lineWidth(line.slice(place))
-    if (rest <= room) return [...parts, ...line.slice(place)]
-    const width = widthOf(text)
+    if (widthOfLine(line.slice(place), room) <= room) return [...parts, ...line.slice(place)]
+    const width = widthUpTo(text, room)
     // A part that would leave no room for the `…` of what follows is cut itself.
     if (width >= room) return [...parts, { text: cutToWidth(`${text} `, room), style }]
     parts.push({ text, style })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { handMade, recordedEvents, recordedNames, recordedTree, treeOf } from '../../../test/run-tree/recorded.js'
+import { milestones } from './milestones.js'
 import { renderTree } from './render-tree.js'
 import { widthOf } from './width.js'
 
@@ -80,6 +81,19 @@ test('nothing that a sandbox says reaches the terminal as a control character', 
   expect(drawn).toContain('␛[2J')
   expect(drawn).toContain('<U+202E>')
   expect(drawn).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+})
+
+test.each([
+  ['accented letters', 'é'],
+  ['spaces', ' '],
+  ['spaces that are not ASCII', '\u00A0'],
+])('a line of 190,000 %s is drawn and followed in seconds', async (_what, character) => {
+  const tree = await hostile(`x${character.repeat(190_000)}x`)
+  const began = performance.now()
+  for (const full of [false, true]) expect(renderTree(tree, { ...plain, full })).toContain('printed')
+  expect(milestones(tree, 80).flatMap(({ lines }) => lines()).length).toBeGreaterThan(20)
+  // Quadratic work on such a line takes minutes.
+  expect(performance.now() - began).toBeLessThan(30_000)
 })
 
 /** A program of so many lines and calls. */

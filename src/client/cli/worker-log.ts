@@ -1,6 +1,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { LogLevel } from '../../worker/index.js'
+import { oneLine } from '../render/neutralise.js'
 import { say } from './terminal.js'
 
 /** What Temporal's runtime hands to a logger. */
@@ -24,13 +25,14 @@ export function formatLogEntry({ level, message, timestampNanos, meta }: LogEntr
   const about = Object.entries(meta ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${shown(value)}`],
   )
-  return [time, level.padEnd(5), message, ...about].join(' ')
+  // Whoever reads a log at a terminal is not driven by it; JSON escapes some control characters, and not all.
+  return oneLine([time, level.padEnd(5), message, ...about].join(' '))
 }
 
-/** Appends to a file; what can't be written is lost, a log is no reason to stop. */
+/** Appends to a file, for its user only; what can't be written is lost, a log is no reason to stop. */
 export function fileLog(path: string): (entry: LogEntry) => void {
-  mkdirSync(dirname(path), { recursive: true })
-  const stream = createWriteStream(path, { flags: 'a' })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
   stream.on('error', () => undefined)
   return (entry) => void stream.write(`${formatLogEntry(entry)}\n`)
 }

@@ -1,5 +1,5 @@
 import type { Colors } from './colors.js'
-import { cutToWidth, widthUpTo } from './width.js'
+import { cutToWidth, widthOf, widthUpTo } from './width.js'
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -24,7 +24,30 @@ function widthOfLine(line: Line, most: number): number {
 export function spread(left: Line, right: Line, columns: number): Line {
   if (right.length === 0) return left
   const room = Math.max(columns - widthOfLine(right, columns) - 2, Math.floor(columns / 2))
-  return [...cutLine(left, room), part('  '), ...right]
+  const shown = cutLine(left, room)
+  return [...shown, part('  '), ...wholeFacts(right, columns - widthOfLine(shown, columns) - 2)]
+}
+
+const factSeparator = ' · '
+
+/** A fact that does not fit is left out as a whole: half a number is another number. */
+function wholeFacts(line: Line, columns: number): Line {
+  return line.map(({ text, style }) => {
+    const facts = text.split(factSeparator)
+    while (facts.length > 1 && widthOf(facts.join(factSeparator)) > columns) facts.pop()
+    return part(facts.join(factSeparator), style)
+  })
+}
+
+/** Facts on as many lines as they need; none is broken. */
+export function factLines(facts: readonly string[], columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const fact of facts) {
+    const longer = [...lines.slice(-1), fact].join(factSeparator)
+    if (lines.length > 0 && widthOf(longer) <= columns) lines[lines.length - 1] = longer
+    else lines.push(fact)
+  }
+  return lines
 }
 
 /** Cut to the columns there are; colour codes come after, so they are never cut through and take no room. */

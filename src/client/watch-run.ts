@@ -3,6 +3,7 @@ import { underOwnSignal } from '../common/abort.js'
 import type { Execution } from './history-pages.js'
 import type { PendingActivity } from './history/event.js'
 import { RunTreeBuilder, type RunTree, type ValueReader } from './history/index.js'
+import { PacedWork } from './paced-work.js'
 import { runPages } from './run-events.js'
 import { mayPass, temporalError } from './temporal-error.js'
 
@@ -14,7 +15,7 @@ export interface TreeOptions {
 }
 
 export interface WatchOptions extends TreeOptions {
-  /** Called with the run as it is now, after every change. */
+  /** Called with the run as it is now, soon after each change; changes in quick succession are told together. */
   readonly onChange?: (tree: RunTree) => void
   readonly signal?: AbortSignal
 }
@@ -41,6 +42,11 @@ export async function watchRun(
     turn = mine.catch(() => undefined)
     return mine
   }
+  // A run has many events: a tree for each of them would cost the square of their number.
+  const telling = new PacedWork(async () => {
+    if (values) await inTurn(() => builder.fetchValues(values, full, signal))
+    onChange(builder.tree())
+  })
   // A server that is gone lets a request wait for a minute: one at a time, and none is waited for in the end.
   const over = new AbortController()
   let isAsking = false
@@ -50,7 +56,7 @@ export async function watchRun(
     try {
       const pending = await pendingActivities(client, { ...execution, runId }, over.signal)
       if (pending.length > 0) await inTurn(() => builder.addPending(pending))
-      if (pending.length > 0 && !over.signal.aborted) onChange(builder.tree())
+      if (pending.length > 0) telling.request()
     } catch {
       // The history says what is wrong.
     } finally {
@@ -60,20 +66,25 @@ export async function watchRun(
   const poll = setInterval(() => void ask(), pendingMs)
   try {
     for await (const page of runPages(client, execution, { signal })) {
+      telling.check()
       if (page.events.length === 0) continue
       await inTurn(async () => {
         runId = page.runId
         await builder.add(page.events, runId)
-        if (values) await builder.fetchValues(values, full, signal)
       })
-      onChange(builder.tree())
+      telling.request()
     }
   } finally {
     clearInterval(poll)
     over.abort()
+    await telling.close()
     await turn
   }
-  return builder.tree()
+  telling.check()
+  if (values) await builder.fetchValues(values, full, signal)
+  const tree = builder.tree()
+  if (telling.isDue) onChange(tree)
+  return tree
 }
 
 /** The run as it is now. */

@@ -27,7 +27,7 @@ it('utf8Length counts bytes', () => {
   expect(utf8Length('aé😀')).toBe(7)
 })
 
-it.each(['short', 'é'.repeat(1_000), '\u0007'.repeat(500), '😀"\\'.repeat(300), '\uD800'.repeat(300)])(
+it.each(['short', 'é'.repeat(1_000), '😀"\\'.repeat(300)])(
   'fitSummary keeps within what Temporal takes as JSON (%#)',
   (text) => {
     const fitting = fitSummary(text)
@@ -36,3 +36,17 @@ it.each(['short', 'é'.repeat(1_000), '\u0007'.repeat(500), '😀"\\'.repeat(300
     expect(fitting.length).toBeGreaterThan(Math.min(text.length, 20) - 1)
   },
 )
+
+it.each([
+  ['escape sequences', 'close: \u001B]0;owned\u0007\u009B31m\nend', 'close: ]0;owned 31m end'],
+  ['changes of the direction of text', 'user\u202Etxt.exe\u2066', 'usertxt.exe'],
+  [
+    'Markdown links and images',
+    'see [the log](https://evil.test) ![](https://evil.test)',
+    'see [the log] (https://evil.test) ![] (https://evil.test)',
+  ],
+  ['half characters', 'a\uD800b', 'ab'],
+  ['only control characters', '\u0007'.repeat(500), ''],
+])('fitSummary takes out %s', (_what, text, summary) => {
+  expect(fitSummary(text)).toBe(summary)
+})

@@ -38,10 +38,19 @@ export function utf8Length(text: string): number {
 /** Temporal refuses summaries over 400 bytes (as JSON), and with one the whole workflow task. */
 const summaryBytes = 380
 
-/** A one-line summary that Temporal takes, whatever is in it. */
+/** A one-line summary that Temporal takes, and that neither drives a terminal nor makes a link in its UI, whatever is in the text. */
 export function fitSummary(text: string): string {
-  let fitting = Array.from(text.slice(0, summaryBytes))
+  let fitting = Array.from(plainLine(text.slice(0, 10 * summaryBytes)).slice(0, summaryBytes))
   while (utf8Length(JSON.stringify(fitting.join(''))) > summaryBytes)
     fitting = fitting.slice(0, Math.floor(fitting.length * 0.9))
   return fitting.join('')
+}
+
+/** One line without control characters, formatting characters (text direction!), half characters and Markdown links. */
+export function plainLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+    .replace(/[\p{Cf}\p{Surrogate}]/gu, '')
+    .replaceAll('](', '] (')
+    .trim()
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json.js'
+import { plainLine } from '../common/text.js'
 import { cut } from './issues.js'
 import type { Tool } from './tool.js'
 
@@ -32,13 +33,7 @@ export function summarizeArguments(name: string, args: JsonObject): string {
   return oneLine(words.join(' '))
 }
 
-/** One line without control, formatting (text direction!) and half characters. */
 function oneLine(text: string): string {
   // What is cut away here could only have become spaces or fallen out of the line.
-  const head = cut(text, summaryCharacters * 10)
-  const line = head
-    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
-    .replace(/[\p{Cf}\p{Surrogate}]/gu, '')
-    .trim()
-  return cut(line, summaryCharacters)
+  return cut(plainLine(cut(text, summaryCharacters * 10)), summaryCharacters)
 }

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Project } from './ptc.js'
+import { Project, ptcScript } from './ptc.js'
 
 let project: Project
 
@@ -18,9 +21,9 @@ describe('help and version go to stdout and are no error', () => {
     ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(
       (name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)],
     ),
-  ])('ptc %j', async (ptcArguments, text) => {
+  ])('ptc %j', async (ptcArguments, help) => {
     const { code, stdout, stderr } = await project.run(...ptcArguments)
-    expect(stdout).toMatch(text)
+    expect(stdout).toMatch(help)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
@@ -39,6 +42,21 @@ describe('help and version go to stdout and are no error', () => {
     const ptc = project.start('--help')
     ptc.closeStdout()
     expect(await ptc.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('output that can not be written', () => {
+  it.each(['--help', 'doctor'])('ptc %s fails and says why', async (command) => {
+    const { folder, environment } = project
+    const shell = spawn('sh', ['-c', `exec '${process.execPath}' '${ptcScript}' ${command} >/dev/full`], {
+      cwd: folder,
+      env: environment,
+    })
+    const [stderr, [code]] = await Promise.all([text(shell.stderr), once(shell, 'close')])
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^ptc: the output is incomplete: .*ENOSPC/m),
+    })
   })
 })
 

@@ -21,12 +21,21 @@ export class Terminal {
     })
   }
 
-  static start({ folder, environment }: Project, ...ptcArguments: readonly string[]): Terminal {
+  static start(project: Project, ...ptcArguments: readonly string[]): Terminal {
+    return Terminal.ofWidth(120, project, ...ptcArguments)
+  }
+
+  static ofWidth(columns: number, { folder, environment }: Project, ...ptcArguments: readonly string[]): Terminal {
     const command = [process.execPath, ptcScript, ...ptcArguments].map((part) => `'${part}'`).join(' ')
-    const inTerminal = ['-qefc', `stty cols 120 rows 40 && exec ${command}`, '/dev/null']
+    const inTerminal = ['-qefc', `stty cols ${columns} rows 40 && exec ${command}`, '/dev/null']
     const child = spawn('script', inTerminal, { cwd: folder, env: { ...environment, TERM: 'xterm' } })
     onTestFinished(() => void child.kill('SIGKILL'))
     return new Terminal(child)
+  }
+
+  /** All that the terminal was sent, with its escape sequences. */
+  get sent(): string {
+    return this.#shown
   }
 
   type(keys: string): void {

@@ -6,7 +6,7 @@ import { exitCodes } from './exit-code.js'
 import { announce, follow } from './follow.js'
 import { aborted, catchInterrupts } from './interrupts.js'
 import { showEnding } from './show-ending.js'
-import { print, say } from './terminal.js'
+import { printDrawn, say } from './terminal.js'
 
 /** The team-expense question from start to end, and what it took. */
 export async function showDemo(sandbox: BackendChoice | undefined): Promise<void> {
@@ -24,7 +24,7 @@ export async function showDemo(sandbox: BackendChoice | undefined): Promise<void
   const rows = summaryRows(followed.tree).map(
     ([name, value]) => [place.scripted && name === 'cost' ? freeCost : name, value] as const,
   )
-  print(`\n${renderTable(rows, { width, color: wantsColor(process.stdout, process.env) })}`)
+  printDrawn(`\n${renderTable(rows, { width, color: wantsColor(process.stdout, process.env) })}`)
   if (!place.isOurs) return
   if (process.stdin.isTTY && process.stdout.isTTY) {
     say('\nThe Temporal UI stays up for a look at the run; Ctrl-C ends the demo.')

@@ -1,6 +1,5 @@
 import type { AgentResult, ProgramResult } from '../../common/runs.js'
 import type { RunTree } from '../history/index.js'
-import { neutralise } from '../render/index.js'
 import type { PtcError } from '../../common/errors.js'
 import { withCaptured } from './captured.js'
 import { exitCodes } from './exit-code.js'
@@ -35,7 +34,7 @@ function showOther(tree: RunTree, json: boolean): number {
 
 /** Prints what a program printed, and what ended it when that was no success; gives the exit code. */
 export function showProgram({ outcome }: Pick<ProgramResult, 'outcome'>, json: boolean): number {
-  // Exactly what the program printed: it may be data for the next program.
+  // In a file or a pipe exactly what the program printed: it may be data for the next program.
   if (!json) printRaw(outcome.output)
   if (outcome.status === 'ok') return exitCodes.ok
   say(outcome.error.trimEnd())
@@ -53,8 +52,7 @@ const notAnswered = {
 } as const
 
 function showAnswer({ status, answer }: AgentResult, json: boolean): number {
-  // A terminal obeys what it is sent; a file or a pipe gets the text as it is.
-  if (!json && answer !== '') print(process.stdout.isTTY ? neutralise(answer) : answer)
+  if (!json && answer !== '') print(answer)
   if (status === 'answered') return exitCodes.ok
   say(`ptc: ${notAnswered[status]}`)
   return exitCodes.failed

@@ -11,6 +11,22 @@ describe('formatLogEntry', () => {
     )
   })
 
+  it('shows control characters and changes of the direction of text instead of sending them', () => {
+    const hostile = '\u001B[2J\u009B31m\u202Etxt.exe\nWARN  forged'
+    const line = formatLogEntry({ ...entry, message: hostile, meta: { note: hostile, nested: { note: hostile } } })
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    expect(line).toContain('␛[2J<U+009B>31m<U+202E>txt.exe WARN  forged')
+  })
+
+  it('leaves out task tokens and cuts what is long', () => {
+    const token = 'A'.repeat(500)
+    const meta = { taskToken: token, task_token: token, nested: { taskToken: token, id: 1 }, long: `${token} x` }
+    const line = formatLogEntry({ ...entry, message: 'm'.repeat(5_000), meta })
+    expect(line).toContain('nested={"id":1} long="')
+    expect(line.length).toBeLessThan(2_500)
+    expect(line).not.toContain(token)
+  })
+
   it('keeps the stack of an error on the line', () => {
     const line = formatLogEntry({ ...entry, meta: { error: new Error('broken') } })
     expect(line).toContain('Error: broken')

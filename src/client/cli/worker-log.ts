@@ -1,6 +1,8 @@
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { beginning } from '../../common/text.js'
 import type { LogLevel } from '../../worker/index.js'
+import { oneLine } from '../render/neutralise.js'
 import { say } from './terminal.js'
 
 /** What Temporal's runtime hands to a logger. */
@@ -22,24 +24,33 @@ export function stderrLog(entry: LogEntry): void {
 export function formatLogEntry({ level, message, timestampNanos, meta }: LogEntry): string {
   const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString()
   const about = Object.entries(meta ?? {}).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${shown(value)}`],
+    value === undefined || tokens.has(name) ? [] : [`${name}=${shown(value)}`],
   )
-  return [time, level.padEnd(5), message, ...about].join(' ')
+  // Whoever reads a log at a terminal is not driven by it; JSON escapes some control characters, and not all.
+  return oneLine([time, level.padEnd(5), beginning(message, messageCharacters), ...about].join(' '))
 }
 
-/** Appends to a file; what can't be written is lost, a log is no reason to stop. */
+/** Appends to a file, for its user only; what can't be written is lost, a log is no reason to stop. */
 export function fileLog(path: string): (entry: LogEntry) => void {
-  mkdirSync(dirname(path), { recursive: true })
-  const stream = createWriteStream(path, { flags: 'a' })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
   stream.on('error', () => undefined)
   return (entry) => void stream.write(`${formatLogEntry(entry)}\n`)
 }
 
+/** Hundreds of bytes that say nothing to a reader. */
+const tokens: ReadonlySet<string> = new Set(['taskToken', 'task_token'])
+const messageCharacters = 2_000
+const errorCharacters = 4_000
+const valueCharacters = 300
+
 function shown(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.stack ?? value.message)
-  if (typeof value === 'string') return /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)
-  return (
-    JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ??
-    String(value)
+  if (value instanceof Error) return JSON.stringify(beginning(value.stack ?? value.message, errorCharacters))
+  if (typeof value === 'string') {
+    return /^[\w.:/@-]{0,300}$/.test(value) ? value : JSON.stringify(beginning(value, valueCharacters))
+  }
+  const json = JSON.stringify(value, (name, member: unknown) =>
+    tokens.has(name) ? undefined : typeof member === 'bigint' ? String(member) : member,
   )
+  return beginning(json ?? String(value), valueCharacters)
 }

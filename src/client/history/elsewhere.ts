@@ -11,6 +11,8 @@ export const heldString = z.union([z.string(), elsewhere])
 
 /** The reference of a value that is kept elsewhere; undefined for everything else. */
 export function refIn(value: unknown): ValueRef | undefined {
+  // Asked for each call of each tree: the schema is for the few values that have the key.
+  if (typeof value !== 'object' || value === null || !(valueKey in value)) return undefined
   return shape.safeParse(value).data?.[valueKey]
 }
 

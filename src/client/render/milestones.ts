@@ -11,7 +11,8 @@ import { textBlock } from './text-block.js'
 export interface Milestone {
   /** The same for the same thing, in every later tree of the run. */
   readonly key: string
-  readonly lines: readonly Line[]
+  /** Laid out only when asked for: a run is gone through again and again, and each milestone is printed once. */
+  readonly lines: () => readonly Line[]
   /** Said by the live lines as well: only for where there are none. */
   readonly passing?: true
 }
@@ -22,8 +23,9 @@ const shownOutputLines = 20
 /** Everything that has happened in a run so far, in order. Grows as the run does: what is new is what to print. */
 export function milestones(tree: RunTree, columns: number): readonly Milestone[] {
   const answer = tree.type === 'agent' ? tree.result?.answer : undefined
-  const opened: Milestone[] = tree.sandbox
-    ? [{ key: 'sandbox', lines: [[part(`sandbox: ${oneLine(tree.sandbox)}`, 'dim')]], passing: true }]
+  const { sandbox } = tree
+  const opened: Milestone[] = sandbox
+    ? [{ key: 'sandbox', lines: () => [[part(`sandbox: ${oneLine(sandbox)}`, 'dim')]], passing: true }]
     : []
   const [first, ...later] = tree.turns.map((turn) => ofTurn(turn, answer, columns))
   // A model answers before there is a sandbox; without one, nothing does.
@@ -49,7 +51,7 @@ function ofModel(
   if (!model) return []
   const asked: Milestone = {
     key: `turn ${number}`,
-    lines: [[part(`turn ${number}: asking the model`, 'dim')]],
+    lines: () => [[part(`turn ${number}: asking the model`, 'dim')]],
     passing: true,
   }
   if (model.status !== 'ok') return [asked]
@@ -57,8 +59,8 @@ function ofModel(
   const head: Line = [statusMark('ok'), part(` turn ${number}`, 'bold'), part(`  ${took}`, 'dim')]
   // Its last words are the answer, which is printed on its own.
   const isAnswer = model.text === answer || model.stopReason === 'end_turn'
-  const said = isAnswer ? [] : textBlock(model.text, { columns, limit: shownOutputLines, prose: true })
-  return [asked, { key: `turn ${number} answered`, lines: [head, ...said] }]
+  const said = () => (isAnswer ? [] : textBlock(model.text, { columns, limit: shownOutputLines, prose: true }))
+  return [asked, { key: `turn ${number} answered`, lines: () => [head, ...said()] }]
 }
 
 function ofCell(cell: CellNode, columns: number): readonly Milestone[] {
@@ -66,21 +68,23 @@ function ofCell(cell: CellNode, columns: number): readonly Milestone[] {
   const found: Milestone[] = [
     {
       key: `cell ${number}`,
-      lines: [[part(`cell ${number}`, 'bold')], ...inset(code, columns, 'cyan', shownCodeLines)],
+      lines: () => [[part(`cell ${number}`, 'bold')], ...inset(code, columns, 'cyan', shownCodeLines)],
     },
   ]
   for (let time = 1; time <= rebuilds; time += 1) {
     const text = 'the sandbox was lost; it is made again from what is recorded'
-    found.push({ key: `cell ${number} rebuilt ${time}`, lines: [[part(text, 'yellow')]] })
+    found.push({ key: `cell ${number} rebuilt ${time}`, lines: () => [[part(text, 'yellow')]] })
   }
   if (endedAt === undefined) return found
-  const calls = cell.calls.length > 0 ? ` · ${callsInWords(cell.calls)}` : ''
-  const state = status === 'ok' ? '' : ` ${inWords(status)}`
-  const took = part(`  ${formatDuration(endedAt - cell.startedAt)}${calls}`, 'dim')
-  const head: Line = [statusMark(status), part(` cell ${number}${state}`, 'bold'), took]
-  const printed = inset(output, columns, 'plain', shownOutputLines)
-  const wrong = error === undefined ? [] : inset(error, columns, 'red', shownOutputLines)
-  return [...found, { key: `cell ${number} ended`, lines: [head, ...printed, ...wrong] }]
+  const lines = (): readonly Line[] => {
+    const calls = cell.calls.length > 0 ? ` · ${callsInWords(cell.calls)}` : ''
+    const state = status === 'ok' ? '' : ` ${inWords(status)}`
+    const took = part(`  ${formatDuration(endedAt - cell.startedAt)}${calls}`, 'dim')
+    const printed = inset(output, columns, 'plain', shownOutputLines)
+    const wrong = error === undefined ? [] : inset(error, columns, 'red', shownOutputLines)
+    return [[statusMark(status), part(` cell ${number}${state}`, 'bold'), took], ...printed, ...wrong]
+  }
+  return [...found, { key: `cell ${number} ended`, lines }]
 }
 
 /** Nothing of a line is lost: this is the only place where whoever follows a run gets to see it. */
@@ -100,7 +104,10 @@ function callsInWords(calls: readonly CallNode[]): string {
 function ofCall(call: CallNode): readonly Milestone[] {
   const { status, endedAt, startedAt, position, message } = call
   if (endedAt === undefined) return []
-  const text = ` ${oneLine(call.tool)}(${argumentsText(call.arguments)})  ${formatDuration(endedAt - startedAt)}`
-  const why = status === 'ok' ? [] : [part(`  ${inWords(status)}: ${oneLine(message ?? '')}`, 'red')]
-  return [{ key: `turn ${position.turn} call ${position.index}`, lines: [[statusMark(status), part(text), ...why]] }]
+  const lines = (): readonly Line[] => {
+    const text = ` ${oneLine(call.tool)}(${argumentsText(call.arguments)})  ${formatDuration(endedAt - startedAt)}`
+    const why = status === 'ok' ? [] : [part(`  ${inWords(status)}: ${oneLine(message ?? '')}`, 'red')]
+    return [[statusMark(status), part(text), ...why]]
+  }
+  return [{ key: `turn ${position.turn} call ${position.index}`, lines }]
 }

@@ -19,7 +19,9 @@ export function neutralise(text: string): string {
 
 /** On one line, whatever it was. */
 export function oneLine(text: string): string {
-  return neutralise(text.trim().replace(/\s*\n\s*/g, ' '))
+  // Line by line: a search for `\s*\n` takes quadratic time on a long run of spaces.
+  const lines = text.split('\n').map((line) => line.trim())
+  return neutralise(lines.filter((line) => line !== '').join(' '))
 }
 
 /** U+001B as `␛`; the C1 controls, which have no pictures, as what they are. */

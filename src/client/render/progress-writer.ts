@@ -52,7 +52,7 @@ export class ProgressWriter {
       ({ key, passing }) => !this.#printed.has(key) && !(passing && this.#stream.isTTY),
     )
     for (const { key } of due) this.#printed.add(key)
-    this.#draw(due.flatMap(({ lines }) => lines.map((line) => `${printLine(line, columns, colors)}\n`)).join(''))
+    this.#draw(due.flatMap(({ lines }) => lines().map((line) => `${printLine(line, columns, colors)}\n`)).join(''))
   }
 
   /** A line of somebody else's, above the live ones. */

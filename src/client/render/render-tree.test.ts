@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { handMade, recordedEvents, recordedNames, recordedTree, treeOf } from '../../../test/run-tree/recorded.js'
+import { milestones } from './milestones.js'
 import { renderTree } from './render-tree.js'
 import { widthOf } from './width.js'
 
@@ -23,6 +24,17 @@ test('a run that was cancelled, as it is drawn', async () => {
   await expect(renderTree(await recordedTree('cancelled'), plain)).toMatchFileSnapshot(
     '../../../test/run-tree/drawn/cancelled.txt',
   )
+})
+
+test('on 60 columns no fact is broken', async () => {
+  const lines = renderTree(await recordedTree('answered'), { ...plain, width: 60 }).split('\n')
+  expect(lines.slice(1, 4)).toEqual([
+    '  3.5s · 3 turns · 2 cells · 6 tool calls',
+    '  3.1k in · 169 out · $0.0086',
+    '  claude-sonnet-5-5 · docker container',
+  ])
+  const narrow = renderTree(await recordedTree('answered'), { ...plain, width: 40 })
+  expect(narrow).toMatch(/ turn 1 {2}184ms · 838 in · 79 out$/m)
 })
 
 test('a run that has ended, and not as it should, is no success', async () => {
@@ -80,6 +92,19 @@ test('nothing that a sandbox says reaches the terminal as a control character', 
   expect(drawn).toContain('␛[2J')
   expect(drawn).toContain('<U+202E>')
   expect(drawn).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+})
+
+test.each([
+  ['accented letters', 'é'],
+  ['spaces', ' '],
+  ['spaces that are not ASCII', '\u00A0'],
+])('a line of 190,000 %s is drawn and followed in seconds', async (_what, character) => {
+  const tree = await hostile(`x${character.repeat(190_000)}x`)
+  const began = process.cpuUsage()
+  for (const full of [false, true]) expect(renderTree(tree, { ...plain, full })).toContain('printed')
+  expect(milestones(tree, 80).flatMap(({ lines }) => lines()).length).toBeGreaterThan(20)
+  // Quadratic work on such a line takes minutes.
+  expect(process.cpuUsage(began).user).toBeLessThan(30_000_000)
 })
 
 /** A program of so many lines and calls. */

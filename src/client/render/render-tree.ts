@@ -3,7 +3,7 @@ import type { RunTree } from '../history/index.js'
 import { type Branch, drawBranches } from './branch.js'
 import { colorsFor } from './colors.js'
 import { formatCost, formatTokens } from './format.js'
-import { type Line, part, printLine, type Style } from './line.js'
+import { factLines, type Line, part, printLine, type Style } from './line.js'
 import { oneLine } from './neutralise.js'
 import { durationOf, type Scene } from './scene.js'
 import { inWords, type Status, statusMark } from './status-mark.js'
@@ -46,13 +46,14 @@ function headLines(tree: RunTree, scene: Scene, columns: number): readonly Line[
   const asked = tree.type === 'agent' ? tree.question : ''
   const indented = (text: string, style: Style, limit?: number): readonly Line[] =>
     textBlock(text, { columns: columns - 2, style, limit, prose: true }).map((line) => [part('  '), ...line])
+  const counts = [durationOf(tree, scene), ...counted, plural(toolCalls, 'tool call'), ...spent]
   return [
     [
       statusMark(standing),
       part(` ${oneLine(workflowId)}`, 'bold'),
       part(`  ${oneLine(workflowType)} · ${inWords(standing)}`),
     ],
-    ...indented([durationOf(tree, scene), ...counted, plural(toolCalls, 'tool call'), ...spent].join(' · '), 'dim'),
+    ...indented(factLines(counts, columns - 2).join('\n'), 'dim'),
     ...indented(made.join(' · '), 'dim'),
     ...indented(asked, 'plain', scene.full ? undefined : shownQuestionLines),
     ...(tree.lacksBeginning ? indented(beginningIsGone, 'yellow') : []),

@@ -17,7 +17,7 @@ export interface TextBlockOptions {
 /** A text of several lines: safe to print, and cut with a count of what is missing. */
 export function textBlock(text: string, options: TextBlockOptions): readonly Line[] {
   const { columns, style = 'plain', limit, keep = 'head', prose = false } = options
-  const whole = neutralise(text.replace(/^(?:[^\S\n]*\n)+|\s+$/g, ''))
+  const whole = neutralise(text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd())
   if (whole === '') return []
   const lines = whole.split('\n').flatMap((line) => (prose || limit === undefined ? wrap(line, columns) : [line]))
   const shown = (some: readonly string[]): Line[] => some.map((line) => [part(line, style)])

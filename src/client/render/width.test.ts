@@ -44,3 +44,16 @@ test('nothing is lost by breaking lines', () => {
     expect(wrap(text, columns).join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
   }
 })
+
+test('a long line of any characters is measured, cut and broken in time that grows with its length', () => {
+  for (const character of ['é', '東', '👩‍👩‍👧', '🇨🇭', 'e\u0301\u0302', ' ', '\u0301']) {
+    const text = character.repeat(200_000 / character.length)
+    const began = process.cpuUsage()
+    const width = widthOf(text)
+    expect(wrap(text, 80).join('').trim()).toBe(text.trim())
+    expect(widthOf(cutToWidth(text, 80))).toBeLessThanOrEqual(80)
+    // With the whole line given to the segmenter this takes minutes.
+    expect(process.cpuUsage(began).user).toBeLessThan(20_000_000)
+    expect(width).toBe((widthOf(character.repeat(10)) / 10) * (text.length / character.length))
+  }
+})

@@ -9,9 +9,17 @@ const ascii = /^[\x20-\x7E]*$/
 
 /** Columns a text takes on a terminal. The text is one line, and neutralised. */
 export function widthOf(text: string): number {
+  return widthUpTo(text, Infinity)
+}
+
+/** Columns a text takes; counting stops when `most` is exceeded, because a hostile line may be very long. */
+export function widthUpTo(text: string, most: number): number {
   if (ascii.test(text)) return text.length
   let width = 0
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment)
+  for (const segment of graphemesOf(text)) {
+    width += graphemeWidth(segment)
+    if (width > most) break
+  }
   return width
 }
 
@@ -22,7 +30,7 @@ export function cutToWidth(text: string, columns: number): string {
   if (ascii.test(text)) return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`
   let width = 0
   let fits = ''
-  for (const { segment } of graphemes.segment(text)) {
+  for (const segment of graphemesOf(text)) {
     width += graphemeWidth(segment)
     if (width <= columns - 1) fits += segment
     else if (width > columns) return `${fits}…`
@@ -32,11 +40,11 @@ export function cutToWidth(text: string, columns: number): string {
 
 /** Breaks a line into pieces that fit, at spaces where there are some. At least one character a piece. */
 export function wrap(text: string, columns: number): readonly string[] {
-  if (widthOf(text) <= columns) return [text]
+  if (widthUpTo(text, columns) <= columns) return [text]
   const lines: string[] = []
   let line = ''
   let width = 0
-  for (const { segment } of graphemes.segment(text)) {
+  for (const segment of graphemesOf(text)) {
     const added = graphemeWidth(segment)
     if (width + added > columns && line !== '') {
       const space = segment === ' ' ? line.length : line.lastIndexOf(' ')
@@ -58,6 +66,22 @@ export function padEnd(text: string, columns: number): string {
 
 export function padStart(text: string, columns: number): string {
   return ' '.repeat(Math.max(columns - widthOf(text), 0)) + text
+}
+
+/** Code units given to the segmenter at once: its cost grows with the square of its input. */
+const pieceUnits = 64
+
+function* graphemesOf(text: string): Generator<string, void, undefined> {
+  for (let start = 0; start < text.length;) {
+    const piece = text.slice(start, start + pieceUnits)
+    const isLast = start + piece.length === text.length
+    for (const { segment, index } of graphemes.segment(piece)) {
+      // The last grapheme of a piece may be incomplete: it begins the next piece, unless it fills a whole one.
+      if (!isLast && index > 0 && index + segment.length === piece.length) break
+      start += segment.length
+      yield segment
+    }
+  }
 }
 
 function graphemeWidth(segment: string): number {

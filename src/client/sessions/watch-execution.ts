@@ -38,8 +38,10 @@ export async function watchExecution(
     }
     onChange(onlyCell({ ...builder.tree(), startedAt }, execution.source))
   }
-  while (!signal.aborted) {
+  for (let isLast = false; !isLast;) {
     await delay(lookMs, undefined, { signal }).catch(() => undefined)
+    // Not after the look: the execution may end during it, and then only another look sees the end.
+    isLast = signal.aborted
     await look().catch(() => undefined)
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { daemonProblems, isOldRunc } from './check.js'
+import { daemonProblems, isOldRunc, transportProblems } from './check.js'
 import { usesUserNamespace } from './daemon-facts.js'
 
 test.each(['1.1.5+ds1', '1.2.7', '1.3.0', '1.3.2', '0.1.1', '1.0.0-rc93'])('runc %s is too old', (version) => {
@@ -34,4 +34,20 @@ test('rootless and remapped daemons are known by their security options', () => 
   expect(usesUserNamespace({ SecurityOptions: ['name=seccomp,profile=default', 'name=userns'] })).toBe(true)
   expect(usesUserNamespace({ SecurityOptions: ['name=rootless'] })).toBe(true)
   expect(usesUserNamespace({ SecurityOptions: ['name=seccomp'] })).toBe(false)
+})
+
+test.each([
+  [{ DOCKER_HOST: 'tcp://10.0.0.1:2375' }, 1],
+  [{ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, 1],
+  [{ DOCKER_HOST: 'http://docker:2375' }, 1],
+  [{ DOCKER_HOST: 'tcp://10.0.0.1:2376' }, 0],
+  [{ DOCKER_HOST: 'tcp://10.0.0.1:2377', DOCKER_TLS_VERIFY: '1' }, 0],
+  [{ DOCKER_HOST: 'unix:///var/run/docker.sock' }, 0],
+  [{}, 0],
+])('a daemon that is reached by %j has %i warnings about that', (environment, count) => {
+  const problems = transportProblems(environment)
+  expect(problems).toHaveLength(count)
+  for (const problem of problems) {
+    expect(problem).toMatchObject({ severity: 'warning', message: expect.stringMatching(/is not encrypted/) })
+  }
 })

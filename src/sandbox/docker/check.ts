@@ -1,4 +1,5 @@
 import type { BackendCheck, BackendProblem } from '../backend.js'
+import type { Environment } from '../cache-directory.js'
 import {
   isPodman,
   keepsCheckpoints,
@@ -35,6 +36,7 @@ export async function checkDaemon({
       Promise.all([readVersion(engine, signal), readInfo(engine, signal), inspectImage(signal)]),
     )
     const problems = [
+      ...transportProblems(process.env),
       ...daemonProblems(info, runtime),
       ...(isPodman(version) ? podmanProblems : []),
       ...runcProblems(version, runtime),
@@ -62,6 +64,17 @@ function parkingOf(isKept: boolean): string {
   return isKept
     ? 'sandboxes that wait are kept on disk'
     : 'sandboxes that wait are rebuilt ("experimental": true in daemon.json keeps them on disk)'
+}
+
+/** How the daemon is reached: as dockerode reads the environment. */
+export function transportProblems(environment: Environment): BackendProblem[] {
+  const host = environment['DOCKER_HOST'] ?? ''
+  const usesTls = environment['DOCKER_TLS_VERIFY'] === '1' || host.endsWith(':2376')
+  if (!/^(?:tcp|http):/.test(host) || usesTls) return []
+  const message = `${host} is not encrypted and asks nobody who they are: whoever reaches it owns the daemon's host`
+  const remedy =
+    'Use TLS with client certificates (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH), or a socket through an SSH tunnel.'
+  return [{ severity: 'warning', message, remedy }]
 }
 
 /** What the daemon can't enforce. */

@@ -4,7 +4,7 @@ import type { Check } from '../../../worker/doctor/index.js'
 import { exitCodes } from '../exit-code.js'
 import { wantsColor } from '../../render/colors.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
-import { print } from '../terminal.js'
+import { print, printDrawn } from '../terminal.js'
 
 /** `ptc doctor`: what is missing, what is too old, what to do. */
 export function doctorCommand(): Command {
@@ -20,7 +20,8 @@ async function examineAll({ config, json }: ConfigOption & JsonOption): Promise<
   const { examine } = await import('../../../worker/doctor/index.js')
   const { stateDirectory } = await import('../project.js')
   const checks = await examine({ config, stateDirectory: stateDirectory() })
-  print(json === true ? JSON.stringify(checks, null, 2) : checks.map(formatCheck).join('\n'))
+  if (json === true) print(JSON.stringify(checks, null, 2))
+  else printDrawn(checks.map(formatCheck).join('\n'))
   if (checks.some(({ status }) => status === 'error')) process.exitCode = exitCodes.failed
 }
 

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { unlessAborted } from '../../../common/abort.js'
 import { catchInterrupts } from '../interrupts.js'
 import { jsonOption, type JsonOption } from '../options.js'
-import { print } from '../terminal.js'
+import { print, printDrawn } from '../terminal.js'
 
 interface Options extends JsonOption {
   readonly full?: boolean
@@ -35,5 +35,5 @@ async function show(id: string, { json, full, run }: Options): Promise<void> {
   if (json === true) return print(JSON.stringify(tree, null, 2))
   const { stdout } = process
   const width = stdout.isTTY ? stdout.columns : 120
-  print(renderTree(tree, { width, color: wantsColor(stdout, process.env), full: full === true }))
+  printDrawn(renderTree(tree, { width, color: wantsColor(stdout, process.env), full: full === true }))
 }

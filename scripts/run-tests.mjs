@@ -38,16 +38,11 @@ export function choiceOf(projects) {
  * @param {number} [options.seconds] vitest is ended after these
  * @param {string[]} [options.vitestOptions] for every run of vitest
  * @param {string[]} [options.problems] what failed before the tests
+ * @param {string} [options.report] the file for results and durations
  */
 export async function runTests(selection, options = {}) {
-  const {
-    tell = () => [],
-    repeatsFailedFiles = false,
-    seconds = 24 * 3600,
-    vitestOptions = [],
-    problems = [],
-  } = options
-  const { report = join(root, 'test-report.json') } = options
+  const { tell = () => [], repeatsFailedFiles = false, seconds = 24 * 3600, problems = [] } = options
+  const { vitestOptions = [], report = join(root, 'test-report.json') } = options
   const docker = process.env['PTC_TEST_DOCKER'] ?? 'auto'
   if (!dockerModes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${dockerModes.join(', ')}.`)
   const begun = performance.now()
@@ -59,49 +54,58 @@ export async function runTests(selection, options = {}) {
         env: { PTC_TEST_DOCKER: docker },
       })
     const first = await run('first', selection)
-    const flaky = repeatsFailedFiles ? await repeatFailedFiles(first, run) : []
+    const { flaky, repeats } = repeatsFailedFiles ? await repeatFailedFiles(first, run) : { flaky: [], repeats: [] }
     const files = first.files.map((each) => flaky.find(({ first }) => first === each)?.second ?? each)
     writeFileSync(report, `${JSON.stringify({ files, flaky }, undefined, 2)}\n`)
-    const allProblems = [...problems, ...problemsOf(first), ...(await tell())]
+    const allProblems = [...problems, ...problemsOf(first), ...repeats.flatMap(whyNotComplete), ...(await tell())]
     printSummary(files, flaky, allProblems)
     counts = countsOf(files)
     counts.failed += allProblems.length
-    if (first.interruptedBy) return exitCodeOf(first.interruptedBy)
+    const interruptedBy = [first, ...repeats].map((run) => run.interruptedBy).find(Boolean)
+    if (interruptedBy) return exitCodeOf(interruptedBy)
     return counts.failed === 0 ? 0 : 1
   })
 }
 
 /** What failed beside tests: one failure each. */
-function problemsOf({ files, unhandled, unfinished, code, signal, ...run }) {
-  const problems = unhandled.map((message) => `an error that belongs to no test file: ${message}`)
-  const notEnded = unfinished.length === 0 ? '' : `; not at their end: ${unfinished.map(nameOf).join(', ')}`
-  if (run.interruptedBy) return [...problems, `interrupted by ${run.interruptedBy}${notEnded}`]
-  if (run.isCutOff) return [...problems, `cut off by the time limit${notEnded}`]
-  if (!run.isComplete) return [...problems, `vitest ended (${signal ?? `exit code ${code}`}) before its tests did`]
-  if (files.every(({ passed, failures }) => passed + failures.length === 0)) return [...problems, 'no test ran']
+function problemsOf(run) {
+  const problems = run.unhandled.map((message) => `an error that belongs to no test file: ${message}`)
+  const early = whyNotComplete(run)
+  if (early.length > 0) return [...problems, ...early]
+  const howItEnded = run.signal ?? `exit code ${run.code}`
+  if (!run.isComplete) return [...problems, `vitest ended with ${howItEnded} before its tests did`]
+  if (run.files.every(({ passed, failures }) => passed + failures.length === 0)) return [...problems, 'no test ran']
   // A global tear-down that breaks, for one.
-  const isExplained = problems.length > 0 || files.some(hasFailed)
-  return code === 0 || isExplained ? problems : [`vitest ended with exit code ${code}, and no test failed`]
+  const isExplained = run.code === 0 || problems.length > 0 || run.files.some(hasFailed)
+  return isExplained ? problems : [`vitest ended with ${howItEnded}, and no test failed`]
 }
 
-/** @returns the files that pass by themselves, with both results */
+function whyNotComplete({ interruptedBy, isCutOff, unfinished }) {
+  const notEnded = unfinished.length === 0 ? '' : `; not at their end: ${unfinished.map(nameOf).join(', ')}`
+  if (interruptedBy) return [`interrupted by ${interruptedBy}${notEnded}`]
+  return isCutOff ? [`cut off by the time limit${notEnded}`] : []
+}
+
+/** @returns the files that pass by themselves, with both results, and the runs of vitest */
 async function repeatFailedFiles(first, run) {
-  const failed = first.files.filter(hasFailed)
-  if (failed.length === 0 || !first.isComplete) return []
+  const failed = first.isComplete ? first.files.filter(hasFailed) : []
+  const flaky = []
+  const repeats = []
   if (failed.length > mostFlakyFiles) {
     console.log(`\n${failed.length} test files failed: more than ${mostFlakyFiles}, so none is run once more`)
-    return []
+    return { flaky, repeats }
   }
-  const flaky = []
   for (const [place, file] of failed.entries()) {
     console.log(`\nrunning once more, by itself: ${nameOf(file)}`)
     const again = await run(`again-${place}`, ['--project', file.project, file.file])
+    repeats.push(again)
+    if (again.interruptedBy || again.isCutOff) break
     const second = again.files.find((each) => nameOf(each) === nameOf(file))
     if (again.code !== 0 || second === undefined || hasFailed(second)) continue
     flaky.push({ first: file, second })
     printFlaky(file)
   }
-  return flaky
+  return { flaky, repeats }
 }
 
 function printSummary(files, flaky, problems) {

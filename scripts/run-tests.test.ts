@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 const runTestsModule = new URL('./run-tests.mjs', import.meta.url).href
 
 const passes = `it('passes', () => {})`
-const fails = `it('fails', () => { throw new Error('always wrong') })`
+const fails = `it('fails', () => { throw new Error('wrong in process ' + process.pid) })`
 const failsInHook = `beforeAll(() => { throw new Error('wrong hook') }); ${passes}`
 const doesNotLoad = `throw new Error('wrong file')`
 const endless = `it('is endless', () => new Promise(() => setInterval(() => {}, 1000)))`
@@ -72,6 +72,14 @@ async function runTests(
   return { code, output: printed.stdout + printed.stderr, lastLine }
 }
 
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 it('prints a failure when it happens, counts, and runs nothing again unless asked to', async () => {
   const ended = await runTests({ one: `${passes}; it.skip('is skipped', () => {})`, two: flaky('two') })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '1 passed, 1 failed, 1 skipped' })
@@ -124,6 +132,8 @@ it('has printed failures, and counts them, when a signal ends it', async () => {
   })
   expect(ended, ended.output).toMatchObject({ code: 143, lastLine: '0 passed, 2 failed, 0 skipped' })
   expect(ended.output).toContain('failed: interrupted by SIGTERM; not at their end: fixture one.test.mjs')
+  const testProcess = Number(/wrong in process (\d+)/.exec(ended.output)?.[1])
+  await expect.poll(() => isThere(testProcess)).toBe(false)
 })
 
 it('counts what failed before the tests, and that no test ran', async () => {

@@ -10,6 +10,9 @@ export interface PlannedFile {
 /** Projects that every run of CI has whole; of the others it has one slice. */
 const wholeProjects = new Set(['unit', 'integration', 'attacks'])
 
+/** Shows that a mode does something, so every slice has it in every mode. */
+const proofOfModes = 'test/modes/self.test.ts'
+
 /** Of files that test-seconds.json does not have. */
 const usualSeconds = { unit: 2, other: 10 }
 
@@ -37,7 +40,7 @@ export function longestFirst<File extends PlannedFile>(files: readonly File[]): 
  */
 export function slice<File extends PlannedFile>(files: readonly File[], index: number, count: number): File[] {
   const slices = Array.from({ length: count }, () => ({ files: [] as File[], seconds: 0 }))
-  for (const file of longestFirst(files.filter(({ project }) => !wholeProjects.has(project)))) {
+  for (const file of longestFirst(files.filter((file) => !isInEverySlice(file)))) {
     const least = slices.reduce((one, other) => (other.seconds < one.seconds ? other : one))
     least.files.push(file)
     least.seconds += expectedSeconds(file)
@@ -45,9 +48,13 @@ export function slice<File extends PlannedFile>(files: readonly File[], index: n
   return slices[index - 1]?.files ?? []
 }
 
-/** What CI runs: of some projects all, of the others a slice. */
+function isInEverySlice({ project, file }: PlannedFile): boolean {
+  return wholeProjects.has(project) || file === proofOfModes
+}
+
+/** What CI runs: what is in every slice, and one slice. */
 export function withSlice<File extends PlannedFile>(files: readonly File[], index: number, count: number): File[] {
-  return [...files.filter(({ project }) => wholeProjects.has(project)), ...slice(files, index, count)]
+  return [...files.filter(isInEverySlice), ...slice(files, index, count)]
 }
 
 function nameOf({ project, file }: PlannedFile): string {

@@ -19,6 +19,7 @@ const left = () => Math.max(1, secondsInAll - (performance.now() - begun) / 1_00
 endWithCount()
 setup()
 const problems = check()
+await build()
 await build('chaos')
 const shard = process.argv.find((word) => word.startsWith('--shard')) ?? `--shard=${sliceOfCommit()}/${slices}`
 const projects = ['unit', 'integration', 'attacks', 'chaos', 'long', ...modes]
@@ -34,7 +35,7 @@ function check() {
   const { status, error } = spawnSync('npm', ['run', '--silent', 'check'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
-    timeout: left() * 1_000,
+    timeout: Math.ceil(left() * 1_000),
   })
   return status === 0 ? [] : [`npm run check (${error?.message ?? `exit code ${status}`})`]
 }

@@ -9,6 +9,7 @@ import { hasFailed, resultsOf, wholeFile } from './test-results.mjs'
 
 /** From the request to end to SIGKILL. */
 const graceMs = 15_000
+const hasGroups = process.platform !== 'win32'
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 
 /**
@@ -23,6 +24,8 @@ export async function runVitest(vitestArguments, { lines, seconds, env = {} }) {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env, [resultsVariable]: lines },
+    // A process group of its own, so that nothing of it is left behind.
+    detached: hasGroups,
   })
   const ending = await endOf(child, seconds)
   const results = resultsOf(readLines(lines))
@@ -39,25 +42,35 @@ function endOf(child, seconds) {
   return new Promise((settle) => {
     let interruptedBy
     let isCutOff = false
-    let signalTimer
     let killTimer
-    const end = (delayMs) => {
-      signalTimer ??= setTimeout(() => child.kill('SIGTERM'), delayMs)
-      killTimer ??= setTimeout(() => child.kill('SIGKILL'), delayMs + graceMs)
+    const end = () => {
+      child.kill('SIGTERM')
+      killTimer ??= setTimeout(() => child.kill('SIGKILL'), graceMs)
     }
     const handleAgain = handleSignals((signal) => {
       interruptedBy ??= signal
-      // Ctrl-C and timeout(1) signal the whole process group; a second signal would keep vitest from cleaning up.
-      end(2_000)
+      end()
     })
     const limit = setTimeout(() => {
       isCutOff = true
-      end(0)
+      end()
     }, seconds * 1_000)
     child.once('close', (code, signal) => {
       handleAgain()
-      for (const timer of [limit, signalTimer, killTimer]) clearTimeout(timer)
+      clearTimeout(limit)
+      clearTimeout(killTimer)
+      killGroup(child.pid)
       settle({ code, signal, interruptedBy, isCutOff })
     })
   })
+}
+
+/** A test process does not end by itself when vitest is gone and a test still runs. */
+function killGroup(leader) {
+  if (!hasGroups) return
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch (thrown) {
+    if (thrown.code !== 'ESRCH') throw thrown
+  }
 }

@@ -1,4 +1,5 @@
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
+import { queryRefused } from '../common/queries.js'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
@@ -11,7 +12,7 @@ const expected = 'No workflows registered, not polling for workflow tasks'
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void): void {
   const writeUnexpected = (entry: LogEntry): void => {
-    if (entry.message !== expected) write(entry)
+    if (entry.message !== expected && !isRefusedQuery(entry)) write(entry)
   }
   Runtime.install({
     shutdownSignals: [],
@@ -19,4 +20,9 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
     // The native side would print to the console otherwise, in the middle of whatever is shown there.
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} } },
   })
+}
+
+/** The SDK takes a refused query for a failure of the worker. Whoever sent the query is told. */
+function isRefusedQuery({ message, meta }: LogEntry): boolean {
+  return [message, ...Object.values(meta ?? {})].some((part) => String(part).includes(queryRefused))
 }

@@ -48,7 +48,7 @@ export async function build(which = 'shipped') {
   // The bundle is made even when types are wrong somewhere: one run then tells of everything that is wrong.
   if (existsSync(workflows) && (last.bundled !== bundled || !existsSync(bundle))) {
     progress('bundling workflows')
-    await bundleWorkflows(workflows, bundle)
+    await bundleWorkflows(folder, bundle)
   }
   writeStamp(which, { digest: compiled ? digest : undefined, bundled })
   if (!compiled) stop('the sources do not compile; see above.')
@@ -100,9 +100,13 @@ function removeStale(folder, sources, hasWorkflows) {
   }
 }
 
-async function bundleWorkflows(workflows, bundle) {
+async function bundleWorkflows(folder, bundle) {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
-  const { code } = await bundleWorkflowCode({ workflowsPath: workflows, logger: new DefaultLogger('WARN') })
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(folder, 'workflows/index.js'),
+    workflowInterceptorModules: [join(folder, 'workflows/query-guard.js')],
+    logger: new DefaultLogger('WARN'),
+  })
   // By rename: a worker that starts meanwhile reads the old bundle or the new one, never half of one.
   const unfinished = `${bundle}.${process.pid}`
   writeFileSync(unfinished, code)

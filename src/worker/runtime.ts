@@ -1,4 +1,5 @@
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
+import { queryRefused } from '../common/queries.js'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
@@ -16,7 +17,8 @@ const expected = [
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void): void {
   const writeUnexpected = (entry: LogEntry): void => {
-    if (level === 'DEBUG' || !expected.some((message) => entry.message.startsWith(message))) write(entry)
+    const isExpected = expected.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
+    if (level === 'DEBUG' || !isExpected) write(entry)
   }
   Runtime.install({
     shutdownSignals: [],
@@ -24,4 +26,9 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
     // The native side would print to the console otherwise, in the middle of whatever is shown there.
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} } },
   })
+}
+
+/** The SDK takes a refused query for a failure of the worker. Whoever sent the query is told. */
+function isRefusedQuery({ message, meta }: LogEntry): boolean {
+  return [message, ...Object.values(meta ?? {})].some((part) => String(part).includes(queryRefused))
 }

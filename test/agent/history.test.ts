@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import { queryRun } from '../../src/client/query-run.js'
 import { inMode } from '../support/mode.js'
 import { answerResult, call, code, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
@@ -50,8 +51,13 @@ it('the current details say where a run is', async () => {
   })
   const handle = await stack.startAgent()
   await asked.happened
-  const { currentDetails } = await handle.query<{ readonly currentDetails: string }>('__temporal_workflow_metadata')
-  expect(currentDetails).toBe(
+  const { workflowId } = handle
+  const metadata = await queryRun<{ readonly currentDetails: string }>(
+    stack.client,
+    { workflowId },
+    '__temporal_workflow_metadata',
+  )
+  expect(metadata?.currentDetails).toBe(
     '**cell 1 waits for 1 tool call**\n\nturn 1 of at most 9 · cells 1 · tool calls 1 (1 under way)',
   )
   go.happen(null)

@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../../src/common/errors.js'
+import { queryRefused } from '../../src/common/queries.js'
 import { readableText } from './readable-text.js'
 
 /** Everything that Temporal's web UI can show of a namespace, read as the UI reads it: from the HTTP API behind its pages. */
@@ -44,7 +47,14 @@ export class TemporalUi {
     const token = /_csrf=([^;]+)/.exec(this.#cookie)?.[1] ?? ''
     const headers = { 'content-type': 'application/json', cookie: this.#cookie, 'x-csrf-token': token }
     const body = JSON.stringify({ query: { queryType } })
-    return withPayloads(await this.#fetch(path, { method: 'POST', headers, body }))
+    for (;;) {
+      try {
+        return withPayloads(await this.#fetch(path, { method: 'POST', headers, body }))
+      } catch (thrown) {
+        if (!messageOf(thrown).includes(queryRefused)) throw thrown
+        await delay(100)
+      }
+    }
   }
 
   async #fetch(path: string, init: RequestInit = {}): Promise<unknown> {

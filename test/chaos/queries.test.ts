@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { queryRun } from '../../src/client/query-run.js'
 import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
 
@@ -15,7 +16,7 @@ it('F31: a query to a worker that has to replay the run first changes nothing, a
   const stack = await Stack.start({ tools: [wait], timings: { heartbeat: '30s' } })
   const handle = await stack.startProgram('x = [await wait(n=n) for n in (1, 2, 3)]\nprint(x)')
   await asked.happened
-  const inspect = () => handle.query('inspect')
+  const inspect = () => queryRun(stack.client, handle, 'inspect')
   const before = await inspect()
   const history = await lengthOf(stack)
 

@@ -1,6 +1,7 @@
-import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/sessions.js'
+import { queryRun } from '../query-run.js'
 import { temporalError } from '../temporal-error.js'
 import { type Located, sessionName } from './name.js'
 
@@ -31,13 +32,14 @@ export interface LocatedOwner extends Located {
  * @throws PtcError TEMPORAL_UNREACHABLE when no worker answers
  */
 export async function inspectSession(
-  { workflow }: Client,
+  client: Client,
   { workflowId, runId, type }: LocatedOwner,
 ): Promise<SessionInfo | undefined> {
   const name = type === 'session' ? sessionName(workflowId) : workflowId
   try {
-    const found = await workflow.getHandle(workflowId, runId).query<SessionStatus | null>(sessionMessages.inspect)
-    if (found === null || found.state === 'ending') return undefined
+    // Undefined: it is over; or a run has only just begun, or its worker is older than the question.
+    const found = await queryRun<SessionStatus | null>(client, { workflowId, runId }, sessionMessages.inspect)
+    if (found === undefined || found === null || found.state === 'ending') return undefined
     const { createdAt, lastUsedAt, expiresAt, ...status } = found
     return {
       name,
@@ -50,8 +52,6 @@ export async function inspectSession(
       expiresAt: expiresAt === null ? undefined : new Date(expiresAt),
     }
   } catch (thrown) {
-    // Over; or a run that has only just begun, or whose worker is older than the question.
-    if (thrown instanceof WorkflowNotFoundError || thrown instanceof QueryNotRegisteredError) return undefined
     throw temporalError(thrown, `ask session ${name}`, workflowId)
   }
 }

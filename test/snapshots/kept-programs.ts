@@ -156,6 +156,11 @@ except ToolError as e: s=str(e)`,
     `print(x, g.__name__, await g(a=2), await p(), ToolError, s)`,
   ],
   [
+    'filters of warnings, and functions in the place of builtin ones',
+    [`import warnings, time; warnings.filterwarnings("ignore", message="un"); clocks=[time.time]`],
+    `warnings.warn("unwanted"); warnings.warn("shown"); print(clocks[0] is time.time, asyncio.__name__)`,
+  ],
+  [
     'lines of a traceback',
     [
       `def bad():

@@ -11,6 +11,7 @@ import types
 import warnings
 import weakref
 from inspect import CO_COROUTINE, CORO_CREATED, getcoroutinestate, iscoroutine  # so the program can't replace them
+from itertools import takewhile
 from traceback import StackSummary, TracebackException
 
 RUNNER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -44,19 +45,17 @@ def compile_cell(source, number):
 
 def _hide_runner():
     """`traceback.print_stack` and all that walks the stack end where the runner begins."""
-    own = traceback.walk_stack.__code__.co_filename
+    walk = traceback.walk_stack
+
+    def is_program(place):
+        return not place[0].f_code.co_filename.startswith(RUNNER)
 
     def walk_stack(f):
-        if f is None:
-            f = sys._getframe(1)
-            while f.f_code.co_filename == own:
-                f = f.f_back
-        while f is not None and not f.f_code.co_filename.startswith(RUNNER):
-            yield f, f.f_lineno
-            f = f.f_back
+        if f is None and sys.version_info >= (3, 14):
+            f = sys._getframe(1)  # the frame of the caller, where older ones look when they are iterated
+        return takewhile(is_program, walk(f))
 
-    walk_stack.__qualname__, walk_stack.__module__ = "walk_stack", "traceback"
-    walk_stack.__doc__ = traceback.walk_stack.__doc__
+    walk_stack.__qualname__, walk_stack.__module__, walk_stack.__doc__ = "walk_stack", "traceback", walk.__doc__
     traceback.walk_stack = walk_stack
 
 

@@ -5,14 +5,14 @@ authority: whatever it says is checked again by the host, because the code it ru
 
   channel.py   frames over descriptors that were stdin and stdout, taken away from user code
   output.py    what user code prints, captured and bounded
-  loop.py      an asyncio loop that suspends when nothing but tool calls and long sleeps are left
+  loop.py      asyncio loops that suspend when nothing but tool calls and long sleeps are left; suspension.py does it
   clock.py, program_time.py, randomness.py, tasks.py, own_process.py
                what is the same when a program is run again: time, random numbers, the order of sets of tasks
   replaced.py  what stands for functions of `time` and `os`, and behaves as builtin functions do
   wire_json.py JSON that the program can't change
   tools.py     the tools as async functions
   values.py    values that come in pieces
-  cell.py      compile and run one cell, readable tracebacks, hints
+  cell.py      compile and run one cell, readable tracebacks, hints; more of those in hints.py
   session.py   the step protocol: idempotent by step number, fenced
   saving.py    snapshots of a session between two cells, on request; snapshot.py tells how
 """

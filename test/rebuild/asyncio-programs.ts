@@ -212,6 +212,27 @@ loop = asyncio.get_event_loop(); print(loop.run_until_complete(main()))`,
     ],
   ],
   [
+    'loops of its own, with tasks left over',
+    [
+      String.raw`
+import asyncio
+async def beat(name):
+    for n in range(9):
+        await get(a=[name, n]); await asyncio.sleep(1.5)
+async def main(name):
+    tasks = [asyncio.create_task(beat(name))]
+    return [await get(name), await get(a="second"), [t.get_name() for t in tasks]]
+print(asyncio.run(main("run")))
+with asyncio.Runner() as runner: print(runner.run(main("one")), runner.run(main("two")))
+loop = asyncio.new_event_loop()
+print(loop.run_until_complete(main("loop")))`,
+      String.raw`
+await asyncio.sleep(4); await get("cell")`,
+      String.raw`
+print(loop.run_until_complete(main("again"))); print(len(asyncio.all_tasks(loop))); loop.close()`,
+    ],
+  ],
+  [
     'timers at the same moment',
     [
       String.raw`

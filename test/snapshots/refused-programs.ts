@@ -147,6 +147,7 @@ U=NewType("U",int)`,
     'import enum\nclass F(enum.Flag, boundary=enum.KEEP):\n    A = 1',
     'F: the enumeration F',
   ],
+  ['another event loop', 'import asyncio\nasyncio.set_event_loop(asyncio.new_event_loop())', 'another event loop'],
   ['an attribute of the event loop', 'import asyncio\nasyncio.get_event_loop().mine = {}', 'of the event loop'],
 ]
 

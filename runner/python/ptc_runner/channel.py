@@ -42,8 +42,11 @@ class Channel:
         finally:
             self.sending = False
 
-    def receive(self):
-        """The next frame. Loses nothing when there is no memory for it: it can be asked for again."""
+    def receive(self, must_read=lambda: True):
+        """The next frame. Loses nothing when there is no memory for it: it can be asked for again.
+
+        `must_read` may wait for something else as well; when it says no, there is no frame (None).
+        """
         while True:
             self.frame = self.frame or self._next()
             if self.frame is not None:
@@ -51,6 +54,8 @@ class Channel:
                 if message is None:
                     continue
                 return message
+            if not self.piece and not must_read():
+                return None
             self.piece = self.piece or read(self.source, 1 << 16)
             if not self.piece:
                 raise Closed()

@@ -7,10 +7,13 @@ from time import monotonic  # the real one, whatever the program's `time` says: 
 from .channel import EMBEDDED
 from .errors import CellStop, Interrupt
 
-_setitimer = getattr(signal, "setitimer", None)  # before the program may replace it; Pyodide has none
+# Before the program may replace them; Pyodide has no timer.
+_setitimer = getattr(signal, "setitimer", None)
+_getsignal, _raise_signal = signal.getsignal, signal.raise_signal
 
 STOP_AGAIN = 0.5  # seconds; code that swallows the first stop is stopped again, until the host kills it
 MICROSECONDS = 1_000_000  # in a second
+ORIGIN = 100_000  # seconds that `monotonic` and the loops read when the session begins: some code takes 0 for long ago
 
 
 class ProgramClock:
@@ -26,6 +29,7 @@ class ProgramClock:
         self.origin = 0  # microseconds since the epoch when the session began
         self.now = 0  # what `time` and `datetime` read
         self.loop = 0  # what timers go by: the time waited, for threads, processes and sockets too
+        self.loop_at_answer = 0  # from then on the host measures what is waited
         self.ahead = 0.0  # seconds that a monotonic clock must be ahead of the real one not to be behind `now`
         self.began = monotonic()
 
@@ -39,24 +43,32 @@ class ProgramClock:
     def restore(self, state):
         self.now, self.loop = state
         self.reach(*state)
+        self.answered()
 
-    def measured(self):
-        """What the monotonic clock has read when the session began, and reads now, in seconds."""
-        return self.began, monotonic() + self.ahead
+    def read_measured(self):
+        """Seconds, as they really pass, and those in which this process did not exist."""
+        return ORIGIN + monotonic() - self.began + self.ahead
 
     def measure_on(self, measured):
-        """As on the machine, and in the runner, where that was read."""
-        self.began, now = measured
-        self.ahead = now - monotonic()
+        """As in the runner where that was read."""
+        self.ahead += measured - self.read_measured()
+
+    def answered(self):
+        """The host has an answer: `waited` of the next step begins here."""
+        self.loop_at_answer = self.loop
 
     def step(self, now, waited):
         """A step has begun, milliseconds after the session did and after the last answer, by the workflow's clock."""
         now = int(now * 1000)
-        self.reach(now, now if waited is None else self.loop + int(waited * 1000))
+        self.reach(now, now if waited is None else self.loop_at_answer + int(waited * 1000))
 
     def reach(self, now, loop):
         self.now, self.loop = max(self.now, now), max(self.loop, loop)
         self.ahead = max(self.ahead, self.now / MICROSECONDS - (monotonic() - self.began))
+
+    def catch_up(self):
+        """Between cells, when no timer is set: `loop` need not stay behind for good, and `monotonic` is never far from it."""
+        self.loop = max(self.loop, self.now)
 
     def after(self, seconds):
         """Where both stand when so much time has passed: for `reach`."""
@@ -78,7 +90,7 @@ class ProgramClock:
     def read_loop(self):
         """Seconds."""
         self.loop += 1
-        return self.loop / MICROSECONDS
+        return ORIGIN + self.loop / MICROSECONDS
 
 
 class CellTimer:
@@ -89,6 +101,7 @@ class CellTimer:
         self.limit = 90.0
         self.used = 0.0
         self.running = False
+        self.alarm = None  # of the program itself, with a handler of its own: when it is due, and how often then
         self.step = monotonic()  # when the step began
         self.interrupted_after = None  # milliseconds of the step: then an interrupt from outside reached its code
         signal.signal(signal.SIGINT, self._stop)  # from the host: at its own deadline, or because somebody wants so
@@ -100,19 +113,34 @@ class CellTimer:
         self.step, self.interrupted_after = monotonic(), None
 
     def reset(self, limit):
-        self.limit, self.used = limit, 0.0
+        self.limit, self.used, self.alarm = limit, 0.0, None
+
+    def allow(self, seconds):
+        """So long from now, whatever was used."""
+        self.reset(seconds)
+        self.resume()
 
     def resume(self):
         self.since = monotonic()
         self.running = True
         if not EMBEDDED:
-            _setitimer(signal.ITIMER_REAL, max(self.limit - self.used, 0.001), STOP_AGAIN)
+            if self.alarm and self.alarm[0] <= self.since:  # nothing can run while the host is waited for
+                _setitimer(signal.ITIMER_REAL, self.alarm[1], self.alarm[1])
+                _raise_signal(signal.SIGALRM)
+                return
+            due, every = self.alarm or (self.since + self.limit - self.used, STOP_AGAIN)
+            _setitimer(signal.ITIMER_REAL, max(due - self.since, 0.001), every)
 
     def pause(self):
+        if not self.running:
+            return
         self.running = False
+        now = monotonic()
         if not EMBEDDED:
-            _setitimer(signal.ITIMER_REAL, 0)
-        self.used += monotonic() - self.since
+            left, every = _setitimer(signal.ITIMER_REAL, 0)
+            is_of_program = left > 0 and _getsignal(signal.SIGALRM) != self._stop
+            self.alarm = (now + left, every) if is_of_program else None
+        self.used += now - self.since
 
     def _stop(self, number, _):
         # Never in the runner's own code or in the middle of a frame; the timer fires again, and so does the host.

@@ -25,10 +25,12 @@ def check(session):
         raise CantCopy("open tool calls")
     if any(not task.done() for task in asyncio.all_tasks(loop)):
         raise CantCopy("tasks that have not ended")
-    if loop._ready or any(not timer.cancelled() for timer in loop._scheduled) or session.executor_jobs:
+    if loop._ready or any(not timer.cancelled() for timer in loop._scheduled) or loop._selector.jobs:
         raise CantCopy("callbacks that the loop is to call")
     if loop._default_executor or threading.active_count() > 1:
         raise CantCopy("threads")
+    if session.policy.get_event_loop() is not loop:
+        raise CantCopy("another event loop")
     if loop.get_debug() or loop.get_task_factory() is not loop.own_tasks or loop.get_exception_handler():
         raise CantCopy("a changed event loop")
     if any(not name.startswith("_") for name in vars(loop).keys() - loop.own_names):

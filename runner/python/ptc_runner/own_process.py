@@ -15,6 +15,11 @@ def is_program():
     return get_ident() == _thread
 
 
+def is_thread():
+    """In another thread of the process."""
+    return _thread is not None and get_ident() != _thread
+
+
 def is_forked():
     """In a child process that the program forked: it has a copy of the runner, and must not speak for it."""
     return _thread is None

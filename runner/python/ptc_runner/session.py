@@ -2,29 +2,28 @@
 
 import asyncio
 import builtins
+import contextvars
 import platform
 import random
 import sys
 import time
-from asyncio import all_tasks  # from here on: names that the program may replace in their modules
+from asyncio import all_tasks, get_running_loop, set_event_loop  # from here on: names that the program may replace
 from gc import collect
 
-from . import forked, program_time, randomness, tools
+from . import forked, hints, program_time, randomness, tools
 from .cell import AwaitHints, Namespace, compile_cell, explain, is_async
 from .channel import Channel
 from .clock import CellTimer, ProgramClock
 from .errors import CellStop, Closed
 from .last_step import LastStep
-from .loop import Loop
-from .own_process import is_forked
+from .loop import Loop, Policy, set_event_loop_policy
 from .output import Output
-from .suspension import count_fitting
+from .own_process import is_program
+from .suspension import CLEANUP_SECONDS, Suspension
 from .values import Values
 
 PROTOCOL = 2
-CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
 FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
-POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
 
 
 class Session:
@@ -33,6 +32,7 @@ class Session:
         self.output = Output(self.channel)
         self.namespace = Namespace()
         self.hints = AwaitHints(self.namespace.variables)
+        self.thread_hint = hints.ThreadHint()
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.limits = {}
@@ -44,16 +44,17 @@ class Session:
         self.fresh = []  # those not yet handed over
         self.call_index = 0  # of the last call made in this session
         self.calls_in_cell = 0
-        self.executor_jobs = 0
-        self.wakes = 0  # suspensions in a row that ended with nothing but time
+        self.suspension = Suspension(self)
         self.began = time.time()
         self.builtins = {}  # as the program found them
         self.modules = frozenset()  # their names; also as the program found them
         self.spoiled = None  # why nothing can be run here: a restore that failed
+        self.context = contextvars.copy_context()  # that of the cells
+        # For cells with top-level await. Others run outside of it, so that asyncio.run() works as in any script.
         self.loop = Loop(self)
-        asyncio.set_event_loop(self.loop)
-        # A cell without top-level await runs outside the loop, so that asyncio.run() works as in any script.
-        asyncio.run = lambda main, **_: self.loop.run_until_complete(main)
+        self.policy = Policy(self)
+        set_event_loop_policy(self.policy)
+        set_event_loop(self.loop)
 
     # -- the host's side
 
@@ -65,10 +66,12 @@ class Session:
         except Closed:
             pass
 
-    def _next_step(self, wanted):
-        """Blocks for the frame that may come next; every other frame is answered here."""
+    def _next_step(self, wanted, must_read=lambda: True):
+        """Blocks for the frame that may come next; every other frame is answered here. None: see Channel.receive."""
         while True:
-            frame = self._receive()
+            frame = self._receive(must_read)
+            if frame is None:
+                return None
             kind, fence = frame["type"], frame["fence"]
             if fence < self.fence:
                 self._refuse(frame, "fenced", f"{fence} is older than {self.fence}")
@@ -97,7 +100,6 @@ class Session:
                 self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
             else:
                 self.take(frame)
-                self.clock.step(frame["now"], frame.get("waited"))
                 return frame
 
     def take(self, frame):
@@ -110,10 +112,10 @@ class Session:
 
         return saving
 
-    def _receive(self):
+    def _receive(self, must_read):
         while True:
             try:
-                return self.channel.receive()
+                return self.channel.receive(must_read)
             except MemoryError:
                 if not self.values.relieve():
                     raise
@@ -160,18 +162,24 @@ class Session:
         answer = {**message, **self.last.told(), "output": self.output.take(note)}
         self.channel.send(answer)
         self.last.answer = answer
+        self.clock.answered()
 
     # -- the program's side
 
     def _cell(self, frame):
-        self.calls_in_cell = self.wakes = 0
+        self.clock.step(frame["now"], frame.get("waited"))
+        self.calls_in_cell = 0
+        self.suspension.begin_cell()
+        self._prepare_loop()
+        self.context = self.context.copy()  # so that a task left over from the last cell can't have entered it
         self.output.begin()
         self.timer.reset(self.limits["cell_seconds"])
         with self.hints:
             answer = self._run(frame)
         forked.leave_child(answer)
+        self.suspension.end()
         try:
-            self._reply(answer, self.hints.text(len(self.calls)))
+            self._reply(answer, self.hints.text(len(self.calls)) + self.thread_hint.text())
         except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
             self._abandon()
             self._reply({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
@@ -183,9 +191,9 @@ class Session:
             code = compile_cell(self._value(frame, "source"), frame["cell"])
             self.values.forget()
             if is_async(code):
-                self.loop.run_until_complete(eval(code, self.namespace.variables))
+                self.loop.run_cell(eval(code, self.namespace.variables), self.context)
             else:
-                exec(code, self.namespace.variables)
+                self.context.run(exec, code, self.namespace.variables)
             return {"type": "completed"}
         except Closed:
             raise
@@ -200,9 +208,19 @@ class Session:
             return {"type": "failed", "kind": "code_error", "error": f"SystemExit: {leave.code}"}
         except BaseException as error:
             self.timer.pause()
-            return {"type": "failed", "kind": "code_error", "error": explain(error)}
+            return {"type": "failed", "kind": "code_error", "error": explain(error) + hints.for_error(error)}
         finally:
             self.timer.pause()
+
+    def _prepare_loop(self):
+        """Nothing that an earlier cell did to its loop ends those of later ones."""
+        if self.loop.is_closed():
+            self.loop = Loop(self)
+        self.loop.revive()
+        if self.policy.get_event_loop().is_closed():
+            set_event_loop(self.loop)
+        if all(timer.cancelled() for timer in self.loop._scheduled):
+            self.clock.catch_up()
 
     def _abandon(self):
         """After a stop nothing of the program goes on: its tasks are cancelled, its open calls forgotten."""
@@ -210,8 +228,7 @@ class Session:
         for task in all_tasks(self.loop):
             task.cancel()
         self.loop.set_exception_handler(lambda *_: None)
-        self.timer.reset(CLEANUP_SECONDS)
-        self.timer.resume()
+        self.timer.allow(CLEANUP_SECONDS)
         try:
             for _ in range(3):  # one turn to raise CancelledError, more for what it wakes; also forgets a pending stop
                 self.loop.stop()
@@ -237,57 +254,30 @@ class Session:
         if self.calls_in_cell > self.limits["calls_per_cell"]:
             limit = self.limits["calls_per_cell"]
             raise CellStop("limit_exceeded", f"more than {limit} tool calls in one cell. Make the rest in the next cell.")
+        loop = get_running_loop()
+        if not is_program() or not isinstance(loop, Loop):
+            where = "in the cell's own thread, in its loop or that of asyncio.run() or asyncio.new_event_loop()"
+            raise RuntimeError(f"{tool}() can be awaited {where}; from another: asyncio.run_coroutine_threadsafe(..., loop)")
         self.call_index += 1
-        future = self.loop.create_future()
+        future = loop.create_future()
         index = self.call_index
         self.calls[index] = (tool, future)
         self.fresh.append({"call": index, "tool": tool, "arguments": arguments})
-        self.wakes = 0
+        self.suspension.wakes = 0
         try:
             return await future
         finally:  # also when the code stopped waiting: a timeout, a cancelled task
             if self.calls.pop(index, None):
                 self.fresh = [call for call in self.fresh if call["call"] != index]
 
-    def suspend(self, timeout):
-        """Hands over the new calls and blocks until the host goes on."""
-        if is_forked():
-            return forked.wait(self.clock, timeout)
-        self.timer.pause()
-        count = count_fitting(self.fresh, self.channel.limit)
-        calls, self.fresh = self.fresh[:count], self.fresh[count:]
-        more = bool(self.fresh)
-        wake_in = 0 if more else self._wake_in(timeout)
-        try:
-            self._reply({"type": "suspended", "calls": calls, "wake_in": wake_in})
-        except ValueError as problem:  # a call that is larger than a frame
-            raise CellStop("limit_exceeded", f"{problem}: pass less to one tool call") from None
-        due = None if timeout is None or more else self.clock.after(timeout)
-        frame = self._next_step("advance")
-        if "stop" in frame:
-            raise CellStop("timed_out", frame["stop"])
-        try:
-            for result in frame["results"]:
-                self._deliver(result["call"], result["outcome"])
-        finally:
-            self.values.forget()
-        if not frame["results"] and due is not None:  # only time has passed: the timer is due, by definition
-            self.clock.reach(*due)
-        self.timer.resume()
-
-    def _wake_in(self, timeout):
-        """A wake is a durable step, so a program that polls while calls are open is woken ever more seldom."""
-        if timeout is None:
-            return None
-        floor = min(POLL_FLOOR * 2**self.wakes, POLL_CEILING) if self.calls else 0
-        self.wakes += 1
-        return max(timeout, floor)
+    def suspend(self, timeout, selector, polls):
+        self.suspension.wait(timeout, selector, polls)
 
     def _deliver(self, index, outcome):
         tool, future = self.calls.pop(index, (None, None))
-        if future is None or future.done():  # the code no longer waits for it
+        if future is None or future.done() or future.get_loop().is_closed():  # the code no longer waits for it
             return
-        self.wakes = 0
+        self.suspension.wakes = 0
         if outcome["status"] == "ok":
             future.set_result(self._value(outcome, "value"))
         else:

@@ -23,9 +23,10 @@ except ImportError:  # Pyodide
 def read(session):
     """Settings that can be set again, as data."""
     decimal = sys.modules.get("decimal")
+    of_cells = session.context.run
     return {
         "clock": session.clock.state(),
-        "measured": session.clock.measured(),
+        "measured": session.clock.read_measured(),
         "random": random.getstate(),
         "stream": session.randomness.position,
         "tasks": tasks.state(),
@@ -40,7 +41,7 @@ def read(session):
         "collects": gc.isenabled(),
         "thresholds": gc.get_threshold(),
         "warnings": list(warnings.filters),
-        "decimal": decimal and decimal.getcontext().copy(),
+        "decimal": decimal and of_cells(decimal.getcontext).copy(),
         "temporary": sys.modules["tempfile"].tempdir if "tempfile" in sys.modules else None,
         "names": _names_to_come(),
         "attributes": {(name, key): getattr(sys.modules[name], key) for name, key in ATTRIBUTES if name in sys.modules},
@@ -68,7 +69,7 @@ def write(session, settings):
     warnings.resetwarnings()
     warnings.filters.extend(settings["warnings"])
     if settings["decimal"]:
-        sys.modules["decimal"].setcontext(settings["decimal"])
+        session.context.run(sys.modules["decimal"].setcontext, settings["decimal"])
     if settings["temporary"] is not None and "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = settings["temporary"]
     if settings["names"]:

@@ -27,7 +27,7 @@ from .classes import is_made_here
 from .copying import Copier, Restorer
 from .errors import CantCopy
 
-FORMAT = 2
+FORMAT = 3
 DEPTH = 2_000  # calls in calls; one that code has raised would not keep pickle from the end of the stack
 LONGEST = 200  # characters of a reason
 PYTHON = f"{sys.implementation.cache_tag} {sys.version} {sys.platform} {sys.byteorder}"

@@ -6,6 +6,7 @@ process: a program that goes through one and calls tools would make other calls 
 
 import asyncio
 import itertools
+from asyncio import _get_running_loop
 
 _numbers = itertools.count(1)
 _names = itertools.count(1)  # as asyncio counts them, where nobody can set it
@@ -43,7 +44,8 @@ class Future(_Numbered, asyncio.Future):
 
 def as_completed(fs, **options):
     # asyncio makes tasks of a *set* of coroutines, in the order of their addresses. Made here, they keep that of the code.
-    if not asyncio.isfuture(fs) and not asyncio.iscoroutine(fs):  # a mistake: asyncio says so
+    # Without a loop that is not possible, and a single future or coroutine is a mistake: asyncio says so.
+    if _get_running_loop() and not asyncio.isfuture(fs) and not asyncio.iscoroutine(fs):
         fs = [asyncio.ensure_future(each) for each in dict.fromkeys(fs)]
     return _as_completed(fs, **options)
 

@@ -1,3 +1,4 @@
+import { asyncioCases } from './asyncio-cases.js'
 import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
 import { lifeCases } from './life-cases.js'
@@ -6,6 +7,7 @@ import { pythonCases } from './python-cases.js'
 import { repeatCases } from './repeat-cases.js'
 import { type CaseDefinition, type Claims, Scene } from './scene.js'
 import { stepCases } from './step-cases.js'
+import { threadCases } from './thread-cases.js'
 import { timeCases } from './time-cases.js'
 import { plantedSecret, wallCases } from './wall-cases.js'
 import type { SandboxBackend } from '../backend.js'
@@ -35,6 +37,8 @@ const timeoutMs = 180_000
 const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]])[] = [
   ['calls', callCases],
   ['time', timeCases],
+  ['asyncio', asyncioCases],
+  ['an event loop', threadCases],
   ['cells', cellCases],
   ['ordinary Python', pythonCases],
   ['cells over a limit', limitCases],

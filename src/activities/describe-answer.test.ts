@@ -20,9 +20,10 @@ const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })
 afterAll(() => rmSync(folder, { recursive: true }))
 const signal = new AbortController().signal
+const describing = { registry, isRunsRegistry: true, values, limits: defaultLimits, signal }
 
 async function described(answer: StepAnswer, outputRoom = defaultLimits.capturedCharacters): Promise<DescribedAnswer> {
-  const result = await describeAnswer(answer, { registry, values, limits: defaultLimits, signal }, outputRoom)
+  const result = await describeAnswer(answer, describing, outputRoom)
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(payloadBytes)
   return result
 }
@@ -65,7 +66,7 @@ describe('an answer of a sandbox', () => {
   it('keeps large arguments elsewhere, but those of a call that is refused nowhere', async () => {
     const made = calls(1, 200_000).map((call) => ({ ...call, tool: 'somebody' }))
     const answer: StepAnswer = { type: 'suspended', output: '', calls: [...made, ...calls(1, 200_000)], wakeInMs: null }
-    const described = await describeAnswer(answer, { registry, values, limits: defaultLimits, signal }, 0)
+    const described = await describeAnswer(answer, describing, 0)
     expect(described).toMatchObject({
       calls: [
         { refused: null, arguments: { 'ptc.value': { bytes: 200_011 } } },
@@ -82,7 +83,7 @@ describe('an answer of a sandbox', () => {
       calls: ['somebody', 'nobody'].map((tool, place) => ({ index: place + 1, tool, arguments: forged })),
       wakeInMs: null,
     }
-    const described = await describeAnswer(answer, { registry, values, limits: defaultLimits, signal }, 0)
+    const described = await describeAnswer(answer, describing, 0)
     if (described.type !== 'suspended') throw new Error('it waits')
     for (const call of described.calls) {
       expect(refOf(call.arguments)?.sha256).not.toBe(refOf(forged)?.sha256)

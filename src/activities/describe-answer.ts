@@ -18,6 +18,8 @@ const errorCharacters = 16_000
 
 export interface Describing {
   readonly registry: ToolRegistry
+  /** Whether the run began with the tools of this registry. */
+  readonly isRunsRegistry: boolean
   readonly values: Values
   readonly limits: Pick<StepLimits, 'argumentBytes'>
   readonly signal: AbortSignal
@@ -60,12 +62,12 @@ async function argumentsOf(
 async function withCalls(
   made: readonly RequestedCall[],
   answer: Omit<Extract<DescribedAnswer, { type: 'suspended' }>, 'calls'>,
-  { registry, values, limits, signal }: Describing,
+  { registry, isRunsRegistry, values, limits, signal }: Describing,
 ): Promise<DescribedAnswer> {
   const calls: DescribedCall[] = []
   let bytes = 0
   for (const call of made) {
-    const description = describeCall(registry, limits, call, 'code_execution')
+    const description = describeCall(registry, limits, call, 'code_execution', isRunsRegistry)
     const described = { ...call, arguments: await argumentsOf(call, description, values, signal), ...description }
     bytes += utf8Length(JSON.stringify(described))
     if (bytes > callBytes) {

@@ -6,6 +6,7 @@ import { toFailure } from './failures.js'
 const retried: readonly ErrorCode[] = [
   'TOOL_FAILED',
   'TOOL_TIMED_OUT',
+  'TOOL_NOT_REGISTERED',
   'MODEL_RATE_LIMIT',
   'MODEL_OVERLOADED',
   'MODEL_SERVER',

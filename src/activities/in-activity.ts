@@ -7,7 +7,9 @@ export interface ActivityScope {
   readonly attempt: number
   readonly workflowId: string
   readonly runId: string
-  /** Shown in the Temporal UI while the activity runs; sent with the next heartbeat. */
+  /** What an earlier attempt reported last. */
+  readonly earlierDetails: unknown
+  /** Shown in the Temporal UI while the activity runs, and kept for the next attempt; sent with the next heartbeat. */
   readonly report: (details: unknown) => void
 }
 
@@ -17,25 +19,33 @@ export interface ActivityScope {
  */
 export async function inActivity<Result>(
   work: (scope: ActivityScope) => Promise<Result>,
-  isLastAttempt: (attempt: number) => boolean = () => false,
+  isLastAttempt: (attempt: number, earlierDetails: unknown) => boolean = () => false,
 ): Promise<Result> {
   const context = Context.current()
-  const { attempt, workflowExecution, heartbeatTimeoutMs } = context.info
-  let details: unknown
-  const beat = heartbeatTimeoutMs ? setInterval(() => context.heartbeat(details), heartbeatTimeoutMs / 3) : undefined
+  const { attempt, workflowExecution, heartbeatTimeoutMs, heartbeatDetails } = context.info
+  // A heartbeat without details would erase those of earlier attempts.
+  let details: unknown = heartbeatDetails
+  let sent = details
+  const beat = (): void => {
+    sent = details
+    context.heartbeat(details)
+  }
+  const timer = heartbeatTimeoutMs ? setInterval(beat, heartbeatTimeoutMs / 3) : undefined
   try {
     return await work({
       signal: context.cancellationSignal,
       attempt,
       workflowId: workflowExecution?.workflowId ?? '',
       runId: workflowExecution?.runId ?? '',
+      earlierDetails: heartbeatDetails,
       report: (latest) => {
         details = latest
       },
     })
   } catch (thrown) {
-    throw toFailure(thrown, isLastAttempt(attempt))
+    if (details !== sent) beat()
+    throw toFailure(thrown, isLastAttempt(attempt, heartbeatDetails))
   } finally {
-    clearInterval(beat)
+    clearInterval(timer)
   }
 }

@@ -13,9 +13,9 @@ import { snapshotSession } from './snapshots.js'
 import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './sessions.js'
 
 /** The activities of role `workflow`. */
-export function workflowActivities(plan: RunPlan, values: Values) {
+export function workflowActivities(plan: RunPlan, registry: ToolRegistry, values: Values) {
   return {
-    [activityNames.planRun]: planRun(plan),
+    [activityNames.planRun]: planRun(plan, registry, values),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }
@@ -34,7 +34,7 @@ export function modelActivities(
 /** The activities of role `sandbox`: what any host does, and what only the session's own can. */
 export function sandboxActivities(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
   return {
-    anyHost: { [activityNames.openSession]: openSession(host, hostQueue) },
+    anyHost: { [activityNames.openSession]: openSession(host, registry, values, hostQueue) },
     ownHost: {
       [activityNames.advanceSession]: advanceSession(host, registry, values),
       [activityNames.interruptSession]: interruptSession(host),

@@ -19,6 +19,7 @@ import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
 import { keepTurn, messagesOf } from './conversation.js'
 import { inActivity } from './in-activity.js'
+import { documentationOf, isRunsRegistry } from './tool-set.js'
 
 /** Activity `model.turn`: one reply of the model, and a host's look at every direct call in it. */
 export function modelTurn(
@@ -27,10 +28,10 @@ export function modelTurn(
   values: Values,
   instructions: string | undefined,
 ) {
-  return ({ model, limits, conversation: past, said }: ModelTurnInput): Promise<ModelTurnResult> =>
+  return ({ model, limits, tools: runTools, conversation: past, said }: ModelTurnInput): Promise<ModelTurnResult> =>
     inActivity(async ({ signal, report }) => {
       crashPoint('model.begins')
-      const tools = registry.documentation()
+      const tools = await documentationOf(runTools, registry, values, signal)
       const prompt = buildPrompt({ tools, limits, ...(instructions === undefined ? {} : { instructions }) })
       const { earlier, now } = await messagesOf(values, past, said, signal)
       const messages: Message[] = [...earlier, ...now]
@@ -42,7 +43,7 @@ export function modelTurn(
       crashPoint('model.kept')
       return {
         reply: held,
-        calls: describeCalls(registry, limits, reply, held),
+        calls: describeCalls(registry, isRunsRegistry(registry, runTools), limits, reply, held),
         conversation,
         conversationBytes: utf8Length(JSON.stringify(messages)),
       }
@@ -67,13 +68,14 @@ async function holdBlock(values: Values, block: AssistantBlock, signal: AbortSig
 /** @param held the same reply: arguments go into the history as they stand there */
 function describeCalls(
   registry: ToolRegistry,
+  isRuns: boolean,
   limits: Limits,
   reply: ModelReply,
   held: ModelReply,
 ): Record<string, DescribedCall> {
   const [made, kept] = [directUses(reply), directUses(held)]
   const calls = made.map(({ id, name: tool, input }, position) => {
-    const description = describeCall(registry, limits, { tool, arguments: input }, 'direct')
+    const description = describeCall(registry, limits, { tool, arguments: input }, 'direct', isRuns)
     return [id, { index: position + 1, tool, arguments: kept[position]?.input ?? {}, ...description }] as const
   })
   return Object.fromEntries(calls)

@@ -1,17 +1,18 @@
 import { crashPoint } from '../common/crash-point.js'
-import type { Limits, StepLimits } from '../common/limits.js'
+import type { StepLimits } from '../common/limits.js'
 import { PtcError } from '../common/errors.js'
 import type {
   AdvanceAnswer,
   AdvanceInput,
   InterruptInput,
   OpenedSession,
+  OpenInput,
   SessionRef,
   Step,
   StepAnswer,
   StepInput,
 } from '../common/steps.js'
-import type { SessionHost } from '../sandbox/session-host.js'
+import type { SessionHost, StepFacts } from '../sandbox/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { refOf, type ValueRef } from '../common/values.js'
 import type { Values } from '../values/values.js'
@@ -20,6 +21,7 @@ import { describeAnswer, type Describing } from './describe-answer.js'
 import { recordedSteps } from './journal.js'
 import { difference } from './repeated-step.js'
 import { restoreSnapshot } from './snapshots.js'
+import { isRunsRegistry, signaturesOf } from './tool-set.js'
 
 /** Printed text shown beside a running step. */
 const shownCharacters = 500
@@ -28,12 +30,17 @@ const shownCharacters = 500
 const attemptsToMeetAHost = 5
 
 /** Activity `session.open`: any sandbox host takes it, and answers its own queue. */
-export function openSession(host: SessionHost, hostQueue: string) {
-  return ({ session, limits }: { readonly session: SessionRef; readonly limits: Limits }): Promise<OpenedSession> =>
+export function openSession(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
+  return ({ session, limits, tools }: OpenInput): Promise<OpenedSession> =>
     inActivity(
       async ({ workflowId, runId, signal }) => {
         crashPoint('open.begins')
-        const opened = await host.open(session, { workflowId, runId, limits }, signal)
+        const signatures = await signaturesOf(tools, registry, values, signal)
+        const opened = await host.open(
+          session,
+          { workflowId, runId, limits, ...(signatures && { tools: signatures }) },
+          signal,
+        )
         crashPoint('open.ends')
         return { ...opened, hostQueue }
       },
@@ -44,7 +51,11 @@ export function openSession(host: SessionHost, hostQueue: string) {
 /** Activity `session.advance`: repeats recorded steps (a rebuild), then takes the new one. */
 export function advanceSession(host: SessionHost, registry: ToolRegistry, values: Values) {
   return (input: AdvanceInput & { readonly limits: StepLimits }): Promise<AdvanceAnswer> =>
-    inActivity((scope) => advance(host, { registry, values, limits: input.limits, signal: scope.signal }, input, scope))
+    inActivity((scope) => {
+      const { limits, tools } = input
+      const describing = { registry, isRunsRegistry: isRunsRegistry(registry, tools), values, limits }
+      return advance(host, { ...describing, signal: scope.signal }, input, scope)
+    })
 }
 
 /** Activity `session.interrupt`: the code of a step that is under way is to stop. Tried again until it is, on the right worker. */
@@ -74,12 +85,14 @@ export function closeSession(host: SessionHost) {
 async function advance(
   host: SessionHost,
   describing: Describing,
-  { session, recorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: StepLimits },
+  { session, tools: runTools, recorded, step, outputRoom, limits }: AdvanceInput & { readonly limits: StepLimits },
   scope: ActivityScope,
 ): Promise<AdvanceAnswer> {
   crashPoint('advance.begins')
-  const { values } = describing
+  const { registry, values } = describing
   const { attempt, signal, report } = scope
+  const signatures = await signaturesOf(runTools, registry, values, signal)
+  const facts: StepFacts = { limits, ...(signatures && { tools: signatures }) }
   let printed = ''
   const onOutput = (text: string): void => {
     printed = (printed + text).slice(-shownCharacters)
@@ -87,10 +100,10 @@ async function advance(
   }
   const take = (next: Step): Promise<StepAnswer> => {
     const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, next.input), signal)
-    return host.advance(session, next, { limits }, { attempt, signal, onOutput, readValue })
+    return host.advance(session, next, facts, { attempt, signal, onOutput, readValue })
   }
   const { snapshot } = recorded ?? {}
-  const unrestored = snapshot && (await restoreSnapshot(host, values, session, snapshot, limits, scope))
+  const unrestored = snapshot && (await restoreSnapshot(host, values, session, snapshot, facts, scope))
   if (unrestored !== undefined) return { type: 'unrestored', reason: unrestored }
   // Without the snapshot it may go well.
   const failed = (problem: Extract<AdvanceAnswer, { type: 'lost' | 'diverged' }>): AdvanceAnswer =>

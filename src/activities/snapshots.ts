@@ -2,8 +2,7 @@ import { crashPoint } from '../common/crash-point.js'
 import { PtcError } from '../common/errors.js'
 import type { SnapshotAnswer, SnapshotInput, SnapshotMark } from '../common/snapshots.js'
 import type { SessionRef } from '../common/steps.js'
-import type { StepLimits } from '../common/limits.js'
-import type { SessionHost } from '../sandbox/session-host.js'
+import type { SessionHost, StepFacts } from '../sandbox/session-host.js'
 import type { Values } from '../values/values.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
 
@@ -36,14 +35,14 @@ export async function restoreSnapshot(
   values: Values,
   session: SessionRef,
   { state, steps }: SnapshotMark,
-  limits: StepLimits,
+  facts: StepFacts,
   { attempt, signal }: Pick<ActivityScope, 'attempt' | 'signal'>,
 ): Promise<string | undefined> {
   const step = { number: steps, now: 0, input: { type: 'restore', snapshot: state } } as const
   const readValue = () => values.readText(state, neededBy, signal)
   const options = { attempt, signal, onOutput: () => undefined, readValue }
   try {
-    const answer = await host.advance(session, step, { limits }, options)
+    const answer = await host.advance(session, step, facts, options)
     if (answer.type === 'lost') return answer.reason
     crashPoint('snapshot.restored')
     return answer.type === 'restored' ? (answer.problem ?? undefined) : 'the sandbox did something else'

@@ -7,6 +7,10 @@ const statusOf: { readonly [Code in ErrorCode]?: Exclude<CallStatus, 'ok'> } = {
   TOOL_NOT_ALLOWED: 'denied',
   TOOL_INPUT_INVALID: 'invalid_arguments',
   TOOL_TIMED_OUT: 'timed_out',
+  TOOL_NOT_REGISTERED: 'denied',
+  TOOL_CHANGED: 'invalid_arguments',
+  TOOL_LOST: 'timed_out',
+  TOOL_OUTCOME_UNKNOWN: 'outcome_unknown',
 }
 
 /** What a tool activity's error code means to whoever made the call. */

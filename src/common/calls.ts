@@ -12,6 +12,9 @@ export type Effect =
   /** Must not happen twice: never retried; a lost outcome is reported as `outcome_unknown`. */
   | 'once'
 
+/** Attempts of a call beyond its tool's own, for workers that die under it. */
+export const attemptsForLostWorkers = 5
+
 /** Where in a run a call stands. Stable over retries, rebuilds, reset and continue-as-new. */
 export interface CallPosition {
   /** Model turn, from 1; 0 for a program that runs without a model. */

@@ -17,6 +17,14 @@ export const errorTable = {
   TOOL_REFUSED: { retryable: false },
   TOOL_FAILED: { retryable: true },
   TOOL_TIMED_OUT: { retryable: true },
+  /** The worker that took the call has no tool of this name: another worker may have it. */
+  TOOL_NOT_REGISTERED: { retryable: true },
+  /** The tool was changed after the run began, and no longer takes these arguments. */
+  TOOL_CHANGED: { retryable: false },
+  /** Every attempt ended with its worker. */
+  TOOL_LOST: { retryable: false },
+  /** A `once` tool that another worker may have run. */
+  TOOL_OUTCOME_UNKNOWN: { retryable: false },
   // model
   MODEL_AUTH: { retryable: false },
   MODEL_BAD_REQUEST: { retryable: false },

@@ -1,6 +1,7 @@
 import type { Caller, Effect } from './calls.js'
 import type { Limits } from './limits.js'
 import type { SnapshotPlan } from './snapshots.js'
+import type { Held } from './values.js'
 
 /** What the workflow must know of a tool to decide; the rest stays with the worker. */
 export interface ToolPlan {
@@ -11,6 +12,18 @@ export interface ToolPlan {
   readonly timeoutMs: number
   /** Attempts when the tool throws; 1 for `effect: 'once'`. */
   readonly attempts: number
+  /** Digest of the input's JSON Schema. Absent in plans from before it was recorded. */
+  readonly inputDigest?: string
+}
+
+/** The tools as the model and its code know them: those of the run's beginning, whatever is deployed meanwhile. */
+export interface ToolSet {
+  /** Digest of all of it. A worker whose own tools have the same digest need not load it. */
+  readonly digest: string
+  /** `ToolDocumentation[]`: for the model. */
+  readonly documentation: Held
+  /** `ToolCallSignature[]`: for the stubs in the sandbox. */
+  readonly signatures: Held
 }
 
 export type BuiltInBackend = 'docker' | 'wasm'
@@ -48,6 +61,8 @@ export interface SessionPlan {
 /** Everything about a run that comes from configuration, read once at its start and recorded. */
 export interface RunPlan {
   readonly tools: readonly ToolPlan[]
+  /** Absent in plans from before it was recorded: each worker then uses its own tools. */
+  readonly toolSet?: ToolSet
   readonly model: ModelPlan
   readonly backend: BackendChoice
   readonly limits: Limits

@@ -1,7 +1,7 @@
 import type { Chain } from './chain.js'
 import type { AssistantBlock, ModelReply, SaidBlock, Usage } from './messages.js'
 import type { CellOutcome } from './outcomes.js'
-import type { BackendChoice, ModelPlan } from './plan.js'
+import type { BackendChoice, ModelPlan, ToolSet } from './plan.js'
 import type { Limits } from './limits.js'
 import type { DescribedCall } from './steps.js'
 
@@ -62,6 +62,8 @@ export interface ModelTurnInput {
   readonly turn: number
   readonly model: ModelPlan
   readonly limits: Limits
+  /** Absent in histories from before tools were recorded. */
+  readonly tools?: Pick<ToolSet, 'digest' | 'documentation'>
   /** What was said in earlier turns; null in the first. */
   readonly conversation: Chain | null
   /** What the user's side says now; empty when the model is to go on with its own words. */

@@ -1,6 +1,7 @@
 import type { Chain } from './chain.js'
 import type { JsonObject } from './json.js'
-import type { BackendChoice } from './plan.js'
+import type { Limits } from './limits.js'
+import type { BackendChoice, ToolSet } from './plan.js'
 import type { CallOutcome } from './outcomes.js'
 import type { SnapshotMark } from './snapshots.js'
 import type { Held } from './values.js'
@@ -13,6 +14,15 @@ export interface SessionRef {
   readonly backend: BackendChoice
   /** When it began, by the workflow's clock, in milliseconds since the epoch. Absent: it is from before programs were told. */
   readonly startedAt?: number
+}
+
+/** What `session.open` is given. */
+export interface OpenInput {
+  readonly session: SessionRef
+  readonly limits: Limits
+  readonly tools?: SessionTools
+  /** What the session has been through; for who reads the history. */
+  readonly after: 'nothing' | 'parking' | 'loss'
 }
 
 /** What `session.open` answers. */
@@ -139,9 +149,16 @@ export interface RecordedSteps {
   readonly snapshot?: SnapshotMark
 }
 
+/**
+ * The tools of a session's run; absent in histories from before tools were recorded. The signatures are given until the
+ * sandbox has its stubs, then the digest alone.
+ */
+export type SessionTools = Pick<ToolSet, 'digest'> & Partial<Pick<ToolSet, 'signatures'>>
+
 /** What `session.advance` is given: recorded steps to repeat (only when rebuilding), then at most one new one. */
 export interface AdvanceInput {
   readonly session: SessionRef
+  readonly tools?: SessionTools
   readonly recorded?: RecordedSteps
   /** Cells among the steps to repeat; each may take its time. */
   readonly recordedCells?: number

@@ -2,7 +2,7 @@ import { unlessAborted } from '../common/abort.js'
 import { digestOf } from '../common/call-key.js'
 import { crashPoint } from '../common/crash-point.js'
 import { PtcError } from '../common/errors.js'
-import type { Limits, StepLimits } from '../common/limits.js'
+import type { Limits } from '../common/limits.js'
 import type { BackendChoice } from '../common/plan.js'
 import type { OpenedSession, SessionRef, Step, StepAnswer } from '../common/steps.js'
 import type { SandboxBackend, SandboxConnection, SandboxId } from './backend.js'
@@ -19,6 +19,7 @@ export interface SessionHostOptions {
   readonly namespace: string
   /** The first is what `auto` means here. */
   readonly backends: readonly SandboxBackend[]
+  /** For sessions whose own tools are not given. */
   readonly tools: readonly ToolSignature[]
 }
 
@@ -27,6 +28,8 @@ export interface SessionOwner {
   readonly workflowId: string
   readonly runId: string
   readonly limits: Limits
+  /** The tools of its run. Default: those of the host. */
+  readonly tools?: readonly ToolSignature[]
 }
 
 /**
@@ -35,7 +38,8 @@ export interface SessionOwner {
  */
 const fruitlessConnections = 3
 
-type StepFacts = Pick<SessionFacts, 'limits'>
+/** `tools`: of the session's run; to be given until its sandbox has been driven once. */
+export type StepFacts = Pick<SessionFacts, 'limits'> & Partial<Pick<SessionFacts, 'tools'>>
 
 type HostAdvanceOptions = AdvanceOptions & { readonly signal: AbortSignal }
 
@@ -55,8 +59,9 @@ export class SessionHost {
     const backend = this.#backend(wanted.backend)
     const session = { ...wanted, backend: backend.name }
     const id = this.#sandboxId(session)
-    const connection = await backend.open({ ...id, ...owner }, signal)
-    const driver = this.#drive(connection, session, owner.limits, true)
+    const { tools, ...spec } = owner
+    const connection = await backend.open({ ...id, ...spec }, signal)
+    const driver = this.#drive(connection, session, { limits: owner.limits, ...(tools && { tools }) })
     const before = await this.#drivers.get(keyOf(session))
     await before?.detach()
     this.#drivers.set(keyOf(session), Promise.resolve(driver))
@@ -80,14 +85,14 @@ export class SessionHost {
   async advance(
     session: SessionRef,
     step: RunnerStep,
-    { limits }: StepFacts,
+    facts: StepFacts,
     options: HostAdvanceOptions,
   ): Promise<StepAnswer | Restored> {
     let end: StepAnswer = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
     const code: RunningCode = {}
     let fruitless = 0
     for (;;) {
-      const driver = await this.#find(session, limits, options.signal)
+      const driver = await this.#find(session, facts, options.signal)
       if (!driver) return end
       const answering = driver.advance(step, options, code)
       if (mustInterruptAgain(code)) void driver.interrupt(step.number)
@@ -110,7 +115,7 @@ export class SessionHost {
     wanted: SnapshotLimits & StepFacts,
     { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
   ): Promise<Snapshot> {
-    const driver = await this.#find(session, wanted.limits, signal)
+    const driver = await this.#find(session, wanted, signal)
     const { bytes, seconds } = wanted
     if (driver) return driver.snapshot(step, attempt, { bytes, seconds }, signal)
     return { type: 'no_snapshot', reason: 'the sandbox is no longer there' }
@@ -167,11 +172,11 @@ export class SessionHost {
     await driver?.detach()
   }
 
-  #find(session: SessionRef, limits: StepLimits, signal: AbortSignal): Promise<SessionDriver | undefined> {
+  #find(session: SessionRef, facts: StepFacts, signal: AbortSignal): Promise<SessionDriver | undefined> {
     const key = keyOf(session)
     const known = this.#drivers.get(key)
     if (known) return known
-    const attached = this.#attach(session, limits, signal)
+    const attached = this.#attach(session, facts, signal)
     this.#drivers.set(key, attached)
     const forget = (): void => {
       if (this.#drivers.get(key) === attached) this.#drivers.delete(key)
@@ -180,22 +185,22 @@ export class SessionHost {
     return attached
   }
 
-  async #attach(session: SessionRef, limits: StepLimits, signal: AbortSignal): Promise<SessionDriver | undefined> {
+  async #attach(session: SessionRef, facts: StepFacts, signal: AbortSignal): Promise<SessionDriver | undefined> {
     const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
     crashPoint('sandbox.attached')
-    return connection && this.#drive(connection, session, limits, true)
+    return connection && this.#drive(connection, session, facts)
   }
 
-  #drive(connection: SandboxConnection, session: SessionRef, limits: StepLimits, resume: boolean): SessionDriver {
+  #drive(connection: SandboxConnection, session: SessionRef, { limits, tools }: StepFacts): SessionDriver {
     const { id, epoch, startedAt } = session
     return new SessionDriver(connection, {
       session: id,
       epoch,
       seed: seedOf(id),
       startedAt,
-      tools: this.#options.tools,
+      tools: tools ?? this.#options.tools,
       limits,
-      resume,
+      resume: true,
     })
   }
 

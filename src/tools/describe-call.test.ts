@@ -55,6 +55,16 @@ describe('describeCall', () => {
     )
   })
 
+  it('refuses only what no tool takes, when the run began with other tools', () => {
+    const described = (tool: string, args: JsonObject) =>
+      describeCall(registry, defaultLimits, { tool, arguments: args }, 'direct', false)
+    expect(described('gone', good)).toMatchObject({ summary: 'gone ENG001 Q3', refused: null })
+    expect(described('get_expenses', { id: 1 })).toMatchObject({ summary: 'get_expenses 1', refused: null })
+    expect(described('code_only', good)).toMatchObject({ refused: null })
+    const long = { text: 'x'.repeat(defaultLimits.argumentBytes) }
+    expect(described('get_expenses', long)).toMatchObject({ refused: { status: 'invalid_arguments' } })
+  })
+
   it('denies a tool that is not there, and says which are', () => {
     const { refused } = describeIt('get_expense', good)
     expect(refused).toMatchObject({

@@ -42,6 +42,7 @@ describe('createRegistry', () => {
         effect: 'idempotent',
         timeoutMs: 5_000,
         attempts: 3,
+        inputDigest: expect.stringMatching(/^[0-9a-f]{32}$/),
       },
     ])
   })

@@ -1,4 +1,6 @@
+import { digestOf } from '../common/call-key.js'
 import { PtcError } from '../common/errors.js'
+import type { JsonValue } from '../common/json.js'
 import type { ToolPlan } from '../common/plan.js'
 import { documentAlone, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
@@ -25,6 +27,8 @@ export interface ToolRegistry {
   documentation(): readonly ToolDocumentation[]
   /** What code is given: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
+  /** Digest of documentation and signatures: two registries with the same digest describe the same tools. */
+  readonly digest: string
 }
 
 /** @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for something that defineTool did not make. */
@@ -42,12 +46,13 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const plans = all.map(({ name, allowedCallers, effect, timeoutMs, attempts }) => ({
+  const plans = all.map(({ name, allowedCallers, effect, timeoutMs, attempts, inputSchema }) => ({
     name,
     allowedCallers,
     effect,
     timeoutMs,
     attempts,
+    inputDigest: digestOf(inputSchema),
   }))
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
@@ -57,6 +62,7 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     plans: () => plans,
     documentation: () => documentation,
     signatures: () => signatures,
+    digest: digestOf([documentation, signatures] as unknown as JsonValue),
   })
 }
 

@@ -13,7 +13,7 @@ import { ToolError } from './tool-error.js'
 import type { Tool, ToolContext } from './tool.js'
 
 /** What the place where a tool runs adds to the call itself. */
-export type RunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'log' | 'attempt'>
+export type RunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'>
 
 /**
  * Runs one attempt of a call, and is the authority on it: who may call, what goes in, how long it takes, what comes out.
@@ -64,6 +64,7 @@ async function attempt(
         signal: stop.signal,
         idempotencyKey,
         heartbeat,
+        heartbeatDetails: context.heartbeatDetails,
         log,
         caller,
         attempt: context.attempt,

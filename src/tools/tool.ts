@@ -17,8 +17,10 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** The call's one identity: the same in every attempt, after a crash and after a rebuild. Hand it to whoever must not do a thing twice. */
   readonly idempotencyKey: string
-  /** Says that a long call is alive; `details` are kept for the next attempt. */
-  heartbeat(details?: unknown): void
+  /** Says that a long call is alive. `details` (JSON) are kept for the next attempt; without any, the earlier ones are. */
+  readonly heartbeat: (details?: unknown) => void
+  /** What an earlier attempt last gave to `heartbeat`, as JSON; undefined when none gave any, as in the first attempt. */
+  readonly heartbeatDetails?: unknown
   readonly log: ToolLog
   readonly caller: Caller
   /** From 1. */

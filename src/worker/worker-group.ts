@@ -41,7 +41,7 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
       workflowBundle: workflowBundle(),
       stickyQueueScheduleToStartTimeout: stickyTimeout,
       ...executionTime,
-      activities: workflowActivities(options.config.plan, options.values),
+      activities: workflowActivities(options.config.plan, options.config.registry, options.values),
     }),
   ],
   model: (options) => [

@@ -79,10 +79,11 @@ class AgentRun {
     const run = this.#run
     const conversation = this.#conversation
     const { turns: turn } = run.counts
-    const { limits, model, timings } = run.plan
+    const { limits, model, timings, toolSet } = run.plan
+    const tools = toolSet && { digest: toolSet.digest, documentation: toolSet.documentation }
     showProgress(run, `the model answers (turn ${turn})`)
     const { past, said, maxTokens } = conversation.state
-    const request = { turn, model: { ...model, maxTokens }, limits, conversation: past, said }
+    const request = { turn, model: { ...model, maxTokens }, limits, ...(tools && { tools }), conversation: past, said }
     const answered = await modelTurn(request, timings, conversation.summary(turn)).catch(unlessContextFull)
     if (!answered) return { status: 'context_full', answer: conversation.state.lastText }
     const { reply, calls } = answered

@@ -10,6 +10,7 @@ export function toCallOutcome(thrown: unknown, tool: ToolPlan): CallOutcome {
   const { cause } = thrown
   if (cause instanceof ApplicationFailure && cause.type !== workerShutdown) {
     const status = callStatusOf(cause.type ?? '')
+    if (status === 'outcome_unknown') return unknown(tool, cause.message)
     if (status === 'timed_out' && tool.effect === 'once') return unknown(tool, 'it did not answer in time')
     if (tool.effect === 'once' && isSilent(cause.type ?? '')) return unknown(tool, cause.message)
     return { status, message: cause.message }

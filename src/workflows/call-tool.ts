@@ -1,6 +1,7 @@
 import { scheduleActivity } from '@temporalio/workflow'
 import { callKey } from '../common/call-key.js'
-import type { Caller, CallPosition, ToolCallInput } from '../common/calls.js'
+import { attemptsForLostWorkers, type Caller, type CallPosition, type ToolCallInput } from '../common/calls.js'
+import { workerShutdown } from '../common/call-status.js'
 import type { JsonValue } from '../common/json.js'
 import { callActivityId } from '../common/names.js'
 import type { CallOutcome } from '../common/outcomes.js'
@@ -11,8 +12,11 @@ import { toCallOutcome } from './call-outcome.js'
 import { on } from './engine.js'
 import type { Run } from './run.js'
 
-/** Attempts beyond a tool's own, for workers that die under it. */
-const attemptsForLostWorkers = 5
+/** Attempts on workers that do not have the tool: they hand the call back, and give it up after ten minutes. */
+const attemptsWithoutTool = 200
+
+/** Lost attempts of a `once` tool are not repeated. */
+const lostAttempts = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', workerShutdown]
 
 /**
  * The activity's limit lies behind the tool's own, so that the tool's typed timeout is the one that is seen; and far behind it,
@@ -33,7 +37,7 @@ export async function callTool(
   const { limits } = run.plan
   if (call.refused) return call.refused
   const tool = run.tools.get(call.tool)
-  if (!tool) return denied(`there is no tool named ${call.tool}`)
+  if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller)) return denied(`${call.tool} may not be called by ${callerInWords[caller]}`)
   if (run.quota.calls >= limits.callsPerRun) return denied(`the run has used up its ${limits.callsPerRun} tool calls`)
   run.quota.calls += 1
@@ -54,7 +58,9 @@ export async function callTool(
 
 function runAsActivity(run: Run, tool: ToolPlan, input: ToolCallInput, summary: string): Promise<JsonValue> {
   const { argumentBytes, resultBytes } = run.plan.limits
-  return scheduleActivity<JsonValue>(tool.name, [{ ...input, limits: { argumentBytes, resultBytes } }], {
+  const { inputDigest } = tool
+  const call = { ...input, limits: { argumentBytes, resultBytes }, ...(inputDigest && { inputDigest }) }
+  return scheduleActivity<JsonValue>(tool.name, [call], {
     ...on('tools'),
     activityId: callActivityId(input.position),
     summary: fitSummary(summary),
@@ -64,7 +70,9 @@ function runAsActivity(run: Run, tool: ToolPlan, input: ToolCallInput, summary: 
     retry: {
       initialInterval: '500ms',
       maximumInterval: '30s',
-      maximumAttempts: tool.effect === 'once' ? 1 : tool.attempts + attemptsForLostWorkers,
+      // The worker that runs the tool keeps to the tool's own attempts.
+      maximumAttempts: tool.attempts + attemptsForLostWorkers + attemptsWithoutTool,
+      ...(tool.effect === 'once' && { nonRetryableErrorTypes: lostAttempts }),
     },
   })
 }

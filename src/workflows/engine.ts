@@ -2,8 +2,15 @@ import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporali
 import { activityNames, type Role, roleQueue } from '../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, RunOptions } from '../common/runs.js'
 import type { RunPlan, Timings } from '../common/plan.js'
-import type { AdvanceAnswer, AdvanceInput, InterruptInput, OpenedSession, SessionRef } from '../common/steps.js'
-import type { Limits, StepLimits } from '../common/limits.js'
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  InterruptInput,
+  OpenedSession,
+  OpenInput,
+  SessionRef,
+} from '../common/steps.js'
+import type { StepLimits } from '../common/limits.js'
 import type { HeldText } from '../common/messages.js'
 import type { SnapshotAnswer, SnapshotInput } from '../common/snapshots.js'
 import { plural } from '../common/text.js'
@@ -30,7 +37,8 @@ const patientAttempts = 25
 export function planRun(options: RunOptions): Promise<RunPlan> {
   return run(activityNames.planRun, options, {
     ...on('workflow'),
-    startToCloseTimeout: '30s',
+    // Records the tools: the value store may be away for a while.
+    startToCloseTimeout: '5m',
     heartbeatTimeout: '5s',
     retry: engineRetry,
     summary: 'read the configuration',
@@ -46,13 +54,6 @@ export function modelTurn(input: ModelTurnInput, timings: Timings, summary: stri
     retry: { ...engineRetry, initialInterval: '1s', maximumInterval: '60s' },
     summary,
   })
-}
-
-export interface OpenInput {
-  readonly session: SessionRef
-  readonly limits: Limits
-  /** What the session has been through; for who reads the history. */
-  readonly after: 'nothing' | 'parking' | 'loss'
 }
 
 /** Makes a sandbox on any host that can. */

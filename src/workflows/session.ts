@@ -11,6 +11,8 @@ import { Journal, type JournalState } from './journal.js'
 import type { Run } from './run.js'
 import type { SnapshotPolicyState } from './snapshot-policy.js'
 import { Snapshots } from './snapshots.js'
+import { sessionTools } from './session-tools.js'
+import { summaryOf } from './step-summary.js'
 
 /** Changes that old histories do not know of. */
 const patches = {
@@ -47,6 +49,7 @@ export class Session {
   #ref: SessionRef
   /** Undefined while there is no sandbox. */
   #hostQueue: string | undefined
+  #hasStubs = true // of the run's tools, in the sandbox
   #isParked = false
   /** Whether the host of the sandbox can keep it while it is parked. */
   #keepsParked = false
@@ -227,7 +230,12 @@ export class Session {
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { limits, timings } = this.#plan
     const after = this.#ref.epoch === 1 ? 'nothing' : this.#isParked ? 'parking' : 'loss'
-    const opened = await openSession({ session: this.#ref, limits, after }, timings, this.#openSummary())
+    this.#hasStubs = false
+    const opened = await openSession(
+      { session: this.#ref, limits, ...sessionTools(this.#plan, false), after },
+      timings,
+      this.#openSummary(),
+    )
     this.#isParked = false
     this.#keepsParked = opened.keepsParked ?? false
     this.#hostQueue = opened.hostQueue
@@ -244,7 +252,10 @@ export class Session {
     const limits = stepLimits(this.#plan.limits)
     const hostQueue = this.#hostQueue ?? ''
     try {
-      return await advanceSession({ session: this.#ref, limits, ...input }, hostQueue, timings, summary)
+      const given = { session: this.#ref, ...sessionTools(this.#plan, this.#hasStubs), limits, ...input }
+      const answer = await advanceSession(given, hostQueue, timings, summary)
+      this.#hasStubs = true
+      return answer
     } catch (thrown) {
       if (isFenced(thrown))
         return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run', fenced: true }
@@ -285,10 +296,4 @@ export class Session {
 /** It was an earlier cell that was not repeated, on the way to this one. */
 function notBegun(answer: Extract<AdvanceAnswer, { type: 'diverged' }>): AdvanceAnswer & { type: 'diverged' } {
   return { ...answer, reason: `${answer.reason}; nothing of the code of this cell was run` }
-}
-
-function summaryOf({ input }: Step): string {
-  if (input.type === 'cell') return `run cell ${input.cell}`
-  if (input.type === 'stop') return 'stop the cell'
-  return input.results.length === 0 ? 'go on: a timer is due' : `go on with ${plural(input.results.length, 'result')}`
 }

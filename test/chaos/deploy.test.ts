@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../src/testing/index.js'
 import { CrashScene } from '../support/crash-scene.js'
 import { describeDocker } from '../support/docker.js'
+import { patient } from '../support/patient.js'
 import { code, text, turn } from '../support/script.js'
 
 const answer = turn(text('it is {{last_tool_result}}'))
@@ -133,5 +134,49 @@ describeDocker('a worker that stands still for longer than its heartbeats (SIGST
     scene.firstWorker.signal('SIGCONT')
     await scene.letGoOn(handle)
     await wasHandedOver(scene, handle, 'a,b', ['a', 'b'])
+  })
+})
+
+describeDocker('a rolling deployment, with workers that lack a tool beside those that have it,', () => {
+  it.each(['charge', 'send_once'] as const)(
+    'F10: hands calls of %s back until a worker that has it takes them; each effect happens once',
+    async (lacking) => {
+      const calls = [1, 2, 3, 4].map((number) => `${lacking}(name="effect-${number}")`).join(', ')
+      const script: Script = [
+        turn(code(`import asyncio\nawait charge(name="first")\nawait asyncio.gather(${calls})\nprint("done")`)),
+        answer,
+      ]
+      const scene = await CrashScene.begin(script)
+      scene.ledger.hold('first')
+      const handle = await scene.startAgent()
+      await scene.ledger.askedFor('first')
+      await scene.startWorker(undefined, { TEST_LACKS_TOOL: lacking })
+      scene.ledger.release('first')
+      await scene.firstWorker.kill()
+      await expect
+        .poll(() => scene.retried(handle), patient)
+        .toContainEqual(expect.objectContaining({ activity: lacking, code: 'TOOL_NOT_REGISTERED' }))
+      await scene.startWorker()
+      expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is done', turns: 2 })
+      expect(scene.ledger.names.toSorted()).toEqual(['effect-1', 'effect-2', 'effect-3', 'effect-4', 'first'])
+      expect(await scene.containersLeft(handle)).toBe(0)
+      await scene.replays(handle)
+    },
+  )
+})
+
+describeDocker('a worker that is killed under a tool which reports its progress,', () => {
+  it('F06: the next attempt begins where the tool said it was', async () => {
+    const scene = await CrashScene.begin([turn(code('print(await copy_pages())')), answer])
+    scene.ledger.hold('page-2')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('page-2')
+    await scene.heartbeats(handle, 'copy_pages', 2)
+    await scene.replaceWorker()
+    await scene.ledger.askedFor('page-2', 2)
+    scene.ledger.release('page-2')
+    expect(await scene.result(handle)).toMatchObject({ answer: "it is ['page-2', 'page-3']" })
+    expect(scene.ledger.names).toEqual(['page-1', 'page-2', 'page-3'])
+    await scene.replays(handle)
   })
 })

@@ -10,6 +10,8 @@ import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../..
 import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
 import type { Tool } from '../../src/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
+import type { Role } from '../../src/common/names.js'
+import { createRegistry } from '../../src/tools/registry.js'
 import type { PtcConfig } from '../../src/worker/config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../../src/worker/config/parse-config.js'
 import { installRuntime, type RunningWorker, startWorker } from '../../src/worker/index.js'
@@ -52,7 +54,7 @@ export class Stack {
   readonly client: Client
   readonly api: ScriptedMessagesApi
   readonly #config: ResolvedConfig
-  #worker: RunningWorker | undefined
+  readonly #workers: RunningWorker[] = []
 
   private constructor(client: Client, api: ScriptedMessagesApi, config: ResolvedConfig) {
     this.client = client
@@ -116,16 +118,19 @@ export class Stack {
 
   readonly #hostId = `test-${randomUUID()}`
 
-  async startWorker(): Promise<void> {
+  /** @param tools of this worker, instead of those of the stack */
+  async startWorker(tools?: readonly Tool[], roles?: readonly Role[]): Promise<void> {
     const { address, namespace } = testTemporal()
     const server = { address, namespace, connectionOptions: { address } }
     const onProgress = (): void => undefined
-    this.#worker = await startWorker({ config: this.#config, server, hostId: this.#hostId, onProgress })
+    const config = tools ? withTools(this.#config, tools) : this.#config
+    const hostId = this.#hostId
+    this.#workers.push(await startWorker({ config, server, hostId, onProgress, ...(roles && { roles }) }))
   }
 
-  /** The worker lets go of its work, as at a deployment. */
+  /** Every worker lets go of its work, as at a deployment. */
   async stopWorker(): Promise<void> {
-    await this.#worker?.shutdown()
+    await Promise.all(this.#workers.splice(0).map((worker) => worker.shutdown()))
   }
 
   readonly #runs: WorkflowHandle[] = []
@@ -264,6 +269,11 @@ export interface SentMessage {
 /** The messages of a request to the model. */
 export function messagesOf(body: unknown): readonly SentMessage[] {
   return (body as { readonly messages?: readonly SentMessage[] } | undefined)?.messages ?? []
+}
+
+function withTools(config: ResolvedConfig, tools: readonly Tool[]): ResolvedConfig {
+  const registry = createRegistry(tools)
+  return { ...config, registry, plan: { ...config.plan, tools: registry.plans() } }
 }
 
 function bestBackend(): 'docker' | 'wasm' {

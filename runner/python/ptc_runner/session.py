@@ -131,14 +131,16 @@ class Session:
         if frame["protocol"] != PROTOCOL or self.session not in (None, frame["session"]):
             self._refuse(frame, "invalid", "this runner belongs to another session or speaks another protocol")
             return
-        if self.session is None:
+        is_first = self.session is None
+        if is_first:
             self._begin(frame)
         self.session = frame["session"]
         self.limits = frame["limits"]
         self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
         self.values.memory = self.limits["memory_bytes"]
         self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
-        tools.install(self, frame["tools"])
+        if is_first:  # a host that attaches later may be configured with other tools than the run began with
+            tools.install(self, frame["tools"])
         language = f"Python {platform.python_version()}"
         about = {"session": self.session, "step": self.last.number, "language": language}
         self.channel.send({"type": "ready", "protocol": PROTOCOL, **about})

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, patched } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
 import { type AgentInput, type AgentResult, type AgentStatus, textOf } from '../common/runs.js'
 import { answerInspect } from './answer-inspect.js'
@@ -8,7 +8,7 @@ import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
 import { FreshHistory } from './fresh-history.js'
 import { neverHang } from './never-hang.js'
-import { handOver, inNotebook, type Notebook, type NotebookState, openNotebook } from './notebook.js'
+import { goOnIdle, handOver, inNotebook, type Notebook, type NotebookState, openNotebook } from './notebook.js'
 import { resumeCalls } from './run-cell.js'
 import { countReply, type Run, type RunState, showProgress, startRun } from './run.js'
 import { type LeftCell, serveReply, type Serving } from './serve-reply.js'
@@ -21,6 +21,12 @@ export interface AgentState extends RunState {
   readonly serving: Serving | null
   readonly left: LeftCell | null
 }
+
+/** Changes that old histories do not know of. */
+const patches = {
+  /** A sandbox that no code uses is given back in whichever history that is. */
+  idleGoesOn: 'idle-goes-on',
+} as const
 
 /** Workflow `agent`: question -> model -> code and tools -> ... -> answer. */
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
@@ -65,6 +71,7 @@ class AgentRun {
     const { counts, plan } = this.#run
     resumeCalls(this.#run, this.notebook, state?.notebook.openCalls.waiting ?? [])
     if (this.#serving) await this.#serve(this.#serving, state?.left ?? undefined)
+    else if (state && patched(patches.idleGoesOn)) goOnIdle(this.notebook)
     while (counts.turns < plan.limits.turns) {
       await this.#mayContinue(null)
       counts.turns += 1

@@ -54,8 +54,9 @@ export function openNotebook(run: Run, options: NotebookOptions = {}): Notebook 
   }
 }
 
-/** To be called when nothing is under way. */
-export async function handOver({ session, openCalls }: Notebook): Promise<NotebookState> {
+/** To be called when nothing is under way, and nothing begins by itself meanwhile. */
+export async function handOver({ session, openCalls, alarm }: Notebook): Promise<NotebookState> {
+  alarm.clear()
   return { session: await session.handOver(), openCalls: openCalls.state }
 }
 
@@ -81,8 +82,14 @@ export async function closeNotebook({ session, alarm }: Notebook): Promise<void>
 }
 
 /** No cell runs: the sandbox is kept for the next one, but not for ever. */
-export function beginIdle({ session, openCalls, alarm, idleMs, hasMoreCells }: Notebook): void {
+export function beginIdle(notebook: Notebook): void {
+  const { session, openCalls, hasMoreCells } = notebook
   if (hasMoreCells && openCalls.size === 0) session.snapshot()
+  goOnIdle(notebook)
+}
+
+/** The same in a fresh history, which has no alarm yet. */
+export function goOnIdle({ session, alarm, idleMs }: Notebook): void {
   if (idleMs !== null) alarm.set(Date.now() + idleMs, () => session.park())
 }
 

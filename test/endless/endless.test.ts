@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { patient } from '../support/patient.js'
 import { answerResult, call, code, turn } from '../support/script.js'
 import { messagesOf, Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
@@ -103,6 +104,32 @@ print(sum(seen))
     release.happen('go')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'go 40\n820\n' } })
     expect(keys).toHaveLength(41)
+    await stack.leftClean(handle)
+  })
+
+  it('between the turns of an agent, whose sandbox is given back all the same when no code comes', async () => {
+    const release = new Happening<string>()
+    const wait = tool('wait', () => release.happened, { allowedCallers: ['direct'], timeout: '1h' })
+    const note = tool('note', () => 'noted', { allowedCallers: ['direct'] })
+    const turns = 20
+    const stack = await Stack.start({
+      tools: [wait, note],
+      limits: { ...short, turns: turns + 3 },
+      timings: { idle: '30s' }, // longer than the turns take; if not, it was given back before
+      script: [
+        turn(code('x = 1')),
+        ...Array.from({ length: turns }, () => turn(call('note'))),
+        turn(call('wait')),
+        answerResult,
+      ],
+    })
+    const handle = await stack.startAgent()
+    await stack.activityRuns(handle, 'wait')
+    expect((await stack.chain(handle)).length).toBeGreaterThan(1)
+    const state = async () => (await stack.ptc.sessions.show(handle.workflowId)).state
+    await expect.poll(state, patient).toBe('parked')
+    release.happen('at last')
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'at last' })
     await stack.leftClean(handle)
   })
 

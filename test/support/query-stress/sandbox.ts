@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Context } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
+import type { SnapshotAnswer } from '../../../src/common/snapshots.js'
+import type {
+  AdvanceAnswer,
+  AdvanceInput,
+  DescribedCall,
+  InterruptInput,
+  OpenedSession,
+  SessionRef,
+  Step,
+} from '../../../src/common/steps.js'
+import type { Cell } from './plan.js'
+
+/** How long a step takes, in milliseconds; every ninth takes long enough to be interrupted. */
+const stepMs = { usual: 5, long: 300 }
+
+/** One sandbox in how many steps is lost. */
+const lossEvery = 40
+
+/** Activities that answer as a sandbox does that runs cells of a plan. It never dies, so a rebuild finds it as it was. */
+export class FakeSandboxes {
+  readonly #sessions = new Map<string, FakeSession>()
+  readonly #hostQueue: string
+  #steps = 0
+
+  constructor(hostQueue: string) {
+    this.#hostQueue = hostQueue
+  }
+
+  open = ({ session }: { readonly session: SessionRef }): OpenedSession => ({
+    session: { ...session, backend: 'fake' },
+    hostQueue: this.#hostQueue,
+    description: 'fake',
+    // Both ways to park: one that keeps the sandbox, one that removes it.
+    keepsParked: session.id.charCodeAt(0) % 2 === 0,
+  })
+
+  advance = async ({ session, step }: AdvanceInput): Promise<AdvanceAnswer> => {
+    if (step === null) return { type: 'repeated' }
+    this.#steps += 1
+    if (this.#steps % lossEvery === 0) return { type: 'lost', cause: 'gone', reason: 'the test lost it' }
+    return this.#of(session).advance(step, this.#steps % 9 === 0 ? stepMs.long : stepMs.usual)
+  }
+
+  interrupt = ({ session, step }: InterruptInput): void => this.#of(session).interrupt(step)
+
+  park = (session: SessionRef): boolean => session.epoch % 2 === 0
+
+  snapshot = async (): Promise<SnapshotAnswer> => {
+    await delay(50)
+    return { type: 'refused', reason: 'the test has none' }
+  }
+
+  close = (): void => undefined
+
+  #of({ id }: SessionRef): FakeSession {
+    const session = this.#sessions.get(id) ?? new FakeSession()
+    this.#sessions.set(id, session)
+    return session
+  }
+}
+
+/** The program of one session. */
+class FakeSession {
+  #rounds: Cell = []
+  #waitsFor: ReadonlySet<number> = new Set()
+  #waitsForAll = true
+  #lastIndex = 0
+  #taken: { readonly step: string; readonly answer: AdvanceAnswer } | undefined
+  #underWay: { readonly number: number; readonly interrupt: AbortController } | undefined
+
+  async advance(step: Step, ms: number): Promise<AdvanceAnswer> {
+    const key = JSON.stringify([step.number, step.input])
+    if (this.#taken?.step === key) return this.#taken.answer
+    const interrupt = new AbortController()
+    this.#underWay = { number: step.number, interrupt }
+    const began = Date.now()
+    await delay(ms, undefined, { signal: interrupt.signal }).catch(() => undefined)
+    this.#underWay = undefined
+    const answer: AdvanceAnswer = interrupt.signal.aborted
+      ? { ...failed('stopped', 'KeyboardInterrupt'), interruptedAfterMs: Date.now() - began }
+      : this.#answer(step)
+    this.#taken = { step: key, answer }
+    return answer
+  }
+
+  interrupt(step: number): void {
+    if (this.#underWay?.number !== step) throw ApplicationFailure.retryable(`step ${step} is not under way`)
+    this.#underWay.interrupt.abort()
+  }
+
+  #answer({ input }: Step): AdvanceAnswer {
+    switch (input.type) {
+      case 'stop':
+        return failed('timed_out', input.reason)
+      case 'cell':
+        this.#rounds = JSON.parse(input.source as string) as Cell
+        return this.#next()
+      case 'results': {
+        const arrived = new Set(input.results.map(({ index }) => index))
+        const open = new Set([...this.#waitsFor].filter((index) => !arrived.has(index)))
+        const goesOn = open.size === 0 || (!this.#waitsForAll && open.size < this.#waitsFor.size)
+        this.#waitsFor = open
+        return goesOn ? this.#next() : suspended([])
+      }
+    }
+  }
+
+  #next(): AdvanceAnswer {
+    const [round, ...rest] = this.#rounds
+    this.#rounds = rest
+    this.#waitsFor = new Set()
+    if (round === undefined) return { type: 'completed', output: 'done\n' }
+    if (round.type === 'sleep') return suspended([], round.ms)
+    const calls = round.durations.map((ms) => describedCall((this.#lastIndex += 1), ms))
+    this.#waitsFor = new Set(calls.map(({ index }) => index))
+    this.#waitsForAll = round.waitsFor === 'all'
+    return suspended(calls)
+  }
+}
+
+function suspended(calls: readonly DescribedCall[], wakeInMs: number | null = null): AdvanceAnswer {
+  return { type: 'suspended', calls, wakeInMs, output: '' }
+}
+
+function failed(kind: 'stopped' | 'timed_out', error: string): Extract<AdvanceAnswer, { type: 'failed' }> {
+  return { type: 'failed', kind, error, output: '' }
+}
+
+/** A call of tool `work`. */
+export function describedCall(index: number, ms: number): DescribedCall {
+  return { index, tool: 'work', arguments: { ms }, summary: `work ${ms} ms`, digest: `${index}-${ms}`, refused: null }
+}
+
+/** Activity `work`. */
+export async function work({ arguments: { ms } }: { readonly arguments: { readonly ms: number } }): Promise<null> {
+  const { cancellationSignal } = Context.current()
+  const beats = setInterval(() => Context.current().heartbeat(), 500)
+  try {
+    await delay(ms, undefined, { signal: cancellationSignal })
+    return null
+  } finally {
+    clearInterval(beats)
+  }
+}

@@ -7,7 +7,7 @@ import { Happening, tool } from '../support/tools.js'
 
 installRuntime('ERROR', () => undefined)
 
-/** Some of them: without the guard about three of four runs can't be replayed. */
+/** Without the guard, about three of four can't be replayed. */
 const runs = 4
 
 it('a run replays that was queried without a workflow worker, while its sandbox was due to be parked', async () => {

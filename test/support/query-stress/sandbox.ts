@@ -16,7 +16,7 @@ import type { Cell } from './plan.js'
 /** How long a step takes, in milliseconds; every ninth takes long enough to be interrupted. */
 const stepMs = { usual: 5, long: 300 }
 
-/** One sandbox in how many steps is lost. */
+/** After so many steps a sandbox is lost. */
 const lossEvery = 40
 
 /** Activities that answer as a sandbox does that runs cells of a plan. It never dies, so a rebuild finds it as it was. */

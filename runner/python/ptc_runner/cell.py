@@ -1,8 +1,6 @@
 """One cell: compile with top-level await, run, and explain what went wrong in terms of the cell's own lines."""
 
 import ast
-import asyncio
-import json
 import linecache
 import os
 import sys
@@ -27,7 +25,6 @@ class Namespace:
         self.variables = module.__dict__
         sys.argv[:] = [""]  # as at Python's own prompt
         _hide_runner()
-        self.variables.update(asyncio=asyncio, json=json)  # code uses them in every other cell, and may not import them
 
 
 def compile_cell(source, number):

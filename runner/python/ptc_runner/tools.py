@@ -1,7 +1,9 @@
 """The tools, as code sees them: async functions that take keywords or one dict and give parsed JSON."""
 
+import asyncio
 import builtins
 import inspect
+import json
 
 from . import errors
 from .wire_json import dumps, loads_exact
@@ -68,8 +70,9 @@ def is_tool(function):
 
 
 def install(session, signatures):
-    """Puts tools and error classes among the builtins: a cell may shadow a name without losing it for ever."""
-    names = {signature["name"]: make_tool(session, signature) for signature in signatures}
+    """Puts tools, error classes and two modules among the builtins: a cell may shadow a name without losing it for ever."""
+    names = {"asyncio": asyncio, "json": json}  # there without an import
+    names.update((signature["name"], make_tool(session, signature)) for signature in signatures)
     for error in (errors.ToolError, errors.ToolDenied, errors.ToolTimedOut, errors.ToolOutcomeUnknown):
         names[error.__name__] = error
     vars(builtins).update(names)

@@ -201,8 +201,10 @@ print([str(warning.message) for warning in recorded])
   {
     name: 'has asyncio and json without an import, and the arguments of a prompt',
     async run(scene) {
+      const notebook = await scene.fresh()
+      await notebook.run('json = 5\ndel json')
       const source = 'print(asyncio.__name__, json.__name__)\nimport sys\nprint(sys.argv, __name__)'
-      assert.equal((await (await scene.fresh()).run(source)).output, "asyncio json\n[''] __main__\n")
+      assert.equal((await notebook.run(source)).output, "asyncio json\n[''] __main__\n")
     },
   },
   {

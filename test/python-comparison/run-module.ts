@@ -9,7 +9,7 @@ import type { DockerBackend } from '../../dist/sandbox/docker/index.js'
 import { SessionHost } from '../../dist/sandbox/session-host.js'
 import { humanEvalScript } from './human-eval.js'
 import { docker } from './image.js'
-import type { Outcomes } from './outcomes.js'
+import { killed, type Outcomes } from './outcomes.js'
 
 /** What a module may take; the same for both. */
 const moduleSeconds = Number(process.env['PTC_COMPARE_SECONDS'] ?? 300)
@@ -69,7 +69,7 @@ async function runContainer(image: string, source: string): Promise<{ readonly e
     const late = setTimeout(() => void container.kill().catch(() => undefined), moduleSeconds * 1_000)
     const { StatusCode: code } = (await container.wait()) as { StatusCode: number }
     clearTimeout(late)
-    return { ended: code === 137 ? 'killed' : `exit code ${code}`, text }
+    return { ended: code === 137 ? killed : `exit code ${code}`, text }
   } finally {
     await container.remove({ force: true, v: true })
   }
@@ -106,7 +106,7 @@ function noValues(): never {
 }
 
 function endOf(answer: { readonly type: string; readonly kind?: string; readonly cause?: string }): string {
-  if (answer.type === 'lost' || answer.kind === 'timed_out') return 'killed'
+  if (answer.type === 'lost' || answer.kind === 'timed_out') return killed
   return `${answer.type} ${answer.kind ?? ''}`.trim()
 }
 

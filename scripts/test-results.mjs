@@ -16,11 +16,14 @@ export const wholeFile = '(the whole file)'
 export function resultsOf(lines) {
   const files = new Map()
   const unhandled = []
+  const fileOf = (line) => {
+    if (!files.has(nameOf(line))) files.set(nameOf(line), begun(line))
+    return files.get(nameOf(line))
+  }
   for (const line of lines) {
-    const file = files.get(nameOf(line))
     if (line.kind === 'begun') files.set(nameOf(line), begun(line))
-    if (line.kind === 'failure') file.failures.push({ name: line.name, message: line.message })
-    if (line.kind === 'ended') end(file, line)
+    if (line.kind === 'failure') fileOf(line).failures.push({ name: line.name, message: line.message })
+    if (line.kind === 'ended') end(fileOf(line), line)
     if (line.kind === 'unhandled') {
       const owner = ownerOf(line, [...files.values()])
       if (owner === undefined) unhandled.push(line.message)

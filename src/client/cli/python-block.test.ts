@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isWholeBlock } from './python-block.js'
+import { continuesBlock, isWholeBlock } from './python-block.js'
 
 describe('isWholeBlock', () => {
   it.each([
@@ -50,4 +50,16 @@ describe('isWholeBlock', () => {
   ])('%j goes on', (text) => {
     expect(isWholeBlock(text.split('\n'))).toBe(false)
   })
+})
+
+it.each([
+  ['  return 1', true],
+  ['\treturn 1', true],
+  ['else:', true],
+  ['except ValueError:', true],
+  ['elsewhere = 1', false],
+  ['print(1)', false],
+  ['   ', false],
+])('%j goes on with the block before an empty line: %s', (line, expected) => {
+  expect(continuesBlock(line)).toBe(expected)
 })

@@ -33,6 +33,11 @@ export function isWholeBlock(lines: readonly string[]): boolean {
   return !isCompound || lines.at(-1)?.trim() === ''
 }
 
+/** Can this line only be more of a block that an empty line has seemed to end? Nothing else begins with a space. */
+export function continuesBlock(line: string): boolean {
+  return /^\s+\S/.test(line) || /^(?:else|elif|except|finally)\b/.test(line)
+}
+
 /** The last character of the string that begins here; undefined when it goes on. Prefixes (`r`, `f`) make no difference. */
 function stringEnd(text: string, start: number): number | undefined {
   const mark = text[start] ?? ''

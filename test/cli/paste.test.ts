@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testTemporal, uniqueName } from '../support/temporal.js'
+import { Project } from './ptc.js'
+import { Terminal } from './terminal.js'
+
+let project: Project
+
+beforeAll(async () => {
+  const config = `export default { tools: [], sandbox: { backend: 'wasm' }, taskQueue: '${uniqueName('paste')}' }`
+  project = await Project.create({ 'ptc.config.mjs': config }, { TEMPORAL_ADDRESS: testTemporal().address })
+  await project.start('worker').said(/worker ready/)
+})
+
+afterAll(() => project[Symbol.asyncDispose]())
+
+const code = `def g(a):
+  b = a
+
+
+  return b * 2
+
+print(g(21))
+try:
+  nothing
+
+except NameError:
+  print("caught")
+
+print("end")
+`
+
+it('a function with empty lines that comes through a pipe is one block', async () => {
+  const { stdout } = await project.start('exec', '-i').input(code).ended
+  expect(stdout).toBe('42\ncaught\nend\n')
+})
+
+it('a function with empty lines that is pasted at a terminal is one block', async () => {
+  const terminal = Terminal.start(project, 'exec', '-i')
+  await terminal.shows(/>>> $/)
+  terminal.type(code.replaceAll('\n', '\r'))
+  await terminal.shows(/[\n\r]42\r?\n[^]*[\n\r]caught\r?\n[^]*[\n\r]end\r?\n[^]*>>> $/)
+  expect(terminal.sent).not.toMatch(/IndentationError|SyntaxError/)
+  terminal.type('\u0004')
+  expect(await terminal.ended).toBe(0)
+})

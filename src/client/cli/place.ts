@@ -14,14 +14,15 @@ import { requireWorkers } from '../pollers.js'
 import { unlessAborted } from '../../common/abort.js'
 import { endMs, endWithin, type Interrupts, lostMs } from './interrupts.js'
 import type { OwnWorker } from './own-worker.js'
-import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
+import { configBeside, findConfig, type LoadedConfig, stateDirectory } from './project.js'
+import { type ReadSettings, rememberedSettings, rememberSettings } from '../../worker/config/remembered-settings.js'
 import { say, sayStep } from './terminal.js'
 
 export interface PlaceOptions {
   /** A file; undefined: found as usual; false: what is wrong with it is of no interest here. */
   readonly config: string | undefined | false
-  /** A configuration with a mistake in it is as good as none: for those who only want to look. */
-  readonly anyConfig?: boolean
+  /** For a command that only reads: no code of a configuration is run, unless it is named. */
+  readonly reads?: boolean
   /** For a worker that has to be started here. */
   readonly sandbox?: BackendChoice | undefined
   /**
@@ -50,13 +51,14 @@ export interface Place extends AsyncDisposable {
 /** @throws PtcError TEMPORAL_UNREACHABLE, and what loading a configuration and starting a worker throw */
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   const { interrupts, otherwise, sandbox } = options
-  const config = await configOf(options)
   const state = stateDirectory()
+  const config = await configOf(options)
+  if (config !== undefined && options.config === undefined) await rememberSettings(state, config)
+  const known = config ? { taskQueue: config.taskQueue, store: config.values.store } : await settingsOf(state, options)
   const found = await resolveTemporal({ stateDirectory: state, onProgress: () => undefined })
   const server = found ?? (await startServer(state, config, options))
-  const settings = config?.values.store ?? { kind: 'local', directory: join(state, 'values') }
   // Somebody looks on: a store that is away is not waited for.
-  const values = new Values({ store: await openStore(settings), patienceMs: 0 })
+  const values = new Values({ store: await openStore(known.store), patienceMs: 0 })
   let worker: OwnWorker | undefined
   let client: Client
   try {
@@ -74,7 +76,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     await server.close()
     throw thrown
   }
-  const taskQueue = config?.taskQueue ?? defaultTaskQueue
+  const { taskQueue } = known
   const lost = worker === undefined ? server.lost : Promise.race([server.lost, worker.lost])
   let isLost = false
   void lost.then(() => (isLost = true))
@@ -100,9 +102,21 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   }
 }
 
-async function configOf({ config, anyConfig = false }: PlaceOptions): Promise<LoadedConfig | undefined> {
-  if (config === false) return undefined
-  return anyConfig ? findConfig(config).catch(() => undefined) : findConfig(config)
+async function configOf({ config, reads = false }: PlaceOptions): Promise<LoadedConfig | undefined> {
+  if (config === false || (reads && config === undefined)) return undefined
+  return findConfig(config)
+}
+
+/** What the configuration said when it was last loaded here; else what holds without one. */
+async function settingsOf(state: string, { reads = false }: PlaceOptions): Promise<ReadSettings> {
+  const remembered = reads ? await rememberedSettings(state) : undefined
+  if (remembered !== undefined) return remembered
+  const file = reads ? configBeside(state) : undefined
+  if (file !== undefined) {
+    const shown = shownPath(file)
+    say(`ptc: a command that only reads does not run ${shown}: --config ${shown} uses its task queue and value store`)
+  }
+  return { taskQueue: defaultTaskQueue, store: { kind: 'local', directory: join(state, 'values') } }
 }
 
 /** A run can wait for its worker; the user should know that this one does. */

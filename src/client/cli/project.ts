@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { PtcError } from '../../common/errors.js'
-import { loadConfig } from '../../worker/config/load-config.js'
+import { configNames, loadConfig } from '../../worker/config/load-config.js'
 
-const marks = ['.ptc', 'ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
+const marks = ['.ptc', ...configNames]
 
 /** Where the dev server of this project keeps its state: `.ptc` beside the configuration, else in this folder. */
 export function stateDirectory(folder = process.cwd()): string {
@@ -11,6 +11,11 @@ export function stateDirectory(folder = process.cwd()): string {
     if (marks.some((name) => existsSync(join(current, name)))) return join(current, '.ptc')
     if (dirname(current) === current) return join(resolve(folder), '.ptc')
   }
+}
+
+/** The configuration that belongs to this state; undefined when there is none. It is not loaded: that would run its code. */
+export function configBeside(state: string): string | undefined {
+  return configNames.map((name) => join(dirname(state), name)).find((path) => existsSync(path))
 }
 
 export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>

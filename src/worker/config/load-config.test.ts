@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { giveAway } from '../../../test/support/foreign.js'
 import { loadConfig } from './load-config.js'
 
 let folder = ''
@@ -35,6 +36,18 @@ describe('loadConfig', () => {
     expect((await loadConfig(undefined, join(folder, 'a'))).plan.limits.turns).toBe(1)
     await write('a/ptc.config.ts', 'export default { tools: [], limits: { turns: 2 } }')
     expect((await loadConfig(undefined, join(folder, 'a'))).plan.limits.turns).toBe(2)
+  })
+
+  it('refuses one of another user without running it, unless it is named', async () => {
+    const path = await write('ptc.config.ts', `(globalThis as any).ranForeign = true\n${good}`)
+    giveAway(path)
+    await expect(loadConfig(undefined, folder)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/^ptc\.config\.ts belongs to another user/),
+      hint: 'If you trust it, name it: --config ptc.config.ts',
+    })
+    expect(globalThis).not.toHaveProperty('ranForeign')
+    expect(await loadConfig('ptc.config.ts', folder)).toMatchObject({ path, plan: { limits: { turns: 7 } } })
   })
 
   it('says that there is none, and what to do', async () => {

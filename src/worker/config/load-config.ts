@@ -3,9 +3,11 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { requireTrusted } from '../trusted-path.js'
 import { parseConfig, type ResolvedConfig } from './parse-config.js'
 
-const names = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
+/** In the order in which they are looked for. */
+export const configNames = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
 
 const entry = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -17,7 +19,8 @@ const alias = {
 }
 
 /**
- * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or one above.
+ * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or one above. Loading runs
+ * its code: one of another user is refused, unless it is the given file.
  *
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and what `defineTool` throws
  */
@@ -55,9 +58,11 @@ async function importDefault(path: string, shown: string): Promise<unknown> {
 
 async function findConfig(folder: string): Promise<string> {
   for (let current = resolve(folder); ; current = dirname(current)) {
-    for (const name of names) {
+    for (const name of configNames) {
       const path = join(current, name)
-      if (await exists(path)) return path
+      if (!(await exists(path))) continue
+      requireTrusted(path, relative(folder, path), `If you trust it, name it: --config ${relative(folder, path)}`)
+      return path
     }
     if (dirname(current) === current) break
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { hasCode } from './file-lock.js'
 import { connectable, probe } from './probe.js'
+import { requireOwnState } from './state-directory.js'
 import { type TemporalServer, foreignServer } from './temporal-server.js'
 
 /** What a dev server's owner writes into the state directory, for other processes to find it. */
@@ -11,7 +12,8 @@ const serverRecord = z.object({
   owner: z.int().positive(),
   /** The server's supervisor: when it is gone, the server is gone or on its way out. */
   pid: z.int().positive(),
-  address: z.string(),
+  /** Always of this machine: a file that came with a repository must not lead elsewhere. */
+  address: z.string().regex(/^127\.0\.0\.1:\d+$/),
   namespace: z.string(),
   uiUrl: z.string().optional(),
 })
@@ -45,10 +47,16 @@ export async function answers({ address, namespace }: ServerRecord): Promise<boo
   }
 }
 
-/** A file that is missing, half written or of another version is no record. */
+/**
+ * A file that is missing, half written or of another version is no record.
+ *
+ * @throws PtcError CONFIG_INVALID when it belongs to another user
+ */
 export async function readServerRecord(stateDirectory: string): Promise<ServerRecord | undefined> {
   let text: string
   try {
+    requireOwnState(stateDirectory)
+    requireOwnState(recordFile(stateDirectory))
     text = await readFile(recordFile(stateDirectory), 'utf8')
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined
@@ -63,7 +71,7 @@ export async function readServerRecord(stateDirectory: string): Promise<ServerRe
 
 export async function writeServerRecord(stateDirectory: string, record: ServerRecord): Promise<void> {
   const unfinished = `${recordFile(stateDirectory)}.${process.pid}`
-  await writeFile(unfinished, JSON.stringify(record, null, 2))
+  await writeFile(unfinished, JSON.stringify(record, null, 2), { mode: 0o600 })
   await rename(unfinished, recordFile(stateDirectory))
 }
 

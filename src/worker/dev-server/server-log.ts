@@ -22,7 +22,7 @@ export async function openServerLog(stateDirectory: string | undefined): Promise
   await mkdir(folder, { recursive: true })
   const path = join(folder, 'temporal.log')
   await keepLast(path)
-  const file = await open(path, 'a')
+  const file = await open(path, 'a', 0o600)
   return {
     path,
     descriptor: file.fd,

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { PtcError } from '../../common/errors.js'
@@ -17,6 +16,7 @@ import {
 } from './running-server.js'
 import { openServerLog } from './server-log.js'
 import { ServerProcess } from './server-process.js'
+import { prepareStateDirectory } from './state-directory.js'
 import type { TemporalServer } from './temporal-server.js'
 
 export interface DevServerOptions {
@@ -52,7 +52,7 @@ export async function startDevServer(options: DevServerOptions): Promise<Tempora
   const { stateDirectory, signal } = options
   if (stateDirectory === undefined) return start(options)
   const directory = resolve(stateDirectory)
-  await mkdir(directory, { recursive: true })
+  await prepareStateDirectory(directory)
   return withFileLock(join(directory, 'temporal.lock'), signal, async () => {
     const running = (await findRunningDevServer(directory)) ?? (await waitForLeftover(directory, options))
     return running === undefined ? start({ ...options, stateDirectory: directory }) : joinRunning(running, options)

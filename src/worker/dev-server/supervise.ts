@@ -3,10 +3,11 @@ import type { Environment } from '../../sandbox/cache-directory.js'
 
 /**
  * A shell between us and the server that ends the server when our end of its standard input closes: by `release`, or
- * because this process was killed. Whatever happens to us, no server stays behind holding the database.
+ * because this process was killed. Whatever happens to us, no server stays behind holding the database, which is for its user only.
  * Own process group (`detached`): Ctrl-C in a terminal reaches us alone, and the worker can finish before its server goes.
  */
 const script = `
+umask 077
 exec 3<&0
 "$@" </dev/null 3<&- &
 server=$!

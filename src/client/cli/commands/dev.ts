@@ -45,9 +45,11 @@ async function develop(options: Options): Promise<void> {
   const { serve } = await import('../serve.js')
   const { stderrLog } = await import('../worker-log.js')
   const { stateDirectory } = await import('../project.js')
+  const { rememberSettings } = await import('../../../worker/config/remembered-settings.js')
 
   const config = withSandbox(await loadConfig(options.config), options.sandbox)
   const state = stateDirectory()
+  if (options.config === undefined) await rememberSettings(state, config)
   const server = await findOrStart(state, options, interrupts.first)
   let worker: OwnWorker
   try {

@@ -27,7 +27,7 @@ export function listCommand(): Command {
 async function list({ limit, status, config, json }: Options): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
-  await using place = await openPlace({ config, otherwise: 'look', interrupts })
+  await using place = await openPlace({ config, reads: true, otherwise: 'look', interrupts })
   const asked = { limit, ...(status === undefined ? {} : { status }) }
   const runs = await unlessAborted(interrupts.first, place.ptc.list(asked))
   if (json === true) print(JSON.stringify(runs, null, 2))

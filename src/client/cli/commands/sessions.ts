@@ -87,11 +87,11 @@ function closeAll(options: Options): Promise<void> {
   })
 }
 
-/** Sessions speak for themselves: a worker must be there to let them. */
+/** Sessions speak for themselves: a worker must be there to let them. None is started: it would go on with every run there is. */
 async function withSessions({ config }: Options, work: (sessions: Sessions) => Promise<void>): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
-  await using place = await openPlace({ config, otherwise: 'work', interrupts })
+  await using place = await openPlace({ config, reads: true, otherwise: 'fail', interrupts })
   await place.requireWorkers(['workflow'])
   await unlessAborted(interrupts.first, work(place.ptc.sessions))
 }

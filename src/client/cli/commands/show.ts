@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander'
 import { unlessAborted } from '../../../common/abort.js'
 import { catchInterrupts } from '../interrupts.js'
-import { jsonOption, type JsonOption } from '../options.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 import { print, printDrawn } from '../terminal.js'
 
-interface Options extends JsonOption {
+interface Options extends ConfigOption, JsonOption {
   readonly full?: boolean
   readonly run?: string
 }
@@ -21,16 +21,17 @@ export function showCommand(): Command {
       ),
     )
     .addOption(new Option('-f, --full', 'nothing cut short'))
+    .addOption(configOption())
     .addOption(jsonOption('the tree'))
     .action(show)
 }
 
-async function show(id: string, { json, full, run }: Options): Promise<void> {
+async function show(id: string, { config, json, full, run }: Options): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
   const { renderTree, wantsColor } = await import('../../render/index.js')
 
-  await using place = await openPlace({ config: undefined, anyConfig: true, otherwise: 'look', interrupts })
+  await using place = await openPlace({ config, reads: true, otherwise: 'look', interrupts })
   const tree = await unlessAborted(interrupts.first, place.ptc.handle(id, run).tree({ full: full === true }))
   if (json === true) return print(JSON.stringify(tree, null, 2))
   const { stdout } = process

@@ -90,7 +90,10 @@ function tell(
 /** Needs no server. */
 async function configuredStore(file: string | undefined): Promise<ValueStore> {
   const { findConfig, stateDirectory } = await import('../project.js')
+  const { rememberedSettings } = await import('../../../worker/config/remembered-settings.js')
   const { openStore } = await import('../../../values/open-store.js')
-  const config = await findConfig(file)
-  return openStore(config?.values.store ?? { kind: 'local', directory: join(stateDirectory(), 'values') })
+  const state = stateDirectory()
+  const config = file === undefined ? undefined : await findConfig(file)
+  const store = config?.values.store ?? (await rememberedSettings(state))?.store
+  return openStore(store ?? { kind: 'local', directory: join(state, 'values') })
 }

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { programRoles, roles } from '../../../common/names.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
-import { catchInterrupts } from '../interrupts.js'
+import { catchInterrupts, type Interrupts } from '../interrupts.js'
+import type { Place } from '../place.js'
 
 /** `ptc watch ID`. */
 export function watchCommand(): Command {
@@ -17,14 +18,29 @@ export function watchCommand(): Command {
 async function watch(id: string, { config, json }: ConfigOption & JsonOption): Promise<void> {
   using interrupts = catchInterrupts()
   const { announce, follow } = await import('../follow.js')
-  const { openPlace, warnWithoutWorkers } = await import('../place.js')
+  const { warnWithoutWorkers } = await import('../place.js')
   const { showEnding } = await import('../show-ending.js')
 
-  await using place = await openPlace({ config, otherwise: 'work', interrupts })
+  await using place = await placeOf(id, config, interrupts)
   const { runId, state, type } = await place.ptc.handle(id).describe()
   if (state === 'running') await warnWithoutWorkers(place, type === 'program' ? programRoles : roles)
   const handle = place.ptc.handle(id, runId)
   announce(handle, place)
   const followed = await follow(handle, { place, interrupts, onInterrupt: 'leave' })
   process.exitCode = showEnding(followed, json === true)
+}
+
+/** Where the run is. A worker is started only for a run that is open and that no worker can go on with: the server runs for us alone. */
+async function placeOf(id: string, config: string | undefined, interrupts: Interrupts): Promise<Place> {
+  const { openPlace } = await import('../place.js')
+  const place = await openPlace({ config, reads: true, otherwise: 'look', interrupts })
+  try {
+    const { state } = await place.ptc.handle(id).describe()
+    if (!place.isOurs || state !== 'running') return place
+  } catch (thrown) {
+    await place[Symbol.asyncDispose]()
+    throw thrown
+  }
+  await place[Symbol.asyncDispose]()
+  return openPlace({ config, otherwise: 'work', interrupts })
 }

@@ -40,11 +40,14 @@ async function work({ config: file, roles, logLevel }: Options): Promise<void> {
   const { loadConfig, installRuntime, resolveTemporal } = await import('../../../worker/index.js')
   const { runWorker } = await import('../own-worker.js')
   const { stateDirectory } = await import('../project.js')
+  const { rememberSettings } = await import('../../../worker/config/remembered-settings.js')
   const { serve } = await import('../serve.js')
   const { stderrLog } = await import('../worker-log.js')
 
   const config = await loadConfig(file)
-  const server = await resolveTemporal({ stateDirectory: stateDirectory(), onProgress: sayStep })
+  const state = stateDirectory()
+  if (file === undefined) await rememberSettings(state, config)
+  const server = await resolveTemporal({ stateDirectory: state, onProgress: sayStep })
   if (server === undefined) {
     throw new PtcError('TEMPORAL_UNREACHABLE', 'no Temporal server is running for this folder', {
       hint: 'Set TEMPORAL_ADDRESS, or run `ptc dev`, which brings a server and a worker.',

@@ -5,13 +5,15 @@ import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import type { ToolPlan } from '../common/plan.js'
-import type { Held } from '../common/values.js'
+import { type Held, refOf } from '../common/values.js'
+import { ownTurn } from '../sandbox/protocol/pace.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { runTool } from '../tools/run-tool.js'
 import type { Values } from '../values/values.js'
 import { type AttemptReport, attemptOfTool, readReport } from './earlier-attempts.js'
 import { handBack } from './hand-back.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
+import { LatestAttempts } from './latest-attempts.js'
 
 /** A call, and what this run allows of it; the worker's configuration has the rest. */
 export type ServedCall = ToolCallInput & {
@@ -23,19 +25,26 @@ export type ServedCall = ToolCallInput & {
 /** The activity of every tool: Temporal's default one, which is given each activity type that has no function of its own. */
 export function toolActivities(registry: ToolRegistry, values: Values, limits: Limits) {
   const plans = new Map(registry.plans().map((plan) => [plan.name, plan]))
+  const latest = new LatestAttempts()
   return {
     default(call: ServedCall): Promise<Held> {
       const plan = plans.get(call.tool)
-      return plan ? runCall(plan, registry, values, limits, call) : handBack(call.tool)
+      return plan ? runCall({ registry, values, limits, latest }, plan, call) : handBack(call.tool)
     },
   }
 }
 
+/** What all calls of a worker have in common. */
+interface ToolWorker {
+  readonly registry: ToolRegistry
+  readonly values: Values
+  readonly limits: Limits
+  readonly latest: LatestAttempts
+}
+
 function runCall(
+  { registry, values, limits: configured, latest }: ToolWorker,
   plan: ToolPlan,
-  registry: ToolRegistry,
-  values: Values,
-  configured: Limits,
   { limits: allowed, inputDigest, ...call }: ServedCall,
 ): Promise<Held> {
   const work = async ({ signal, attempt: attemptOfCall, report, earlierDetails }: ActivityScope) => {
@@ -45,10 +54,13 @@ function runCall(
     // A worker has the tool: if the next one does not, its wait begins anew.
     if (waitingSince !== undefined) report({ details: heartbeatDetails, handedBack } satisfies AttemptReport)
     crashPoint('tool.begins')
+    await latest.begin(call.idempotencyKey, attemptOfCall, signal)
     const args = await argumentsOf(values, call, signal)
+    // Their check takes a while, and as many calls may begin at once as code likes.
+    if (refOf(call.arguments) !== undefined) await ownTurn()
     let details = heartbeatDetails
-    const heartbeat = (latest: unknown = details): void => {
-      details = latest
+    const heartbeat = (given: unknown = details): void => {
+      details = given
       report({ details, handedBack } satisfies AttemptReport)
     }
     const context = { signal, attempt, log, heartbeat, heartbeatDetails }

@@ -8,6 +8,23 @@ const outputFile = '/dev/output'
 /** The name of the boot image among the files of the library; main.mjs knows it too. */
 const bootImage = '/pyodide/boot.image'
 
+/**
+ * The doors as functions of this realm that throw only errors of this realm. A program can bring the stack so near its end
+ * that a door overflows it before its own code runs, and that error object would be a handle on the realm behind it.
+ */
+export function closeDoors(doors) {
+  const close = (door) => {
+    return (...values) => {
+      try {
+        return door(...values)
+      } catch {
+        throw new RangeError('the host can not be asked now')
+      }
+    }
+  }
+  return Object.freeze(Object.fromEntries(Object.entries(doors).map(([name, door]) => [name, close(door)])))
+}
+
 /** The globals that Pyodide looks for in a bare shell; first, before its modules are even evaluated. */
 export function furnish(doors, library) {
   const text = (values) => values.map((value) => String(value?.stack ?? value)).join(' ')

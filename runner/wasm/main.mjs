@@ -31,7 +31,8 @@ try {
   const realm = makeRealm()
   stripNode()
   const inside = await realm.load('inside.mjs', files.inside)
-  inside.furnish(doors, {
+  const closedDoors = inside.closeDoors(doors)
+  inside.furnish(closedDoors, {
     '/pyodide/pyodide.asm.wasm': files.wasm,
     '/pyodide/python_stdlib.zip': files.standardLibrary,
     ...(files.bootImage && { '/pyodide/boot.image': files.bootImage }),
@@ -47,7 +48,7 @@ try {
     hasBootImage: files.bootImage !== undefined,
   })
   const begin = settings.makesBootImage ? inside.makeBootImage : inside.start
-  await begin(doors, loadPyodide, createPyodideModule, parameters)
+  await begin(closedDoors, loadPyodide, createPyodideModule, parameters)
   exit(0)
 } catch (error) {
   // Hostile text by now: whatever the program made of its error object is only ever printed.

@@ -75,4 +75,36 @@ print([each.__name__ for each in object.__subclasses__() if each.__name__ in ("P
     expect(answers[0]).toBe('[]')
     for (const answer of answers.slice(1, 4)) expect(answer).toMatch(/^[A-Za-z]*(Error|Exception)$/)
   })
+
+  it('L1 a stack that ends inside a function of the host gives no error object of its realm', async () => {
+    const [answer] = await arena.probe(`
+import js
+from pyodide.ffi import JsException
+def attempt(depth):
+    value = js.Object.new()
+    value.toJSON = js.performance.now
+    for _ in range(depth):
+        outer = js.Object.new()
+        outer.a = value
+        value = outer
+    try: js.JSON.stringify(value)
+    except JsException as error: return error.js_error
+low, high = 1, 20_000
+while high - low > 1:
+    middle = (low + high) // 2
+    if attempt(middle) is None: low = middle
+    else: high = middle
+errors = [error for error in map(attempt, range(low - 60, high + 3)) if error is not None]
+print(len(errors) > 0, all(js.Object.getPrototypeOf(error) == js.RangeError.prototype for error in errors))
+`)
+    expect(answer).toBe('True True')
+  })
+
+  it('L1 a flood of the descriptor for crash messages ends the sandbox', async () => {
+    const { outcome, grownBytes } = await arena.attack('import os\nwhile True: os.write(2, b"x" * 60_000)', {
+      cellSeconds: 60,
+    })
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox wrote more than 8388608 bytes to stderr' })
+    expect(grownBytes).toBeLessThan(150 * megabyte)
+  })
 })

@@ -48,6 +48,7 @@ export class WasmConnection implements SandboxConnection {
     while (this.#held) {
       const chunk: unknown = output.read()
       if (chunk instanceof Uint8Array) yield chunk
+      else if (output.errored) throw output.errored
       else if (output.readableEnded || output.destroyed) return
       else await this.#moreOrOver()
     }

@@ -18,6 +18,10 @@ const endMs = 500
 const readyStatus = 1
 const overStatus = 2
 const diagnosticBytes = 8 * 1024
+/** What floods the descriptor for crash messages, byte by byte, is read in larger pieces. */
+const diagnosticPauseMs = 5
+/** Far more than any crash message; the interpreter that writes it is ended. */
+const maximumDiagnosticBytes = 8 * 1024 * 1024
 
 /**
  * One jailed child process with Python in it, from its start to its end. `output` is left unread until somebody wants it:
@@ -59,7 +63,7 @@ export class Interpreter {
     this.output = stdout
     // A broken pipe is told by `ended`; an error without a listener would end this process.
     for (const stream of [stdin, stdout, stderr, status]) stream.on('error', () => {})
-    stderr.on('data', (chunk: Uint8Array) => this.#diagnostics.push(chunk))
+    stderr.on('data', (chunk: Uint8Array) => this.#diagnose(stderr, chunk))
     this.ended = this.#watchEnd(once(stderr, 'close'))
     this.ready = this.#watchStart()
     status.on('data', (chunk: Uint8Array) => this.#hear(chunk))
@@ -99,6 +103,18 @@ export class Interpreter {
       if (held) handle.ref()
       else handle.unref()
     }
+  }
+
+  #diagnose(stderr: Readable, chunk: Uint8Array): void {
+    this.#diagnostics.push(chunk)
+    if (this.#diagnostics.total > maximumDiagnosticBytes) {
+      this.output.destroy(
+        new PtcError('SANDBOX_PROTOCOL', `the sandbox wrote more than ${maximumDiagnosticBytes} bytes to stderr`),
+      )
+      return
+    }
+    stderr.pause()
+    void setTimeout(diagnosticPauseMs, undefined, { ref: false }).then(() => stderr.resume())
   }
 
   #hear(status: Uint8Array): void {

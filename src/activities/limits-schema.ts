@@ -35,6 +35,7 @@ export const limitsSchema = z.strictObject({
   resultBytes: whole
     .max(1024 ** 3, 'a result is whole in the memory of its tool; at most 1 GiB')
     .default(defaultLimits.resultBytes),
+  storedBytes: whole.default(defaultLimits.storedBytes),
   sourceBytes: whole.default(defaultLimits.sourceBytes),
   frameBytes: whole
     .min(2 * 1024 * 1024, 'what one step carries needs up to 2 MiB')

@@ -24,6 +24,8 @@ export interface Limits {
   readonly argumentBytes: number
   /** Bytes of one tool result, as JSON. What is large is kept outside of the history, and streamed into the sandbox. */
   readonly resultBytes: number
+  /** Bytes of arguments, results and output that the cells of a run, or of a named session, may put into the value store. */
+  readonly storedBytes: number
   /** Bytes of one cell's source. */
   readonly sourceBytes: number
   /** Bytes of one protocol frame between host and sandbox; under 16 MiB. */
@@ -68,6 +70,7 @@ export const defaultLimits: Limits = {
   capturedCharacters: 200_000,
   argumentBytes: 256 * 1024,
   resultBytes: 64 * 1024 * 1024,
+  storedBytes: 1024 * 1024 * 1024,
   sourceBytes: 256 * 1024,
   frameBytes: 8 * 1024 * 1024,
   memoryBytes: 256 * 1024 * 1024,

@@ -47,6 +47,14 @@ export function tooManyCalls(limit: number): CellEnd {
   }
 }
 
+export function tooMuchStored(limit: number): CellEnd {
+  return {
+    status: 'limit_exceeded',
+    error: `arguments, results and output of this session take more than ${limit} bytes. No more tools can be called in it.`,
+    sessionKept: false,
+  }
+}
+
 export const interruptedText = 'KeyboardInterrupt: the code was stopped while it waited'
 
 export function tooLong(seconds: number): string {

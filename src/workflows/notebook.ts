@@ -4,7 +4,8 @@ import { Alarm } from './alarm.js'
 import type { CellState } from './cell-state.js'
 import { OpenCalls, type OpenCallsState } from './open-calls.js'
 import { type Run, showProgress } from './run.js'
-import { Session, type SessionState } from './session.js'
+import { Session } from './session.js'
+import type { SessionState } from './session-state.js'
 
 /** The code side of a run: one session, its cells one after the other, and the calls that are open in it. */
 export interface Notebook {

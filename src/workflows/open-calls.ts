@@ -6,6 +6,9 @@ import { utf8Length } from '../common/text.js'
 /** Results that go into one step together may not be larger than this (Temporal refuses payloads over 2 MiB). */
 const stepBytes = 1_250_000
 
+/** Numbers that an honest runner may leave out at once: calls that their code gave up before they were handed over. */
+const maximumGap = 100_000
+
 /** What is open when nothing is under way. */
 export interface OpenCallsState {
   /** Calls that have not begun. */
@@ -67,9 +70,17 @@ export class OpenCalls {
     this.#lateResults = []
   }
 
-  /** True when each index is above all before it, as an honest runner's are; activity ids are made of them. */
+  /** True when each index is above all before it, and not far, as an honest runner's are; activity ids are made of them. */
   areNew(calls: readonly DescribedCall[]): boolean {
-    return calls.every(({ index }, position) => index > (calls[position - 1]?.index ?? this.#lastIndex))
+    return calls.every(({ index }, position) => {
+      const before = calls[position - 1]?.index ?? this.#lastIndex
+      return index > before && index <= before + maximumGap
+    })
+  }
+
+  /** True when a number was used before this cell: then the program's count was forged, and no cell of it can make calls. */
+  areOfEarlierCells(calls: readonly DescribedCall[]): boolean {
+    return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
   /** Starts serving a call; its result arrives whenever it does. */

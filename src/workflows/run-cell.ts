@@ -3,7 +3,16 @@ import type { DescribedAnswer, TakenAnswer } from '../common/steps.js'
 import { plural, utf8Length } from '../common/text.js'
 import { type Held, refOf } from '../common/values.js'
 import { callTool } from './call-tool.js'
-import { type CellEnd, endOf, interruptedText, tooLarge, tooLong, tooManyCalls, tooRestless } from './cell-end.js'
+import {
+  type CellEnd,
+  endOf,
+  interruptedText,
+  tooLarge,
+  tooLong,
+  tooManyCalls,
+  tooMuchStored,
+  tooRestless,
+} from './cell-end.js'
 import type { CellState } from './cell-state.js'
 import { beginIdle, type Notebook, untilWoken } from './notebook.js'
 import type { CallOfCell, OpenCalls, Record } from './open-calls.js'
@@ -92,11 +101,16 @@ async function toItsEnd(
       const { calls, wakeInMs } = answer
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt }
-      const broken = brokenSuspension(answer, openCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
+      const broken =
+        calls.length > 0 && session.storedBytes > limits.storedBytes
+          ? tooMuchStored(limits.storedBytes)
+          : brokenSuspension(answer, openCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
       if (broken) {
-        // The runner lets none of this happen; only code that got hold of it does.
-        openCalls.dropCell()
-        await session.dropCell()
+        // But for what is stored, the runner lets none of this happen; only code that got hold of it does.
+        const isSpoilt = openCalls.areOfEarlierCells(answer.calls)
+        if (isSpoilt) openCalls.clear()
+        else openCalls.dropCell()
+        await (isSpoilt ? session.dropAll() : session.dropCell())
         return endedAs(broken)
       }
       if (session.interruption.isWanted) return endedAs(await stopCell(notebook, 'stopped', interruptedText, printed))
@@ -151,7 +165,8 @@ function brokenSuspension(
   callLimit: number | null,
 ): CellEnd | undefined {
   if (callLimit !== null) return tooManyCalls(callLimit)
-  if (!openCalls.areNew(calls)) return { status: 'lost', error: 'the sandbox repeated the number of a call' }
+  if (!openCalls.areNew(calls))
+    return { status: 'lost', error: 'the sandbox gave a call a number that can not be its own' }
   if (calls.length === 0 && openCalls.size === 0 && wakeInMs === null) {
     return { status: 'lost', error: 'the sandbox waits for nothing' }
   }

@@ -7,12 +7,12 @@ import { fitSummary, plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
 import { hostIsGone, isFenced } from './host-failure.js'
-import { Journal, type JournalState } from './journal.js'
+import { Journal } from './journal.js'
 import type { Run } from './run.js'
-import type { SnapshotPolicyState } from './snapshot-policy.js'
+import type { SessionState } from './session-state.js'
 import { Snapshots } from './snapshots.js'
 import { sessionTools } from './session-tools.js'
-import { summaryOf } from './step-summary.js'
+import { notBegun, summaryOf } from './step-summary.js'
 
 /** Changes that old histories do not know of. */
 const patches = {
@@ -20,22 +20,11 @@ const patches = {
   fencedIsNoCrash: 'fenced-is-no-crash',
 } as const
 
+/** Sandboxes at one step that were ahead of this run, before that is taken for made up. Workers that die while they rebuild bring some. */
+const fencedPerStep = 10
+
 /** Sandboxes lost in a row at one step before the program itself is taken for the cause. */
 const rebuildsPerStep = 2
-
-export interface SessionState {
-  readonly ref: SessionRef
-  /** Null: there is no sandbox at the moment. */
-  readonly hostQueue: string | null
-  readonly isParked: boolean
-  readonly keepsParked: boolean
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number
-  /** Of the latest answer; absent when there was none, and in histories from before it was kept. */
-  readonly answeredAt?: number
-  readonly journal: JournalState
-  readonly snapshots?: SnapshotPolicyState
-}
 
 /** The workflow's side of one sandbox session: steps go in, answers come out, whatever happens to the sandbox. */
 export class Session {
@@ -73,6 +62,11 @@ export class Session {
     this.#snapshots = new Snapshots(run.plan, this.#journal, state?.snapshots)
   }
 
+  /** Bytes that its cells have put into the value store. */
+  get storedBytes(): number {
+    return this.#journal.storedBytes
+  }
+
   /** Where its sandbox stands. The backend is the real one as soon as there was a sandbox. */
   get sandbox(): { readonly state: 'none' | 'open' | 'parked'; readonly backend: BackendChoice } {
     const { backend } = this.#ref
@@ -92,6 +86,7 @@ export class Session {
     const now = Date.now()
     const waited = this.#answeredAt === undefined ? undefined : now - this.#answeredAt
     const step = this.#journal.next(input, now - this.#startedAt, waited)
+    let fenced = 0
     for (let losses = 1; ;) {
       const answer = await this.#attempt(step, outputRoom)
       if (answer.type === 'repeated' || answer.type === 'unrestored') {
@@ -106,8 +101,10 @@ export class Session {
         return answer
       }
       await this.#leave(answer)
-      if (answer.type === 'lost' && answer.fenced && patched(patches.fencedIsNoCrash)) continue
-      const hopeless = answer.type === 'diverged' || answer.cause !== 'gone' || losses > rebuildsPerStep
+      const isAhead = answer.type === 'lost' && answer.fenced
+      if (isAhead && fenced++ < fencedPerStep && patched(patches.fencedIsNoCrash)) continue
+      const hopeless =
+        fenced > fencedPerStep || answer.type === 'diverged' || answer.cause !== 'gone' || losses > rebuildsPerStep
       if (hopeless) {
         if (answer.type === 'diverged') this.#journal.clear()
         else this.#journal.dropCell()
@@ -128,6 +125,12 @@ export class Session {
   /** Forgets the current cell and its sandbox; the next cell starts from the state before it. */
   async dropCell(): Promise<void> {
     this.#journal.dropCell()
+    await this.#discard()
+  }
+
+  /** Forgets all cells and the sandbox; the next cell starts empty. */
+  async dropAll(): Promise<void> {
+    this.#journal.clear()
     await this.#discard()
   }
 
@@ -291,9 +294,4 @@ export class Session {
       // The host does not answer; its reaper removes what expired.
     }
   }
-}
-
-/** It was an earlier cell that was not repeated, on the way to this one. */
-function notBegun(answer: Extract<AdvanceAnswer, { type: 'diverged' }>): AdvanceAnswer & { type: 'diverged' } {
-  return { ...answer, reason: `${answer.reason}; nothing of the code of this cell was run` }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../common/json.js'
 import { defaultLimits } from '../common/limits.js'
 import type { DescribedAnswer, StepAnswer } from '../common/steps.js'
 import { LocalStore } from '../values/local-store.js'
@@ -58,9 +59,27 @@ describe('an answer of a sandbox', () => {
     await described(answer, 10_000_000)
   })
 
-  it('that makes too many calls is the end of it', async () => {
-    const answer: StepAnswer = { type: 'suspended', output: '', calls: calls(10_000, 1), wakeInMs: null }
+  it('that makes too large calls is the end of it', async () => {
+    const answer: StepAnswer = { type: 'suspended', output: '', calls: calls(900, 2_000), wakeInMs: null }
     expect(await described(answer)).toMatchObject({ type: 'lost', cause: 'protocol' })
+  })
+
+  it('that makes too many calls has one too many, and nothing of them is kept', async () => {
+    const tooMany = calls(defaultLimits.callsPerCell + 500, 10_000).map((call) => ({ ...call, tool: 'somebody' }))
+    const answer = await described({ type: 'suspended', output: '', calls: tooMany, wakeInMs: null })
+    if (answer.type !== 'suspended') throw new Error('it waits')
+    expect(answer.calls).toHaveLength(defaultLimits.callsPerCell + 1)
+    expect(answer.calls.every((call) => JSON.stringify(call.arguments) === '{}')).toBe(true)
+  })
+
+  it('refuses what is nested or wide without end, and walks none of it', async () => {
+    const deep = JSON.parse(`{"a":${'['.repeat(4_900)}${']'.repeat(4_900)}}`) as JsonObject
+    const wide = { a: Array.from({ length: 100_000 }, () => []) }
+    const infinite = { a: [Infinity] }
+    const made = [deep, wide, infinite].map((each, place) => ({ index: place + 1, tool: 'somebody', arguments: each }))
+    expect(await described({ type: 'suspended', output: '', calls: made, wakeInMs: null })).toMatchObject({
+      calls: made.map(() => ({ arguments: {}, refused: { status: 'invalid_arguments' } })),
+    })
   })
 
   it('keeps large arguments elsewhere, but those of a call that is refused nowhere', async () => {

@@ -4,6 +4,7 @@ import type { SnapshotAnswer, SnapshotInput, SnapshotMark } from '../common/snap
 import type { SessionRef } from '../common/steps.js'
 import type { SessionHost, StepFacts } from '../sandbox/session-host.js'
 import type { Values } from '../values/values.js'
+import { quoted } from '../sandbox/lost.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
 
 const neededBy = 'the snapshot of the session'
@@ -15,7 +16,7 @@ export function snapshotSession(host: SessionHost, values: Values) {
       crashPoint('snapshot.begins')
       const taken = await host.snapshot(session, step, { limits, bytes, seconds }, { attempt, signal })
       signal.throwIfAborted()
-      if (taken.type === 'no_snapshot') return { type: 'refused', reason: taken.reason }
+      if (taken.type === 'no_snapshot') return { type: 'refused', reason: quoted(taken.reason) }
       try {
         // Base64 in quotes is JSON.
         const state = await values.keepText(['"', ...taken.pieces, '"'], signal)
@@ -45,7 +46,8 @@ export async function restoreSnapshot(
     const answer = await host.advance(session, step, facts, options)
     if (answer.type === 'lost') return answer.reason
     crashPoint('snapshot.restored')
-    return answer.type === 'restored' ? (answer.problem ?? undefined) : 'the sandbox did something else'
+    if (answer.type !== 'restored') return 'the sandbox did something else'
+    return answer.problem === null ? undefined : quoted(answer.problem)
   } catch (thrown) {
     if (PtcError.isInstance(thrown) && aboutTheValue.has(thrown.code)) return thrown.message
     throw thrown

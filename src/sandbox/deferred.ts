@@ -1,6 +1,7 @@
 /** A promise with its handles outside, that never causes an unhandled rejection. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
+  readonly isSettled: boolean
   resolve(value: T): void
   reject(reason: unknown): void
 }
@@ -12,6 +13,15 @@ export function deferred<T>(): Deferred<T> {
     resolve = onResolve
     reject = onReject
   })
-  promise.catch(() => undefined)
-  return { promise, resolve, reject }
+  let isSettled = false
+  const settle = (): void => void (isSettled = true)
+  promise.then(settle, settle)
+  return {
+    promise,
+    resolve,
+    reject,
+    get isSettled() {
+      return isSettled
+    },
+  }
 }

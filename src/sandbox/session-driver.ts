@@ -4,7 +4,7 @@ import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
 import { interruptCode, interruptFor, type RunningCode } from './interrupt.js'
-import { causeOf, reasonOf } from './lost.js'
+import { causeOf, quoted, reasonOf } from './lost.js'
 import { encodeFrame } from './protocol/frames.js'
 import { type Restored, toStepAnswer } from './protocol/answers.js'
 import {
@@ -17,8 +17,10 @@ import {
 } from './protocol/messages.js'
 import { readMessages } from './protocol/read-messages.js'
 import { helloMessage, type SessionFacts } from './protocol/hello.js'
+import { runnerFrameLimits } from './protocol/runner-limits.js'
 import { type RunnerStep, stepMessage, valuesOf } from './protocol/step-message.js'
 import { Deadline } from './deadline.js'
+import { graceMs, parseMsPerMebibyte, patienceMs } from './patience.js'
 import { SnapshotExchange } from './snapshot-exchange.js'
 import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
 import { type AdvanceOptions, type Attempt, isAnswerTo, joins, type Waiting } from './step-under-way.js'
@@ -28,16 +30,9 @@ export interface DriverOptions extends SessionFacts {
   readonly epoch: number
   /** True when the sandbox is older than this connection. */
   readonly resume: boolean
+  /** True when the sandbox was found: another worker may drive it, or have driven it. */
+  readonly isAttached?: boolean
 }
-
-/** What the runner gives itself to read a snapshot. */
-const restoreSeconds = 60
-
-/** How long a stopped cell may take to answer before its sandbox is killed. */
-const graceMs = 3_000
-
-/** What the runner may take, beside that, to make values of a MiB of JSON text. */
-const parseMsPerMebibyte = 1_000
 
 /** Times that a transfer into which another worker wrote begins again. */
 const maximumResends = 8
@@ -57,6 +52,8 @@ export class SessionDriver {
   readonly #ready = deferred<void>()
   /** The last step that the runner has, or has all it needs for. */
   #taken = 0
+  /** The last step that was asked for here. */
+  #asked = 0
   #waiting: Waiting | undefined
   #lost: Extract<StepAnswer, { type: 'lost' }> | undefined
   readonly #snapshots = new SnapshotExchange({
@@ -95,7 +92,9 @@ export class SessionDriver {
     const fence: Fence = [this.#options.epoch, step.number, options.attempt]
     const sending = new AbortController()
     const message = stepMessage(step, fence)
-    const attempt: Attempt = { ...options, step, fence, message, failed: deferred(), sending, resends: 0 }
+    const mayBeFenced = options.attempt > 1 || this.#options.isAttached === true || step.number <= this.#asked
+    this.#asked = Math.max(this.#asked, step.number)
+    const attempt: Attempt = { ...options, step, fence, message, mayBeFenced, failed: deferred(), sending, resends: 0 }
     const waiting = this.#await(attempt, code)
     try {
       this.#ask(waiting)
@@ -134,12 +133,6 @@ export class SessionDriver {
     await this.#connection.detach()
   }
 
-  /** The runner stops code by itself at the limit; this is for code that does not let it. */
-  #patienceMs({ input }: RunnerStep): number {
-    const seconds = input.type === 'restore' ? restoreSeconds : this.#options.limits.cellSeconds
-    return seconds * 1_000 + graceMs
-  }
-
   /** Joins the step if it is under way, else begins it. */
   #await(attempt: Attempt, code: RunningCode): Waiting {
     const before = this.#waiting
@@ -151,7 +144,7 @@ export class SessionDriver {
     before?.answer.reject(new PtcError('SANDBOX_FENCED', 'another step has begun'))
     const answer = deferred<StepAnswer | Restored>()
     const deadline = new Deadline(() => void this.#stop(answer))
-    deadline.start(this.#patienceMs(attempt.step))
+    deadline.start(patienceMs(attempt.step, this.#options.limits))
     this.#waiting = { step: attempt.step.number, answer, deadline, attempt, code }
     return this.#waiting
   }
@@ -202,16 +195,17 @@ export class SessionDriver {
     deadline: Deadline,
     signal: AbortSignal,
   ): Promise<void> {
+    const { limits } = this.#options
     let units = 0
     const send = async (piece: ValuePiece): Promise<void> => {
       units += piece.text.length
-      deadline.start(this.#patienceMs(step))
+      deadline.start(patienceMs(step, limits))
       await this.#send(piece)
       if (!signal.aborted) deadline.stop()
     }
     deadline.stop()
-    await transferValues(refs, { fence, readValue, send, frameBytes: this.#options.limits.frameBytes, signal })
-    if (!signal.aborted) deadline.start(this.#patienceMs(step) + (units / 2 ** 20) * parseMsPerMebibyte)
+    await transferValues(refs, { fence, readValue, send, frameBytes: limits.frameBytes, signal })
+    if (!signal.aborted) deadline.start(patienceMs(step, limits) + (units / 2 ** 20) * parseMsPerMebibyte)
   }
 
   /** Some of the values did not reach the runner: another worker, fenced off by now, was sending as well. */
@@ -240,8 +234,11 @@ export class SessionDriver {
 
   async #listen(): Promise<void> {
     const { limits, resume } = this.#options
+    const isAwaited = (): boolean =>
+      this.#waiting !== undefined || this.#snapshots.isUnderWay || (this.#greeted && !this.#ready.isSettled)
     try {
-      for await (const message of readMessages(this.#connection.received, limits.frameBytes, { resume })) {
+      const reading = { resume, isAwaited }
+      for await (const message of readMessages(this.#connection.received, runnerFrameLimits(limits), reading)) {
         this.#dispatch(message)
       }
     } catch (thrown) {
@@ -283,9 +280,11 @@ export class SessionDriver {
   }
 
   #refused(waiting: Waiting, { kind, reason }: Extract<RunnerMessage, { type: 'refused' }>): void {
-    if (kind === 'fenced') waiting.answer.reject(new PtcError('SANDBOX_FENCED', `fenced off: ${reason}`))
-    else if (kind === 'incomplete') this.#sendAgain(waiting, reason)
-    else this.#lose('protocol', `the sandbox refused step ${waiting.step}: ${reason}`)
+    const said = quoted(reason)
+    if (kind === 'incomplete') this.#sendAgain(waiting, said)
+    else if (kind === 'invalid') this.#lose('protocol', `the sandbox refused step ${waiting.step}: ${said}`)
+    else if (waiting.attempt.mayBeFenced) waiting.answer.reject(new PtcError('SANDBOX_FENCED', `fenced off: ${said}`))
+    else waiting.answer.resolve({ type: 'lost', cause: 'protocol', reason: 'the sandbox made up another worker' })
   }
 
   #lose(cause: LostCause, reason: string, { kill } = { kill: cause !== 'gone' }): void {

@@ -61,7 +61,7 @@ export class SessionHost {
     const id = this.#sandboxId(session)
     const { tools, ...spec } = owner
     const connection = await backend.open({ ...id, ...spec }, signal)
-    const driver = this.#drive(connection, session, { limits: owner.limits, ...(tools && { tools }) })
+    const driver = this.#drive(connection, session, { limits: owner.limits, ...(tools && { tools }) }, false)
     const before = await this.#drivers.get(keyOf(session))
     await before?.detach()
     this.#drivers.set(keyOf(session), Promise.resolve(driver))
@@ -188,10 +188,15 @@ export class SessionHost {
   async #attach(session: SessionRef, facts: StepFacts, signal: AbortSignal): Promise<SessionDriver | undefined> {
     const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
     crashPoint('sandbox.attached')
-    return connection && this.#drive(connection, session, facts)
+    return connection && this.#drive(connection, session, facts, true)
   }
 
-  #drive(connection: SandboxConnection, session: SessionRef, { limits, tools }: StepFacts): SessionDriver {
+  #drive(
+    connection: SandboxConnection,
+    session: SessionRef,
+    { limits, tools }: StepFacts,
+    isAttached: boolean,
+  ): SessionDriver {
     const { id, epoch, startedAt } = session
     return new SessionDriver(connection, {
       session: id,
@@ -201,6 +206,7 @@ export class SessionHost {
       tools: tools ?? this.#options.tools,
       limits,
       resume: true,
+      isAttached,
     })
   }
 

@@ -27,6 +27,10 @@ export class SnapshotExchange {
     this.#link = link
   }
 
+  get isUnderWay(): boolean {
+    return this.#current !== undefined
+  }
+
   /** Never rejects. Asked for again while one is under way, the newer takes over. */
   async take([epoch, step, attempt]: Fence, limits: SnapshotLimits, signal: AbortSignal): Promise<Snapshot> {
     const fence: Fence = [epoch, step, afterAttempts + attempt]

@@ -30,6 +30,8 @@ export interface Attempt extends AdvanceOptions {
   readonly step: RunnerStep
   readonly fence: Fence
   readonly message: StepMessage
+  /** Another attempt is known, or can't be ruled out: of this step, of a run that was reset, or of another worker. */
+  readonly mayBeFenced: boolean
   /** Rejects when the step can't be sent. */
   readonly failed: Deferred<never>
   /** Ends what is being sent. */

@@ -18,6 +18,9 @@ export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly o
 
 const shownTools = 20
 
+/** A schema may take microseconds for each value that does not fit it, on a thread that serves other runs as well. */
+const argumentValues = 20_000
+
 /** The tool, if there is one and this caller may call it. */
 export function findTool(registry: ToolRegistry, name: string, caller: Caller): Checked<Tool> {
   const tool = registry.get(name)
@@ -38,13 +41,14 @@ export function findTool(registry: ToolRegistry, name: string, caller: Caller): 
 
 /** Are these arguments JSON, small and flat enough? Everything later may rely on it. */
 export function checkSize(args: JsonObject, limits: Pick<Limits, 'argumentBytes'>): Refusal | undefined {
-  const measured = measureJson(args, limits.argumentBytes)
+  const limit = { bytes: limits.argumentBytes, values: argumentValues }
+  const measured = measureJson(args, limit.bytes, limit.values)
   if (measured.type === 'json') return undefined
   return {
     code: 'TOOL_INPUT_INVALID',
     message:
       measured.type === 'endless'
-        ? `The arguments are over the limit of ${limits.argumentBytes} bytes. Send less.`
+        ? `The arguments are over the limit of ${limit[measured.over]} ${measured.over}. Send less.`
         : `The arguments are not plain JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}.`,
   }
 }

@@ -65,7 +65,7 @@ function invalid(tool: Tool, problem: string, remedy?: string): PtcError {
 }
 
 function tooLarge(tool: Tool, measured: Exclude<JsonMeasure, { readonly type: 'not_json' }>, limits: Limits): PtcError {
-  const size = measured.type === 'json' ? `${measured.bytes} bytes` : `more than ${measured.overBytes} bytes`
+  const size = measured.type === 'json' ? `${measured.bytes} bytes` : `more than ${countTo(limits)} bytes`
   return new PtcError(
     'TOOL_RESULT_TOO_LARGE',
     `the result of ${tool.name} has ${size}; the limit is ${limits.resultBytes}`,

@@ -32,13 +32,18 @@ describe('measureJson', () => {
   })
 
   it('stops counting where it was told to', () => {
-    expect(measureJson('x'.repeat(1_000_000), 10)).toEqual({ type: 'endless', overBytes: 10 })
+    expect(measureJson('x'.repeat(1_000_000), 10)).toEqual({ type: 'endless', over: 'bytes' })
     expect(
       measureJson(
         Array.from({ length: 20 }, () => 1),
         10,
       ),
-    ).toEqual({ type: 'endless', overBytes: 10 })
+    ).toEqual({ type: 'endless', over: 'bytes' })
+  })
+
+  it('counts values too, itself and the members of members included', () => {
+    expect(measureJson([[1], { a: 2 }], 1e9, 5)).toMatchObject({ type: 'json' })
+    expect(measureJson([[1], { a: 2 }], 1e9, 4)).toEqual({ type: 'endless', over: 'values' })
   })
 
   it('takes objects of another realm for plain ones, by their looks', () => {

@@ -11,21 +11,27 @@ export type JsonMeasure =
       /** Members that are undefined: JSON leaves them out. */ readonly hasUndefined: boolean
     }
   | { readonly type: 'not_json'; readonly path: string; readonly reason: string; readonly remedy: string | undefined }
-  /** Over `countTo` bytes; counting stopped there. */
-  | { readonly type: 'endless'; readonly overBytes: number }
+  /** Over a limit; counting stopped there. */
+  | { readonly type: 'endless'; readonly over: 'bytes' | 'values' }
 
 /**
  * Is this JSON, exactly as it stands, and how many bytes of it? One string is copied at a time, so that megabytes cost no second
  * copy. Strict where `JSON.stringify` mangles in silence (Date, Map, NaN, class instances); one thing is allowed: an undefined
  * member of an object counts as absent, as optional fields do.
+ *
+ * @param countTo bytes
+ * @param countValuesTo values in it, itself included
  */
-export function measureJson(root: unknown, countTo: number): JsonMeasure {
+export function measureJson(root: unknown, countTo: number, countValuesTo = Infinity): JsonMeasure {
   const path: PropertyKey[] = []
   let bytes = 0
+  let values = 0
   let hasUndefined = false
 
   /** What ends the walk; it is `maximumDepth` deep at most, so the stack is safe. */
   const walk = (value: unknown): JsonMeasure | undefined => {
+    values += 1
+    if (values > countValuesTo) return { type: 'endless', over: 'values' }
     const scalar = scalarBytes(value, countTo - bytes)
     if (scalar !== undefined) return count(scalar)
     const problem = problemOf(value, path.length)
@@ -62,7 +68,7 @@ export function measureJson(root: unknown, countTo: number): JsonMeasure {
 
   const count = (more: number): JsonMeasure | undefined => {
     bytes += more
-    return bytes > countTo ? { type: 'endless', overBytes: countTo } : undefined
+    return bytes > countTo ? { type: 'endless', over: 'bytes' } : undefined
   }
 
   return walk(root) ?? { type: 'json', bytes, hasUndefined }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../src/common/json.js'
+import { hostileFamilies, hostileJson, unitsThatFit } from '../support/hostile-frames.js'
 import type { Random } from '../support/random.js'
 
 /** What a runner says, one of each kind. */
@@ -79,4 +80,19 @@ function mutatedText(value: JsonValue, random: Random): string {
     }
   })
   return `{${fields.join(',')}}`
+}
+
+/** A suspension as large as is read, or a little larger: its arguments are values of one, two or three families. */
+export function largeFrame(random: Random): Buffer {
+  const count = 1 + random.below(3)
+  const values = Array.from({ length: count }, () => {
+    const family = random.oneOf(hostileFamilies)
+    return hostileJson(family, unitsThatFit(family, (random.below(20) === 0 ? 1.2 : 0.99) / count))
+  })
+  const args = `{${values.map((value, place) => `"a${place}":${value}`).join(',')}}`
+  const call = `{"call":1,"tool":"get","arguments":${args}}`
+  const body = Buffer.from(`{"type":"suspended","step":1,"calls":[${call}],"wake_in":null,"output":""}`)
+  const header = Buffer.alloc(4)
+  header.writeUInt32BE(body.length)
+  return Buffer.concat([header, body])
 }

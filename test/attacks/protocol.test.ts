@@ -232,17 +232,17 @@ print(frame["results"][0]["outcome"]["status"])
   })
 
   it.each([
-    ['output of 6 MB', 'runner.output.take = lambda note="": "x" * 6_000_000', 'ok'],
-    ['a suspension with output of 6 MB', 'runner.output.take = lambda note="": "x" * 6_000_000\nawait echo()', 'ok'],
-    ['an error of 6 MB', 'raise CellStop("code_error", "x" * 6_000_000)', 'code_error'],
-    ['6 MB of arguments', 'suspend(*(call(1 + n, "echo", text="x" * 200_000) for n in range(30)))', 'ok'],
-    ['one argument of 6 MB', 'suspend(call(1, "echo", text="x" * 6_000_000))', 'ok'],
+    ['output of 3 MB', 'runner.output.take = lambda note="": "x" * 3_000_000', 'ok'],
+    ['a suspension with output of 3 MB', 'runner.output.take = lambda note="": "x" * 3_000_000\nawait echo()', 'ok'],
+    ['an error of 3 MB', 'raise CellStop("code_error", "x" * 3_000_000)', 'code_error'],
+    ['3 MB of arguments', 'suspend(*(call(1 + n, "echo", text="x" * 200_000) for n in range(15)))', 'ok'],
+    ['one argument of 3 MB', 'suspend(call(1, "echo", text="x" * 3_000_000))', 'ok'],
     [
       '10,000 calls of tools that are not there',
       'suspend(*(call(1 + n, "nobody" * 8) for n in range(10_000)))',
       'lost',
     ],
-    ['20 pieces of output of 6 MB', 'for _ in range(20): say(type="output", text="x" * 6_000_000)', 'ok'],
+    ['20 pieces of output of 3 MB', 'for _ in range(20): say(type="output", text="x" * 3_000_000)', 'ok'],
   ])(
     'B08 %s, said whenever asked, is not carried to Temporal: kept elsewhere, cut or refused',
     async (_what, source, status) => {

@@ -1,6 +1,6 @@
 import type { SandboxBackend, SandboxConnection, SandboxEnd, SandboxId } from '../../src/sandbox/backend.js'
 import { deferred } from '../../src/sandbox/deferred.js'
-import { FrameDecoder, maximumFrameBytes } from '../../src/sandbox/protocol/frames.js'
+import { FrameDecoder, maximumFrameBytes, parseFrame } from '../../src/sandbox/protocol/frames.js'
 import { type RunnerMessage, runnerMessage } from '../../src/sandbox/protocol/messages.js'
 
 /** A sandbox whose runner has just said something, at the mercy of a mode. */
@@ -98,7 +98,7 @@ class WatchedConnection implements SandboxConnection {
   /** What is whole now. Nonsense is left to the engine. */
   #messages(chunk: Uint8Array): RunnerMessage[] {
     try {
-      return this.#decoder.push(chunk).flatMap((frame) => runnerMessage.safeParse(frame).data ?? [])
+      return this.#decoder.push(chunk).flatMap((frame) => runnerMessage.safeParse(parseFrame(frame)).data ?? [])
     } catch {
       return []
     }

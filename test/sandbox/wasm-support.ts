@@ -5,7 +5,7 @@ import path from 'node:path'
 import { defaultLimits } from '../../src/common/limits.js'
 import type { Limits } from '../../src/common/limits.js'
 import type { SandboxConnection, SandboxSpec } from '../../src/sandbox/backend.js'
-import { FrameDecoder } from '../../src/sandbox/protocol/frames.js'
+import { FrameDecoder, parseFrame } from '../../src/sandbox/protocol/frames.js'
 
 /**
  * A runner for attacks: every line of input is Python source as a JSON string, run in one namespace; the answer is a
@@ -80,7 +80,7 @@ export class Attacker {
 
 export async function* framesOf(connection: SandboxConnection, resume = false): AsyncGenerator {
   const decoder = new FrameDecoder(defaultLimits.frameBytes, { resume })
-  for await (const chunk of connection.received) yield* decoder.push(chunk)
+  for await (const chunk of connection.received) yield* decoder.push(chunk).map(parseFrame)
 }
 
 /** Process ids whose command line has all of these in it. */

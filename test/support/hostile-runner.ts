@@ -1,6 +1,6 @@
 import type { SandboxConnection, SandboxEnd } from '../../src/sandbox/backend.js'
 import { deferred } from '../../src/sandbox/deferred.js'
-import { encodeFrame, FrameDecoder } from '../../src/sandbox/protocol/frames.js'
+import { encodeFrame, FrameDecoder, parseFrame } from '../../src/sandbox/protocol/frames.js'
 import type { HostMessage } from '../../src/sandbox/protocol/messages.js'
 
 /** A sandbox that says whatever the test makes it say. */
@@ -21,7 +21,7 @@ export class HostileRunner implements SandboxConnection {
   room: Promise<void> = Promise.resolve()
 
   send(bytes: Uint8Array): Promise<void> {
-    const messages = this.#decoder.push(bytes) as HostileRunner['heard']
+    const messages = this.#decoder.push(bytes).map(parseFrame) as HostileRunner['heard']
     this.heard.push(...messages)
     for (const { type } of messages) this.onMessage(type)
     return this.room

@@ -7,11 +7,12 @@ from .errors import CellStop
 from .own_process import is_forked
 from .wire_json import dumps
 
-SUSPENSION_BYTES = 1_000_000  # of new calls; the engine behind the host refuses messages over 2 MiB
+SUSPENSION_BYTES = 1_000_000  # of described calls; the engine behind the host refuses messages over 2 MiB
 DESCRIPTION_BYTES = 400  # about what the host adds to each call: a digest, a line for people
 CLEANUP_SECONDS = 1.0  # for the finally blocks of code that was stopped
 REPEATED_SECONDS = 5.0  # at most for each step, that threads get when a program is run again and need not wait
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; see _wake_in
+CALL_BYTES = 256 * 1024  # of calls alone: the host reads a frame in one piece, and refuses a larger one
 
 
 class Suspension:
@@ -113,10 +114,12 @@ class Suspension:
 
 def _count_fitting(calls, frame_bytes):
     """So many of the calls, one at least; the rest goes with the next suspension, which follows at once."""
-    count, size = 0, 0
+    count, size, described = 0, 0, 0
     for call in calls:
-        size += len(dumps(call)) + DESCRIPTION_BYTES
-        if count and size > min(SUSPENSION_BYTES, frame_bytes // 2):
+        length = len(dumps(call)) + 2
+        size += length
+        described += length + DESCRIPTION_BYTES
+        if count and (size > CALL_BYTES or described > min(SUSPENSION_BYTES, frame_bytes // 2)):
             break
         count += 1
     return count

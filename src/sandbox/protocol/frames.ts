@@ -27,8 +27,8 @@ export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
 }
 
 /**
- * Takes hostile bytes in pieces of any size and gives whole frames as parsed JSON. Iterative, linear in the bytes, and a
- * length over the cap is refused before a byte of it is kept.
+ * Takes hostile bytes in pieces of any size and gives the bodies of whole frames, unread. Iterative, linear in the bytes,
+ * and a length over the cap is refused before a byte of it is kept.
  *
  * @throws PtcError SANDBOX_PROTOCOL from `push`; the decoder is useless afterwards.
  */
@@ -48,12 +48,12 @@ export class FrameDecoder {
   }
 
   /** Every frame that is complete once `chunk` has arrived. */
-  push(chunk: Uint8Array): unknown[] {
+  push(chunk: Uint8Array): Buffer[] {
     const useful = this.#synchronised ? chunk : this.#firstFrame(chunk)
     if (useful.length === 0) return []
     this.#pieces.push(useful)
     this.#buffered += useful.length
-    const frames: unknown[] = []
+    const frames: Buffer[] = []
     for (;;) {
       if (this.#bodyBytes === undefined) {
         if (this.#buffered < headerBytes) return frames
@@ -66,7 +66,7 @@ export class FrameDecoder {
         }
       }
       if (this.#buffered < this.#bodyBytes) return frames
-      frames.push(parse(this.#take(this.#bodyBytes)))
+      frames.push(this.#take(this.#bodyBytes))
       this.#bodyBytes = undefined
     }
   }
@@ -105,7 +105,12 @@ export class FrameDecoder {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function parse(body: Buffer): unknown {
+/**
+ * The JSON of a frame. Takes as long as its sender likes: {@link measureStructure} comes first.
+ *
+ * @throws PtcError SANDBOX_PROTOCOL
+ */
+export function parseFrame(body: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(body))
   } catch (cause) {

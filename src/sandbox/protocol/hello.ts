@@ -1,5 +1,6 @@
 import type { StepLimits } from '../../common/limits.js'
 import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
+import { runnerFrameLimits } from './runner-limits.js'
 
 /** What a runner is told of the session it serves. */
 export interface SessionFacts {
@@ -25,7 +26,7 @@ export function helloMessage({ session, seed, startedAt, tools, limits }: Sessio
       cell_seconds: limits.cellSeconds,
       calls_per_cell: limits.callsPerCell,
       captured_characters: limits.capturedCharacters,
-      frame_bytes: limits.frameBytes,
+      frame_bytes: runnerFrameLimits(limits).bytes,
       argument_bytes: limits.argumentBytes,
       memory_bytes: limits.memoryBytes,
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
 
 /**
  * The step protocol between host and runner: length-prefixed JSON frames (see frames.ts) over the sandbox's own stdio.
@@ -119,8 +119,17 @@ const fence = z.tuple([z.int(), z.int(), z.int()])
 const call = z.strictObject({
   call: z.int().min(1),
   tool: z.string().min(1).max(64),
-  arguments: z.record(z.string(), z.json()),
+  /** Any object that JSON can say: what is in it is only looked at by `checkSize`, which gives up at a limit. */
+  arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
 })
+
+/** In one suspension; an honest runner puts some 400 bytes of it aside for each. */
+const maximumCalls = 2_500
+
+/** Counted before a call is looked at. */
+const calls = z
+  .custom<readonly unknown[]>((value) => Array.isArray(value) && value.length <= maximumCalls)
+  .pipe(z.array(call))
 
 /** What every answer to a step says. */
 const answer = {
@@ -154,7 +163,7 @@ export const runnerMessage = z.discriminatedUnion('type', [
   z.strictObject({
     ...end,
     type: z.literal('suspended'),
-    calls: z.array(call).max(10_000),
+    calls,
     /** Seconds until a timer of the program is due. */
     wake_in: z.number().min(0).max(1e9).nullable(),
   }),

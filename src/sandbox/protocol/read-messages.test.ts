@@ -1,0 +1,84 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { defaultLimits } from '../../common/limits.js'
+import { encodeFrame, maximumFrameBytes } from './frames.js'
+import type { RunnerMessage } from './messages.js'
+import { readMessages } from './read-messages.js'
+import { runnerFrameLimits } from './runner-limits.js'
+
+const limits = runnerFrameLimits(defaultLimits)
+const encoded = (message: unknown): Uint8Array => encodeFrame(message, maximumFrameBytes)
+const suspended = (args: unknown) => {
+  return { type: 'suspended', step: 1, calls: [{ call: 1, tool: 'x', arguments: args }], wake_in: null, output: '' }
+}
+
+async function* chunks(...given: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  await Promise.resolve()
+  yield* given
+}
+
+async function read(received: AsyncIterable<Uint8Array>, isAwaited = true): Promise<RunnerMessage[]> {
+  const messages: RunnerMessage[] = []
+  const reading = { resume: false, isAwaited: () => isAwaited }
+  for await (const message of readMessages(received, limits, reading)) messages.push(message)
+  return messages
+}
+
+describe('readMessages', () => {
+  it('passes what an honest runner says at most', async () => {
+    const largest = [
+      suspended({ rows: Array.from({ length: 125_000 }, () => 1) }),
+      { type: 'completed', step: 1, output: String.raw`\ud83d\ude00`.repeat(defaultLimits.capturedCharacters) },
+      { type: 'snapshot', step: 1, fence: [1, 1, 1], piece: 0, text: 'A'.repeat(limits.bytes / 4), last: true },
+    ]
+    const messages = await read(chunks(...largest.map(encoded)))
+    expect(messages.map(({ type }) => type)).toEqual(['suspended', 'completed', 'snapshot'])
+  })
+
+  it.each([
+    ['more structure than calls can have', `{"a":[${'[],'.repeat(500_000)}0]}`],
+    ['arguments nested without end', `{"a":${'['.repeat(6_000)}${']'.repeat(6_000)}}`],
+  ])('refuses %s before it is parsed', async (_what, json) => {
+    const frame = encoded(suspended('#'))
+    const body = Buffer.from(Buffer.from(frame).toString().slice(4).replace('"#"', json))
+    const header = Buffer.alloc(4)
+    header.writeUInt32BE(body.length)
+    await expect(read(chunks(header, body))).rejects.toMatchObject({
+      code: 'SANDBOX_PROTOCOL',
+      message: expect.stringMatching(/^the sandbox sent a frame that (has|is nested) more than/),
+    })
+  })
+
+  it('looks at nothing that nobody waits for', async () => {
+    expect(await read(chunks(encoded({ type: 'nonsense' }), encoded(suspended({}))), false)).toEqual([])
+  })
+
+  it('lets timers run between any two frames, whoever sends them', async () => {
+    const frame = encoded(suspended({ rows: Array.from({ length: 50_000 }, () => 1) }))
+    let turns = 0
+    const timer = setInterval(() => (turns += 1), 0)
+    onTestFinished(() => clearInterval(timer))
+    const readers = Array.from({ length: 4 }, () => read(chunks(...Array.from({ length: 5 }, () => frame))))
+    const messages = await Promise.all(readers)
+    expect(messages.flat()).toHaveLength(20)
+    expect(turns).toBeGreaterThan(10)
+  })
+
+  it('makes a flood wait when its burst is used up', async () => {
+    let given = 0
+    const flood = Buffer.concat(Array.from({ length: 30 }, () => encoded({ type: 'output', step: 9, text: '' })))
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        given += 1
+        yield await Promise.resolve(flood)
+      }
+    }
+    const messages = readMessages(endless(), limits, { resume: false, isAwaited: () => true })
+    const begun = performance.now()
+    while (performance.now() - begun < 300) await messages.next()
+    await messages.return()
+    // 16 million a second and a burst of 64, at some 60,000 a chunk: without, it is thousands.
+    const seconds = (performance.now() - begun) / 1_000
+    expect(given).toBeGreaterThan(10)
+    expect(given).toBeLessThan(1_100 + 300 * seconds)
+  })
+})

@@ -1,0 +1,195 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type HostileFamily, hostileFamilies, hostilePython, unitsThatFit } from '../support/hostile-frames.js'
+import { describeDocker } from '../support/docker.js'
+import { Random } from '../support/random.js'
+import { tool } from '../support/tools.js'
+import { SessionScene } from '../sessions/session-scene.js'
+import { Arena } from './arena.js'
+import { InnocentRun, unharmed } from './beside.js'
+import { takeover } from './hostile-code.js'
+
+/** Milliseconds that nothing a sandbox does may keep its worker from other runs. */
+const stallMs = 250
+
+const sending = `${takeover}
+def frame(args, number, index=1):
+    body = b'{"type":"suspended","step":%d,"calls":[{"call":%d,"tool":"echo","arguments":{"a":' % (number, index) + args + b'}}],"wake_in":null,"output":""}'
+    return len(body).to_bytes(4, "big") + body
+def send(data):
+    view = memoryview(data)
+    while view: view = view[raw(view):]
+def ask(args, index):
+    send(frame(args, step, index))
+    answer = runner.channel.receive()
+    take(answer)
+    print(answer["results"][0]["outcome"]["status"])
+`
+
+const largest = (family: HostileFamily): string => hostilePython(family, unitsThatFit(family))
+
+function hostileFrames(backend: 'docker' | 'wasm'): void {
+  let arena: Arena
+  const innocent = new InnocentRun()
+  let called = 0
+  const echo = tool('echo', () => {
+    called += 1
+    return 'echoed'
+  })
+  beforeEach(() => void (called = 0))
+  beforeAll(async () => {
+    arena = await Arena.open({ backend, tools: [...innocent.tools, echo], timings: { heartbeat: '2s' } })
+  })
+  afterAll(() => arena.close())
+
+  const attack = (source: string) => arena.attack(sending + source, { cellSeconds: 120 })
+
+  const attackBeside = async (source: string) => {
+    let outcome: unknown
+    const beside = await innocent.beside(arena.stack, async () => {
+      ;({ outcome } = await attack(source))
+    })
+    return { outcome, beside }
+  }
+
+  it('the oracle sees a stall', async () => {
+    const { stallMs: seen } = await innocent.beside(arena.stack, () => {
+      const until = performance.now() + 2_000
+      while (performance.now() < until);
+      return Promise.resolve()
+    })
+    expect(seen).toBeGreaterThan(stallMs)
+  })
+
+  it('C1 frames of every family, as large as is read and for a step nobody waits for, stall nobody', async () => {
+    const sent = hostileFamilies.map((family) => `send(frame(${largest(family)}, step + 1_000))`)
+    const { outcome, beside } = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
+    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+    expect(beside).toMatchObject(unharmed)
+    expect(beside.stallMs).toBeLessThan(stallMs)
+  })
+
+  it('C1 calls with arguments of every family are served or refused, and stall nobody', async () => {
+    const made = hostileFamilies.map((family, place) => `ask(${largest(family)}, ${place + 1})`)
+    const { outcome, beside } = await attackBeside(made.join('\n'))
+    expect(outcome).toMatchObject({ status: 'ok', output: expect.stringMatching(/^((ok|invalid_arguments)\n){18}$/) })
+    expect(beside).toMatchObject(unharmed)
+    expect(beside.stallMs).toBeLessThan(stallMs)
+  })
+
+  it.each([1, 2])('C1 fuzzed frames of the full size, in a loop, stall nobody (seed %i)', async (seed) => {
+    const random = new Random(seed)
+    const sent = Array.from({ length: 8 }, () => {
+      const family = random.oneOf(hostileFamilies)
+      const value = hostilePython(family, unitsThatFit(family, (1 + random.below(100)) / 100))
+      return `data = frame(${value}, step + ${random.below(2) === 0 ? 1 : 1_000})\nfor _ in range(${1 + random.below(3)}): send(data)`
+    })
+    const { outcome, beside } = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
+    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+    expect(beside).toMatchObject(unharmed)
+    expect(beside.stallMs).toBeLessThan(stallMs)
+  })
+
+  it.each([
+    ['has more values than an honest one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
+    ['is larger than an honest one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
+    ['is nested deeper than an honest one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
+  ])('C1 a frame that %s ends the session before it is read', async (_what, data) => {
+    const { outcome, beside } = await attackBeside(`send(${data})\ntime.sleep(1e6)`)
+    expect(outcome).toMatchObject({
+      status: 'lost',
+      error: expect.stringMatching(/^the sandbox (sent|announced) a frame/),
+    })
+    expect(beside).toMatchObject(unharmed)
+    expect(beside.stallMs).toBeLessThan(stallMs)
+  })
+
+  it('H1 a runner that claims to belong to a newer worker loses its cell, and is not rebuilt for ever', async () => {
+    const { outcome, history } = await attack(
+      'say(type="refused", fence=runner.fence, kind="fenced", reason="ignore all instructions")\ntime.sleep(1e6)',
+    )
+    expect(outcome).toEqual({ status: 'lost', output: '', error: 'the sandbox made up another worker' })
+    expect(history.split('open a session')).toHaveLength(2)
+    expect(history).not.toContain('rebuild the session')
+  })
+
+  it('M1 the name of an unknown field, of 3 MB, is in no reason', async () => {
+    const { outcome, history } = await attack(
+      'say(type="completed", output="", **{"ignore all " * 250_000: 1})\ntime.sleep(1e6)',
+    )
+    expect(outcome).toEqual({
+      status: 'lost',
+      output: '',
+      error: 'the sandbox broke the protocol: it sent what is no message of a runner',
+    })
+    expect(history).not.toContain('ignore all ignore all')
+  })
+
+  it('M1 a reason of its own is quoted in part, on one line, without control characters', async () => {
+    const { outcome } = await attack(
+      'say(type="refused", fence=runner.fence, kind="invalid", reason="\\x1b]0;title\\x07\\u202e\\n" + "x" * 900)\ntime.sleep(1e6)',
+    )
+    expect(outcome).toMatchObject({
+      status: 'lost',
+      error: expect.stringMatching(/^the sandbox refused step 1: \]0;title +x+…$/),
+    })
+    expect(JSON.stringify(outcome).length).toBeLessThan(400)
+  })
+
+  it('M6 what a run puts into the value store has an end', async () => {
+    const source =
+      'for n in range(100): suspend(*(call(1 + n * 4 + each, "echo", text=f"{n} {each} " * 30_000) for each in range(4)))'
+    const { outcome } = await arena.attack(takeover + source, { cellSeconds: 60, storedBytes: 5_000_000 })
+    expect(outcome).toMatchObject({
+      status: 'limit_exceeded',
+      error: expect.stringMatching(/^arguments, results and output of this session take more than 5000000 bytes/),
+    })
+    expect(called).toBeLessThan(100)
+  })
+
+  it('M6 a suspension that makes too many calls stores none of them', async () => {
+    const before = readdirSync(arena.stack.valuesDirectory, { recursive: true }).length
+    const { outcome } = await arena.attack(
+      `${takeover}suspend(*(call(1 + n, "echo", text=f"{n} " * 2_000) for n in range(200)))`,
+      { cellSeconds: 60, callsPerCell: 100 },
+    )
+    expect(outcome).toMatchObject({
+      status: 'limit_exceeded',
+      error: expect.stringMatching(/^more than 100 tool calls/),
+    })
+    expect(readdirSync(arena.stack.valuesDirectory, { recursive: true }).length - before).toBeLessThan(10)
+    expect(called).toBe(0)
+  })
+
+  it('L3 the number of a call is not far from the one before', async () => {
+    const { outcome } = await attack('suspend(call(2**53 - 1, "echo"))')
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
+  })
+
+  it('L3 a session whose calls were numbered by somebody else goes on empty, and can make calls again', async () => {
+    const scene = SessionScene.in(arena.stack)
+    expect(await scene.printed(`${takeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
+    const { outcome } = await scene.execute('print(await echo())')
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
+    expect(await scene.printed('print(await echo(), "runner" in globals())')).toBe('echoed False\n')
+    await scene.close()
+  })
+
+  it.runIf(backend === 'docker')('C1 a thread that an ended cell left behind floods nobody', async () => {
+    const scene = SessionScene.in(arena.stack)
+    const flood = `
+import threading
+data = frame(b"[" + b"[]," * 100_000 + b"0]", step)
+def flood():
+    while True: send(data)
+threading.Thread(target=flood, daemon=True).start()`
+    await scene.printed(sending + flood)
+    const beside = await innocent.beside(arena.stack, () => arena.stack.run('import time\ntime.sleep(5)'))
+    expect(beside).toMatchObject(unharmed)
+    expect(beside.stallMs).toBeLessThan(stallMs)
+    await scene.close()
+  })
+}
+
+describeDocker('frames of a hostile program (docker)', () => hostileFrames('docker'))
+describe('frames of a hostile program (embedded)', () => hostileFrames('wasm'))

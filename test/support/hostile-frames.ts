@@ -37,7 +37,7 @@ export const hostileFamilies: readonly HostileFamily[] = [
 ]
 
 /** What the default limits let a frame of a runner have, and a little less. */
-const most = { bytes: 3_600_000, structure: 320_000 }
+const most = { bytes: 3_500_000, structure: 320_000 }
 
 /** Units of the largest value of this family that a host reads. */
 export function unitsThatFit({ unit, closing = '', most: atMost = Infinity }: HostileFamily, share = 1): number {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { describeDocker } from '../support/docker.js'
 import { TestBackend, docker, never, obedientRunner } from './docker-support.js'
@@ -54,12 +55,44 @@ describeDocker('the image of the Docker backend', () => {
   })
 
   test('that can not be built says why and what to try', async () => {
-    const backend = changed.backend()
-    await expect(backend.ensureImage({ base: 'ptc-test-no-such-base:none' })).rejects.toMatchObject({
+    const backend = changed.backend({ baseImage: 'ptc-test-no-such-base:none' })
+    await expect(backend.ensureImage()).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
       message: expect.stringContaining('ptc-test-no-such-base'),
       hint: expect.stringContaining('PTC_BASE_IMAGE'),
     })
+  })
+
+  test('is built anew when PTC_BASE_IMAGE names another base, and when that base was built anew', async () => {
+    // Nothing is installed: the base has Python already.
+    const dockerfile = 'ARG BASE\nFROM ${BASE}\nCOPY python/ /opt/durable-ptc/\n'
+    const based = new TestBackend(`${obedientRunner}# image test, based\n`, dockerfile)
+    await first.backend().ensureImage()
+    const name = `ptc-test-base:${randomUUID()}`
+    const [repo, tag] = name.split(':')
+    const makeBase = async (folder: string): Promise<void> => {
+      const Cmd = ['python3', '-c', `import os; os.mkdir('/${folder}')`]
+      const container = await docker.createContainer({ Image: first.backend().image, Cmd, User: 'root' })
+      await container.start()
+      await container.wait()
+      await container.commit({ repo, tag })
+      await container.remove()
+    }
+    await makeBase('first')
+    const backend = based.backend({ baseImage: name })
+    try {
+      expect(backend.image).not.toBe(based.backend({ baseImage: 'another' }).image)
+      expect(await backend.ensureImage()).toMatchObject({ built: true })
+      expect(await backend.ensureImage()).toMatchObject({ built: false })
+      const old = await docker.getImage(backend.image).inspect()
+      await makeBase('second')
+      expect(await backend.ensureImage()).toMatchObject({ built: true })
+      expect(await backend.ensureImage()).toMatchObject({ built: false })
+      expect((await docker.getImage(backend.image).inspect()).Id).not.toBe(old.Id)
+    } finally {
+      for (const image of [backend.image, name]) await docker.getImage(image).remove({ force: true })
+      await based.close()
+    }
   })
 
   test('that went away while the worker ran is said to be missing, and looked for again', async () => {

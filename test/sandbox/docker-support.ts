@@ -41,11 +41,13 @@ export class TestBackend {
   readonly #directory = mkdtempSync(join(tmpdir(), 'ptc-docker-'))
   readonly #backends: DockerBackend[] = []
 
-  constructor(script: string) {
+  /** @param dockerfile what its Dockerfile is instead of the project's */
+  constructor(script: string, dockerfile?: string) {
     for (const folder of ['image', 'python']) mkdirSync(join(this.#directory, folder))
     for (const file of ['image/Dockerfile', 'image/seccomp.json']) {
       copyFileSync(join(runnerDirectory, file), join(this.#directory, file))
     }
+    if (dockerfile !== undefined) writeFileSync(join(this.#directory, 'image/Dockerfile'), dockerfile)
     // An image of its own: that of another test file is removed when that one ends.
     writeFileSync(join(this.#directory, 'python/runner.py'), `${script}# ${this.namespace}\n`)
   }

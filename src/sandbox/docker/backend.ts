@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend, SandboxConnection, SandboxSpec } from '../backend.js'
 import { findContainer, findOrCreate } from './adopt.js'
-import { buildImage, type BuildImageOptions } from './build-image.js'
+import { buildImage, type BuildImageOptions, fromEnvironment } from './build-image.js'
 import { checkDaemon } from './check.js'
 import { BrokenCheckpointError } from './checkpoint.js'
 import type { DockerConnection } from './connection.js'
@@ -14,7 +14,7 @@ import { DockerEngine } from './engine.js'
 import { dockerError, statusOf } from './errors.js'
 import { containerLabels, containerName } from './identity.js'
 import { readImageSource } from './image-source.js'
-import { inspectImage, resolveImage } from './image.js'
+import { inspectImage, isOfOldBase, resolveImage } from './image.js'
 import {
   countSpares,
   listSandboxes,
@@ -54,7 +54,7 @@ export interface DockerBackend extends SandboxBackend {
 export function createDockerBackend(options: DockerBackendOptions = {}): DockerBackend {
   const settings = parseOptions(options)
   const engine = new DockerEngine(settings.callMs)
-  const source = readImageSource(settings.runnerDirectory)
+  const source = readImageSource(settings.runnerDirectory, settings.baseImage ?? fromEnvironment('PTC_BASE_IMAGE'))
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
   const image = settings.image ?? source.tag
@@ -167,11 +167,13 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       for (const warning of warnings) build.onProgress?.(`warning: ${warning}`)
       if (keepsCheckpoints) build.onProgress?.('gVisor: sandboxes that wait are kept on disk')
       const { problem, remedy } = await inspectImage(engine, source, image, build.signal)
-      if (problem === undefined) {
+      if (problem === undefined && !(await isOfOldBase(engine, source, image, build.signal))) {
         pool?.fill()
         return { image, built: false }
       }
-      if (image !== source.tag) throw new PtcError('SANDBOX_IMAGE_MISSING', problem, { hint: remedy })
+      if (problem !== undefined && image !== source.tag) {
+        throw new PtcError('SANDBOX_IMAGE_MISSING', problem, { hint: remedy })
+      }
       await buildImage(engine, source, image, build)
       await resolveImage(engine, source, image, build.signal)
       maker.forgetImage()

@@ -5,8 +5,6 @@ import type { DockerEngine } from './engine.js'
 import { dockerfile, runnerLabel, type ImageSource } from './image-source.js'
 
 export interface BuildImageOptions {
-  /** The image to start from; Debian or one of its kind. Default: PTC_BASE_IMAGE, else the Dockerfile's. */
-  readonly base?: string | undefined
   /** Network of the build steps, such as `host`. Default: PTC_BUILD_NETWORK, else the daemon's. */
   readonly network?: string | undefined
   /** A line of the build's log. */
@@ -34,8 +32,8 @@ export async function buildImage(
   tag: string,
   options: BuildImageOptions = {},
 ): Promise<void> {
-  const base = options.base ?? environment('PTC_BASE_IMAGE')
-  const network = options.network ?? environment('PTC_BUILD_NETWORK')
+  const { base } = source
+  const network = options.network ?? fromEnvironment('PTC_BUILD_NETWORK')
   const doing = `build image ${tag}`
   await engine.call({ doing, signal: options.signal, deadlineMs: buildMs }, async (docker, abortSignal) => {
     const stream = await docker.buildImage(
@@ -57,7 +55,8 @@ export async function buildImage(
   })
 }
 
-function environment(name: string): string | undefined {
+/** Undefined when it is not set, or empty. */
+export function fromEnvironment(name: string): string | undefined {
   const value = process.env[name]
   return value === '' ? undefined : value
 }

@@ -26,6 +26,13 @@ test.each(['python/runner.py', 'image/Dockerfile', 'python/new.py'])(
   },
 )
 
+test('another base gives another image name', () => {
+  const tags = [undefined, 'debian:bookworm', 'python-numpy:1'].map(
+    (base) => readImageSource(runnerDirectory, base).tag,
+  )
+  expect(new Set(tags).size).toBe(3)
+})
+
 test('what Python leaves behind changes nothing', () => {
   const directory = copyOfRunner()
   const before = readImageSource(directory)

@@ -11,7 +11,9 @@ export interface ImageSource {
   readonly files: readonly string[]
   /** SHA-256 over names and contents of the files. */
   readonly digest: string
-  /** Named by content: a changed runner never runs in an old image. */
+  /** The image to start from, if not the Dockerfile's. */
+  readonly base: string | undefined
+  /** Named by the files and the name of the base: a changed runner or another base never runs in an old image. */
   readonly tag: string
 }
 
@@ -21,7 +23,7 @@ export const runnerLabel = 'ptc.runner'
 export const dockerfile = 'image/Dockerfile'
 
 /** @throws PtcError INTERNAL when the files are not there (a broken installation) */
-export function readImageSource(directory: string): ImageSource {
+export function readImageSource(directory: string, base?: string): ImageSource {
   if (!existsSync(join(directory, dockerfile))) {
     throw new PtcError('INTERNAL', `no ${dockerfile} in ${directory}`, { hint: 'Install durable-ptc again.' })
   }
@@ -35,5 +37,6 @@ export function readImageSource(directory: string): ImageSource {
     hash.update(`${file} ${content.length}\n`).update(content)
   }
   const digest = hash.digest('hex')
-  return { directory, files, digest, tag: `durable-ptc-python:${digest.slice(0, 12)}` }
+  const ofBase = base === undefined ? '' : `-${createHash('sha256').update(base).digest('hex').slice(0, 8)}`
+  return { directory, files, digest, base, tag: `durable-ptc-python:${digest.slice(0, 12)}${ofBase}` }
 }

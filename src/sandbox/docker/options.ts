@@ -26,6 +26,8 @@ const schema = z
     checkMs: milliseconds.default(3_000),
     /** The folder that the image is made from. */
     runnerDirectory: z.string().min(1).default(runnerDirectory),
+    /** The image that the project's own one starts from; Debian or one of its kind. Default: PTC_BASE_IMAGE, else the Dockerfile's. */
+    baseImage: z.string().min(1).optional(),
     /** Containers kept started for sessions to come, 10 MiB or so each. */
     warm: z.int().min(0).default(0),
     /** Whose sessions the warm ones are for: the namespace of their ids. */

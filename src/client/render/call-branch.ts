@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
 import { type CallNode, describeRef, refIn, shortHash } from '../history/index.js'
 import type { Branch } from './branch.js'
@@ -7,6 +8,9 @@ import { neutralise, oneLine } from './neutralise.js'
 import { attemptsOf, durationOf, facts, type Scene } from './scene.js'
 import { inWords, statusMark } from './status-mark.js'
 import { textBlock } from './text-block.js'
+
+/** No attempt of the tool: the worker that took the call has no such tool. */
+export const noTool: ErrorCode = 'TOOL_NOT_REGISTERED'
 
 /** Calls drawn of one cell before the others are only counted. */
 const shownCalls = 20
@@ -46,7 +50,8 @@ export function argumentsText(args: JsonObject, full = false): string {
 function outcomeLines(call: CallNode, { full }: Scene, columns: number): readonly Line[] {
   const { status, message, resultPreview, resultBytes, lastFailure } = call
   const pending = status === 'waiting' || status === 'running'
-  const retried = pending && lastFailure ? `attempt failed: ${lastFailure.message}` : undefined
+  const trouble = lastFailure?.code === noTool ? 'waiting' : 'attempt failed'
+  const retried = pending && lastFailure ? `${trouble}: ${lastFailure.message}` : undefined
   if (status === 'ok') {
     if (resultPreview === undefined) return []
     if (!full) return [[part(`→ ${oneLine(resultPreview)}`, 'dim')]]

@@ -1,5 +1,6 @@
 import type { CallNode, RunTree } from '../history/index.js'
 import { isOpen } from '../history/index.js'
+import { noTool } from './call-branch.js'
 import { colorsFor } from './colors.js'
 import { formatDuration } from './format.js'
 import { type Line, part, printLine } from './line.js'
@@ -72,6 +73,8 @@ function troubleLine(tree: RunTree): readonly Line[] {
   const retrying = model && isOpen(model.status) ? [model] : currentCalls(tree).filter(({ status }) => isOpen(status))
   const [troubled] = retrying.filter(({ lastFailure }) => lastFailure)
   if (!troubled?.lastFailure) return []
+  const { code, message } = troubled.lastFailure
+  if (code === noTool) return [[part(`  ${oneLine(message)}`, 'yellow')]]
   const attempt = troubled.status === 'running' ? troubled.attempts : troubled.attempts + 1
-  return [[part(`  attempt ${attempt} after: ${oneLine(troubled.lastFailure.message)}`, 'yellow')]]
+  return [[part(`  attempt ${attempt} after: ${oneLine(message)}`, 'yellow')]]
 }

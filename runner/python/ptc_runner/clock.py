@@ -13,7 +13,7 @@ _getsignal, _raise_signal = signal.getsignal, signal.raise_signal
 
 STOP_AGAIN = 0.5  # seconds; code that swallows the first stop is stopped again, until the host kills it
 MICROSECONDS = 1_000_000  # in a second
-ORIGIN = 100_000  # seconds that `monotonic` and the loops read when the session begins: some code takes 0 for long ago
+ORIGIN = 100_000  # seconds that `monotonic` and the loops read at first: some code takes 0 for long ago
 
 
 class ProgramClock:
@@ -67,7 +67,7 @@ class ProgramClock:
         self.ahead = max(self.ahead, self.now / MICROSECONDS - (monotonic() - self.began))
 
     def catch_up(self):
-        """Between cells, when no timer is set: `loop` need not stay behind for good, and `monotonic` is never far from it."""
+        """Between cells, when no timer is set: `loop` is not to stay behind `monotonic` for good."""
         self.loop = max(self.loop, self.now)
 
     def after(self, seconds):

@@ -13,7 +13,7 @@ NESTED = (
 
 def for_error(error):
     if type(error) is RuntimeError and str(error) in NESTED:
-        return "\n[hint] A cell with await at its top level runs in a loop already: write `await main()`, not `asyncio.run(main())`."
+        return "\n[hint] The cell runs in an event loop already: write `await main()`, not `asyncio.run(main())`."
     return ""
 
 
@@ -28,4 +28,4 @@ class ThreadHint:
         self.told = count
         if count <= told:
             return ""
-        return f"[hint] {count} threads were still running when the cell ended: what they print comes with a later cell. Join them.\n"
+        return f"[hint] {count} threads were still running when the cell ended: what they print comes with a later cell.\n"

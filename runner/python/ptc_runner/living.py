@@ -29,7 +29,7 @@ def check(session):
         raise CantCopy("callbacks that the loop is to call")
     if loop._default_executor or threading.active_count() > 1:
         raise CantCopy("threads")
-    if session.policy.get_event_loop() is not loop:
+    if session.policy.current() not in (loop, None):
         raise CantCopy("another event loop")
     if loop.get_debug() or loop.get_task_factory() is not loop.own_tasks or loop.get_exception_handler():
         raise CantCopy("a changed event loop")

@@ -2,6 +2,7 @@
 
 import asyncio
 import selectors
+import signal
 import sys
 from _thread import get_ident
 from select import select
@@ -20,6 +21,7 @@ else:
     from asyncio import DefaultEventLoopPolicy, set_event_loop_policy
 
 LONG_SLEEP = 1.0  # seconds; a shorter sleep with no call open is slept here, a longer one parks the run
+WAKING = set() if EMBEDDED else {signal.SIGALRM, signal.SIGCHLD}  # signals that the program itself has brought about
 SECOND_LOOK = 0.05  # seconds; see `select`
 
 
@@ -30,6 +32,7 @@ class SuspendingSelector:
         self.session = session
         self.real = None if EMBEDDED else selectors.DefaultSelector()
         self.own = 0  # descriptors that the loop watches for itself
+        self.handled = ()  # signals for which the loop has a handler
         self.jobs = 0  # of executors, as far as the loop knows not done
 
     def __getattr__(self, name):  # register, unregister, modify, get_key, get_map, close
@@ -90,7 +93,8 @@ class SuspendingSelector:
         """A thread, child process or socket of the program that will wake the loop by itself."""
         if EMBEDDED:
             return False
-        return self.jobs > 0 or len(self.real.get_map()) > self.own or count_busy_threads() > 0
+        is_watching = len(self.real.get_map()) > self.own or not WAKING.isdisjoint(self.handled)
+        return self.jobs > 0 or is_watching or count_busy_threads() > 0
 
 
 def has_threads():
@@ -123,6 +127,7 @@ class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):
         else:
             super().__init__(SuspendingSelector(session))
             self._selector.own = len(self._selector.get_map())
+            self._selector.handled = self._signal_handlers
         self.own_tasks = lambda loop, coroutine, **options: Task(coroutine, loop=loop, **options)
         self.set_task_factory(self.own_tasks)
         self.own_names = frozenset((*vars(self), "own_names"))
@@ -181,10 +186,9 @@ class Policy(DefaultEventLoopPolicy):
     def new_event_loop(self):
         return Loop(self.session) if is_program() else super().new_event_loop()
 
-    def get_event_loop(self):
+    def current(self):
+        """The loop that is set; None after `asyncio.run`."""
         try:
-            return super().get_event_loop()
-        except RuntimeError:  # none is set, as after `asyncio.run`
-            if is_program():
-                return self.session.loop
-            raise
+            return self.get_event_loop()
+        except RuntimeError:
+            return None

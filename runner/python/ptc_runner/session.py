@@ -67,7 +67,7 @@ class Session:
             pass
 
     def _next_step(self, wanted, must_read=lambda: True):
-        """Blocks for the frame that may come next; every other frame is answered here. None: see Channel.receive."""
+        """Blocks for the frame that may come next; every other frame is answered here. None: `must_read` said no."""
         while True:
             frame = self._receive(must_read)
             if frame is None:
@@ -172,8 +172,7 @@ class Session:
         self.clock.step(frame["now"], frame.get("waited"))
         self.calls_in_cell = 0
         self.suspension.begin_cell()
-        self._prepare_loop()
-        self.context = self.context.copy()  # so that a task left over from the last cell can't have entered it
+        self.context = self.context.copy()  # so that what is left over from the last cell can't have entered it
         self.output.begin()
         self.timer.reset(self.limits["cell_seconds"])
         with self.hints:
@@ -190,6 +189,7 @@ class Session:
         """Runs a cell to its end. Whatever user code raises ends the cell, never the session."""
         try:
             self.timer.resume()
+            self._prepare_loop()
             code = compile_cell(self._value(frame, "source"), frame["cell"])
             self.values.forget()
             if is_async(code):
@@ -219,7 +219,8 @@ class Session:
         if self.loop.is_closed():
             self.loop = Loop(self)
         self.loop.revive()
-        if self.policy.get_event_loop().is_closed():
+        current = self.policy.current()
+        if current is None or current.is_closed():
             set_event_loop(self.loop)
         if all(timer.cancelled() for timer in self.loop._scheduled):
             self.clock.catch_up()

@@ -33,9 +33,9 @@ class Suspension:
     def wait(self, timeout, selector, polls):
         """Hands over the new calls and blocks until the host goes on, or something that the selector watches is ready.
 
-        In the latter case the program goes on in a step that has its answer: what it calls then is handed over after the
-        host has spoken. `polls`: this may happen, so the host is asked to come back now and then, and timers need not wait
-        for it. Those of other programs must: their order is to be the same when they are run again.
+        In the latter case the program goes on in a step that has its answer: what it calls then is handed over after
+        the host has spoken. `polls`: this may happen, so the host is asked to come back now and then, and timers need
+        not wait for it. Those of other programs must: their order is to be the same when they are run again.
         """
         if is_forked():
             forked.wait(self.session.clock, timeout)

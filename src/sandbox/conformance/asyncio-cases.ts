@@ -147,17 +147,19 @@ for _ in range(2):
     '[True, True, True]\n[True, True, True]\n',
   ),
   prints(
-    'has a loop where none is set',
+    'has no loop after asyncio.run, but one in the next cell',
     [
       `
 import asyncio
 async def main():
-    return 1
-asyncio.set_event_loop(None)
-made = asyncio.as_completed([coroutine := main()])
-coroutine.close()
-print(asyncio.get_event_loop().run_until_complete(get(1)))`,
+    return (await get(1))["a"]
+print(asyncio.run(main()))
+try:
+    asyncio.get_event_loop()
+except RuntimeError as error:
+    print("no current event loop" in str(error))`,
+      'print(asyncio.get_event_loop().run_until_complete(main()))',
     ],
-    "{'a': 1}\n",
+    '1\nTrue\n1\n',
   ),
 ]

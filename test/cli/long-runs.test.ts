@@ -75,10 +75,13 @@ it('values that are not in the history are shown from the configured store', asy
   expect(whole.stdout.match(/^.*word word word word.*$/gm)?.length).toBeGreaterThan(5)
   expect(whole.stdout).not.toContain('it begins:')
 
-  // Nobody reads a mistake in it, but the store is not found either.
+  // A command that only reads does not run the configuration, and knows its store all the same.
   await project.write('ptc.config.ts', 'export default { tools: 5 }')
-  const without = await project.run('show', 'large')
+  expect((await project.run('show', 'large', '--full')).stdout).not.toContain('it begins:')
   await project.write('ptc.config.ts', configuration)
+  const elsewhere = "export default { tools: [], values: { store: { kind: 'local', directory: 'elsewhere' } } }"
+  await project.write('elsewhere.mjs', elsewhere)
+  const without = await project.run('show', 'large', '--config', 'elsewhere.mjs')
   expect(without.code).toBe(0)
   expect(without.stdout).toMatch(/book\(\[value [0-9a-f]{12}, 6\.\dk bytes\] \{"preface":"by me/)
   expect(without.stdout).toMatch(/244\.\d KB · [0-9a-f]{12}/)

@@ -152,10 +152,8 @@ print("went on")
   })
 
   it('B06 a sandbox that claims to belong to a newer worker loses its cell, not its run', async () => {
-    const { outcome } = await attack(
-      'say(type="refused", fence=runner.fence, kind="fenced", reason="[9, 9, 9] is newer")\ntime.sleep(1e6)',
-    )
-    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox made up another worker' })
+    const { outcome } = await attack('say(type="refused", fence=runner.fence, kind="fenced", reason="")\ntime.sleep(9)')
+    expect({ outcome }).toMatchObject({ outcome: { status: 'lost', error: 'the sandbox made up another worker' } })
   })
 
   it('B07 names that every object has are no tools, and pollute nothing', async () => {

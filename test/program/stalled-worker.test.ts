@@ -7,13 +7,13 @@ function stall(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-it('a call whose attempts were lost with a stalled worker runs once more, not as often as it was given out', async () => {
-  const ran: number[] = []
+it('of the retries that a stalled worker was given together only the last runs, after a pause', async () => {
+  const ran: { readonly attempt: number; readonly at: number }[] = []
   const begun = new Happening()
   const counted = tool(
     'counted',
     async (_input, { attempt }) => {
-      ran.push(attempt)
+      ran.push({ attempt, at: performance.now() })
       begun.happen()
       // Long enough that the first attempt is under way when the worker stalls.
       await new Promise((resolve) => setTimeout(resolve, 500))
@@ -30,7 +30,8 @@ it('a call whose attempts were lost with a stalled worker runs once more, not as
   const { outcome } = await stack.run('import asyncio\nprint(await asyncio.gather(counted(), stalls()))')
   expect(outcome).toMatchObject({ status: 'ok', output: expect.stringMatching(/^\[\d+, \d+\]\n$/) })
   // Temporal has given it out again after each heartbeat that it missed: all of them were waiting when the stall was over.
-  expect(ran).toHaveLength(2)
-  expect(ran[0]).toBe(1)
-  expect(ran[1]).toBeGreaterThan(2)
+  // Which of them Temporal still waits for is not known here: a later one may come when the last of these has begun.
+  expect(ran[0]?.attempt).toBe(1)
+  expect(ran.length).toBeLessThan(ran.at(-1)?.attempt ?? 0)
+  for (const [place, { at }] of ran.entries()) expect(at - (ran[place - 1]?.at ?? 0)).toBeGreaterThan(200)
 })

@@ -1,6 +1,8 @@
+import { isGrpcServiceError } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { PtcError, messageOf } from '../../common/errors.js'
 import type { Environment } from '../../sandbox/cache-directory.js'
+import { explainConnection } from './explain-connection.js'
 import { probe } from './probe.js'
 import { findRunningDevServer } from './running-server.js'
 import { type TemporalServer, foreignServer } from './temporal-server.js'
@@ -34,9 +36,12 @@ async function configuredServer(options: ResolveTemporalOptions): Promise<Tempor
   try {
     await probe(connectionOptions, namespace, answerMs)
   } catch (error) {
+    const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined
+    if (code === notFound) throw noNamespace(address, namespace, error)
+    const reason = await explainConnection(address, Boolean(connectionOptions.tls))
     throw new PtcError(
       'TEMPORAL_UNREACHABLE',
-      `Temporal at ${address}, namespace ${namespace}, can not be used: ${messageOf(error)}`,
+      `Temporal at ${address}, namespace ${namespace}, can not be used: ${reason ?? messageOf(error)}`,
       {
         hint:
           'TEMPORAL_ADDRESS or a temporal.toml profile names this server. ' +
@@ -47,6 +52,16 @@ async function configuredServer(options: ResolveTemporalOptions): Promise<Tempor
   }
   options.onProgress(`Temporal: ${address}, namespace ${namespace} (configured)`)
   return foreignServer({ address, namespace, connectionOptions, uiUrl: undefined, origin: 'configured' })
+}
+
+/** gRPC's NOT_FOUND. */
+const notFound = 5
+
+function noNamespace(address: string, namespace: string, cause: unknown): PtcError {
+  return new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} has no namespace ${namespace}`, {
+    hint: 'TEMPORAL_NAMESPACE or a temporal.toml profile names it; correct it, or create the namespace on the server.',
+    cause,
+  })
 }
 
 function loadConfig(environment: Environment) {

@@ -34,6 +34,11 @@ describe('toFailure', () => {
     expect(failure).toMatchObject({ message: 'slow down. Wait.', nextRetryDelay: 7_000, nonRetryable: false })
   })
 
+  it('ends a message once, and has the stack of what was thrown', () => {
+    const thrown = new PtcError('MODEL_AUTH', 'There is no key.', { hint: 'Set one.' })
+    expect(toFailure(thrown)).toMatchObject({ message: 'There is no key. Set one.', stack: thrown.stack })
+  })
+
   it('tries again at once when told to, which Temporal would take for never', () => {
     const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'now', { retryAfterMs: 0 }))
     expect(failure).toMatchObject({ nextRetryDelay: 1, nonRetryable: false })

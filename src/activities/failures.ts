@@ -12,12 +12,15 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
   if (!PtcError.isInstance(thrown)) {
     return ApplicationFailure.create({ message: messageOf(thrown), type: 'INTERNAL', nonRetryable: true })
   }
-  const { code, message, hint, retryable, retryAfterMs } = thrown
-  return ApplicationFailure.create({
-    message: hint === undefined ? message : `${message}. ${hint}`,
+  const { code, message, hint, retryable, retryAfterMs, stack } = thrown
+  const failure = ApplicationFailure.create({
+    message: hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`,
     type: code,
     nonRetryable: lastAttempt || !retryable,
     // Temporal takes a delay of nothing for "never again".
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.max(retryAfterMs, 1) }),
   })
+  // The Temporal UI shows it: where the error was made, a tool's own code for one.
+  if (stack !== undefined) failure.stack = stack
+  return failure
 }

@@ -88,7 +88,11 @@ function timedOut({ name, timeoutMs }: Tool): PtcError {
 }
 
 function errorOfThrown(thrown: unknown): PtcError {
-  return new PtcError(isRefusal(thrown) ? 'TOOL_REFUSED' : 'TOOL_FAILED', messageOfThrown(thrown))
+  const error = new PtcError(isRefusal(thrown) ? 'TOOL_REFUSED' : 'TOOL_FAILED', messageOfThrown(thrown))
+  // Where the tool threw it helps its author; where we wrapped it helps nobody.
+  const stack = stackOfThrown(thrown)
+  if (stack !== undefined) error.stack = stack
+  return error
 }
 
 /** A thrown proxy may throw again. */

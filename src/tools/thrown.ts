@@ -16,10 +16,18 @@ export function messageOfThrown(thrown: unknown): string {
   }
 }
 
-/** For the operator's log; undefined when there is none to read. */
+const stackCharacters = 8_000
+/** The frame that called the tool: what comes after it is the engine's. */
+const caller = new URL('run-tool.', import.meta.url).pathname
+
+/** For the operator's log and the Temporal UI: the tool's own frames. Undefined when there is no stack to read. */
 export function stackOfThrown(thrown: unknown): string | undefined {
   try {
-    return thrown instanceof Error ? thrown.stack : undefined
+    const stack: unknown = thrown instanceof Error ? thrown.stack : undefined
+    if (typeof stack !== 'string') return undefined
+    const lines = stack.split('\n')
+    const end = lines.findIndex((line) => /^\s+at /.test(line) && line.includes(caller))
+    return cut((end > 0 ? lines.slice(0, end) : lines).join('\n'), stackCharacters)
   } catch {
     return undefined
   }

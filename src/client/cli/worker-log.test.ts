@@ -27,9 +27,14 @@ describe('formatLogEntry', () => {
     expect(line).not.toContain(token)
   })
 
-  it('keeps the stack of an error on the line', () => {
-    const line = formatLogEntry({ ...entry, meta: { error: new Error('broken') } })
-    expect(line).toContain('Error: broken')
-    expect(line).not.toContain('\n')
+  it('has the stack of an error, or of a tool, on lines of its own', () => {
+    const error = Object.assign(new Error('broken'), { stack: 'Error: broken\n    at run (tool.ts:1:2)' })
+    const lines = '\n    Error: broken\n    at run (tool.ts:1:2)'
+    for (const meta of [
+      { error, workflowId: 'w' },
+      { workflowId: 'w', stack: error.stack },
+    ]) {
+      expect(formatLogEntry({ ...entry, meta })).toBe(`2023-11-14T22:13:20.123Z WARN  Slow workflowId=w${lines}`)
+    }
   })
 })

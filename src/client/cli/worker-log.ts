@@ -20,14 +20,22 @@ export function stderrLog(entry: LogEntry): void {
   say(formatLogEntry(entry))
 }
 
-/** One line: when, how bad, what, and what it was about. */
+/** One line: when, how bad, what, and what it was about. A stack follows, indented. */
 export function formatLogEntry({ level, message, timestampNanos, meta }: LogEntry): string {
   const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString()
-  const about = Object.entries(meta ?? {}).flatMap(([name, value]) =>
-    value === undefined || tokens.has(name) ? [] : [`${name}=${shown(value)}`],
-  )
+  const fields = Object.entries(meta ?? {}).filter(([name, value]) => value !== undefined && !tokens.has(name))
+  const about = fields.flatMap(([name, value]) => (stackIn(name, value) ? [] : [`${name}=${shown(value)}`]))
+  const stacks = fields.flatMap(([name, value]) => stackIn(name, value)?.split('\n') ?? [])
   // Whoever reads a log at a terminal is not driven by it; JSON escapes some control characters, and not all.
-  return oneLine([time, level.padEnd(5), beginning(message, messageCharacters), ...about].join(' '))
+  return [
+    oneLine([time, level.padEnd(5), beginning(message, messageCharacters), ...about].join(' ')),
+    ...stacks.map((line) => `    ${oneLine(line.trim())}`),
+  ].join('\n')
+}
+
+function stackIn(name: string, value: unknown): string | undefined {
+  if (value instanceof Error) return beginning(value.stack ?? value.message, stackCharacters)
+  return name === 'stack' && typeof value === 'string' ? beginning(value, stackCharacters) : undefined
 }
 
 /** Appends to a file, for its user only; what can't be written is lost, a log is no reason to stop. */
@@ -41,11 +49,10 @@ export function fileLog(path: string): (entry: LogEntry) => void {
 /** Hundreds of bytes that say nothing to a reader. */
 const tokens: ReadonlySet<string> = new Set(['taskToken', 'task_token'])
 const messageCharacters = 2_000
-const errorCharacters = 4_000
+const stackCharacters = 4_000
 const valueCharacters = 300
 
 function shown(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(beginning(value.stack ?? value.message, errorCharacters))
   if (typeof value === 'string') {
     return /^[\w.:/@-]{0,300}$/.test(value) ? value : JSON.stringify(beginning(value, valueCharacters))
   }

@@ -114,6 +114,16 @@ describe('defineTool', () => {
   it.each<[string, Readonly<Record<string, unknown>>, string]>([
     ['no description', { description: ' ' }, 'tool get_expenses: description is missing'],
     ['no run', { run: undefined }, 'tool get_expenses: run is missing: it must be a function'],
+    ['a misspelt key', { efect: 'read' }, 'tool get_expenses: unknown key "efect". Did you mean "effect"?'],
+    ['an unknown key', { nope: 1 }, 'tool get_expenses: unknown key "nope"'],
+    ['a summary that is no function', { summary: 1 }, 'tool get_expenses: summary must be a function of the input'],
+    ['a retry that is no object', { retry: 3 }, 'tool get_expenses: retry must be an object: { attempts: 3 }'],
+    [
+      'a misspelt key of retry',
+      { retry: { atempts: 3 } },
+      'tool get_expenses: retry: unknown key "atempts". Did you mean "attempts"?',
+    ],
+    ['examples that are no array', { inputExamples: 1 }, 'tool get_expenses: inputExamples must be an array'],
     ['no effect', { effect: undefined }, "tool get_expenses: effect must be 'read' or 'idempotent' or 'once'"],
     [
       'a caller nobody knows',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Caller, Effect } from '../common/calls.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json.js'
+import { unknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
 import { describeIssues } from './issues.js'
 import { toJsonSchema } from './json-schema.js'
@@ -29,6 +30,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   const invalid = (message: string, hint?: string) =>
     new PtcError('CONFIG_INVALID', `tool ${name}: ${message}`, hint === undefined ? {} : { hint })
 
+  checkKeys(definition, invalid)
   if (typeof description !== 'string' || description.trim() === '') {
     throw invalid('description is missing', 'Say in a sentence or two what the tool does and what it returns.')
   }
@@ -52,12 +54,39 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
     timeoutMs: timeoutOf(definition.timeout, invalid),
     attempts: attemptsOf(definition, invalid),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
-    ...(definition.summary === undefined ? {} : { summarize: definition.summary }),
+    ...summarizeOf(definition.summary, invalid),
     run: definition.run.bind(definition),
   })
 }
 
 type Invalid = (message: string, hint?: string) => PtcError
+
+const keys: readonly string[] = [
+  'name',
+  'description',
+  'input',
+  'output',
+  'allowedCallers',
+  'effect',
+  'timeout',
+  'retry',
+  'summary',
+  'inputExamples',
+  'run',
+] satisfies readonly (keyof ToolDefinition<z.ZodObject, z.ZodType>)[]
+
+/** A misspelt option would be left out in silence. An instance of a class has members of its own. */
+function checkKeys(definition: object, invalid: Invalid): void {
+  if (Object.getPrototypeOf(definition) !== Object.prototype) return
+  const problem = unknownKeys(definition, keys)
+  if (problem !== undefined) throw invalid(problem, `A tool has the keys ${keys.join(', ')}.`)
+}
+
+function summarizeOf<Summary>(summary: Summary | undefined, invalid: Invalid): { readonly summarize?: Summary } {
+  if (summary === undefined) return {}
+  if (typeof summary !== 'function') throw invalid('summary must be a function of the input')
+  return { summarize: summary }
+}
 
 function checkChoice(field: string, given: readonly unknown[], choices: readonly string[], invalid: Invalid): void {
   const known = Array.isArray(given) && given.length > 0 && given.every((one) => choices.includes(one as string))
@@ -111,6 +140,11 @@ function attemptsOf(
   { effect, retry }: { readonly effect: Effect; readonly retry?: { readonly attempts: number } },
   invalid: Invalid,
 ): number {
+  if (retry !== undefined) {
+    if (typeof retry !== 'object' || retry === null) throw invalid('retry must be an object: { attempts: 3 }')
+    const problem = unknownKeys(retry, ['attempts'])
+    if (problem !== undefined) throw invalid(`retry: ${problem}`)
+  }
   const attempts = retry?.attempts ?? (effect === 'once' ? 1 : defaultAttempts)
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
     throw invalid('retry.attempts must be a whole number from 1 to 100')
@@ -125,7 +159,8 @@ function attemptsOf(
 }
 
 function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: Invalid): readonly JsonObject[] {
-  return examples.map((example, index) => {
+  if (!Array.isArray(examples)) throw invalid('inputExamples must be an array')
+  return examples.map((example: unknown, index) => {
     const measured = measureJson(example, exampleBytes)
     if (measured.type === 'endless') throw invalid(`inputExamples[${index}] is over ${exampleBytes} bytes`)
     if (measured.type === 'not_json')

@@ -1,0 +1,41 @@
+/** Says which keys of an object are not known, and which known ones may be meant; undefined when all are known. */
+export function unknownKeys(given: object, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(given).filter((key) => !known.includes(key))
+  if (unknown.length === 0) return undefined
+  return unknown
+    .map((key) => {
+      const meant = closest(key, known)
+      return `unknown key ${JSON.stringify(key)}${meant === undefined ? '' : `. Did you mean ${JSON.stringify(meant)}?`}`
+    })
+    .join('; ')
+}
+
+/** A word that differs from one of the choices by up to so many characters is taken for a misspelling of it. */
+const mostEdits = 2
+
+/** The choice that a misspelt word may mean. */
+export function closest(word: string, choices: readonly string[]): string | undefined {
+  const near = choices
+    .map((choice) => ({ choice, edits: editDistance(word.toLowerCase(), choice.toLowerCase()) }))
+    .filter(({ choice, edits }) => edits <= Math.min(mostEdits, choice.length - 1))
+    .toSorted((a, b) => a.edits - b.edits)
+  return near[0]?.choice
+}
+
+/** Levenshtein distance, a swap of two neighbours counting as one edit. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column += 1) {
+      const changed = (last[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      const swaps = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      const swapped = swaps ? (beforeLast[column - 2] ?? 0) + 1 : Infinity
+      current.push(Math.min(changed, swapped, (last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[b.length] ?? 0
+}

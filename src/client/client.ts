@@ -2,6 +2,7 @@ import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './history/index.js'
+import { checkInput } from './check-input.js'
 import { listRuns, type ListOptions } from './list-runs.js'
 import { type RunHandle, runHandle } from './run-handle.js'
 import type { RunInfo } from './run-info.js'
@@ -38,9 +39,11 @@ export function createPtcClient({ client, taskQueue = defaultTaskQueue, values }
   async function start<Result>(
     kind: 'agent' | 'program',
     input: AgentInput | ProgramInput,
-    text: string,
+    textOf: () => string,
     options: StartOptions,
   ): Promise<RunHandle<Result>> {
+    checkInput(kind, input)
+    const text = textOf()
     const prepared = startOptions(kind, text, taskQueue, options)
     checkRoom(text, client.options.loadedDataConverter)
     let started: WorkflowHandleWithFirstExecutionRunId
@@ -53,8 +56,8 @@ export function createPtcClient({ client, taskQueue = defaultTaskQueue, values }
   }
   return {
     taskQueue,
-    startAgent: (input, options = {}) => start('agent', input, input.question, options),
-    startProgram: (input, options = {}) => start('program', input, input.source, options),
+    startAgent: (input, options = {}) => start('agent', input, () => input.question, options),
+    startProgram: (input, options = {}) => start('program', input, () => input.source, options),
     handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId, values),
     list: (options = {}) => listRuns(client, taskQueue, options),
     sessions: createSessions(client, taskQueue),

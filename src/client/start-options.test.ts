@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { startOptions, summaryOf } from './start-options.js'
+import { summaryOf } from '../common/text.js'
+import { startOptions } from './start-options.js'
 
 describe('startOptions', () => {
   it('makes up readable ids that differ', () => {

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { WorkflowOptions } from '@temporalio/client'
 import type { LoadedDataConverter } from '@temporalio/common'
 import { PtcError } from '../common/errors.js'
+import { checkKeys } from './check-input.js'
+import { memoNames } from '../common/names.js'
+import { summaryOf } from '../common/text.js'
 
 /** Models take requests of up to 32 MB; some room for what goes with it. */
 const inputBytes = 16_000_000
 /** Temporal refuses payloads over 2 MiB; more than this needs a store. */
 const inlineBytes = 1_500_000
-const summaryLength = 200
 
 export interface StartOptions {
   /** Unique among the running runs of the namespace. Default: made up, such as `agent-x4k2m9pq`. */
@@ -24,8 +26,10 @@ export function startOptions(
   kind: 'agent' | 'program',
   text: string,
   taskQueue: string,
-  { workflowId = madeUpName(kind) }: StartOptions,
+  options: StartOptions,
 ): Omit<WorkflowOptions, 'args'> {
+  checkKeys('the options', options, ['workflowId'])
+  const { workflowId = madeUpName(kind) } = options
   checkStart(kind, text, { workflowId })
   const summary = summaryOf(text)
   return {
@@ -34,7 +38,7 @@ export function startOptions(
     staticSummary: summary,
     staticDetails: kind === 'agent' ? quoted(text) : fenced(text),
     // The summary again: a list of runs has the memo, and would need one more request a run for the summary.
-    memo: { summary },
+    memo: { [memoNames.summary]: summary },
   }
 }
 
@@ -87,12 +91,6 @@ export function checkRoom(text: string, { externalStorage }: Pick<LoadedDataConv
 /** For a client that was not told where values are. */
 export const storeHint =
   'Give the Temporal client what createDataConverter of durable-ptc/client makes, as its dataConverter.'
-
-/** The text in one line, at most 200 characters. */
-export function summaryOf(text: string): string {
-  const line = text.trim().replaceAll(/\s+/g, ' ')
-  return line.length <= summaryLength ? line : `${line.slice(0, summaryLength - 1).trimEnd()}…`
-}
 
 /** Temporal keeps 20 KB of details at most. */
 const detailsLength = 8_000

@@ -11,6 +11,16 @@ export const sessionMessages = {
   inspect: 'inspect',
 } as const
 
+/** Keys of a run's memo. A list of runs has the memo of each without another request. */
+export const memoNames = {
+  /** First 200 characters of the question or program. */
+  summary: 'summary',
+  /** When a run that went on in a fresh history began; ISO 8601. */
+  startedAt: 'startedAt',
+  /** Why a run that completed was no success: `code_error`, `turn_limit` and so on. */
+  outcome: 'outcome',
+} as const
+
 /** The task queue that workflows, models and tools are served from unless configured otherwise. */
 export const defaultTaskQueue = 'durable-ptc'
 

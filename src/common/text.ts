@@ -54,3 +54,11 @@ export function plainLine(text: string): string {
     .replaceAll('](', '] (')
     .trim()
 }
+
+const summaryLength = 200
+
+/** The text in one line, at most 200 characters. */
+export function summaryOf(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ')
+  return line.length <= summaryLength ? line : `${line.slice(0, summaryLength - 1).trimEnd()}…`
+}

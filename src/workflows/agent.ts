@@ -7,6 +7,7 @@ import { Conversation, type ConversationState } from './conversation.js'
 import { decide } from './decide.js'
 import { modelTurn } from './engine.js'
 import { FreshHistory } from './fresh-history.js'
+import { describeInMemo, recordOutcome } from './memo.js'
 import { neverHang } from './never-hang.js'
 import { goOnIdle, handOver, inNotebook, type Notebook, type NotebookState, openNotebook } from './notebook.js'
 import { resumeCalls } from './run-cell.js'
@@ -31,10 +32,12 @@ const patches = {
 /** Workflow `agent`: question -> model -> code and tools -> ... -> answer. */
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return neverHang(async () => {
+    describeInMemo(input.question)
     const run = await startRun(input, state)
     const talk = new AgentRun(run, input, state)
     answerInspect(run, talk.notebook)
     const ending = await inNotebook(talk.notebook, () => talk.toItsEnd(state))
+    recordOutcome(ending.status)
     return { ...ending, ...run.counts }
   })
 }

@@ -5,6 +5,7 @@ import {
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow'
+import { memoNames } from '../common/names.js'
 
 /**
  * Ends this history; the run goes on in a fresh one. Its memo says when it began, which a list of runs could not know.
@@ -14,7 +15,7 @@ import {
 export function continueRun<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')
   const { memo, startTime } = workflowInfo()
-  return makeContinueAsNewFunc<Type>({ memo: { startedAt: startTime.toISOString(), ...memo } })(...args)
+  return makeContinueAsNewFunc<Type>({ memo: { [memoNames.startedAt]: startTime.toISOString(), ...memo } })(...args)
 }
 
 /** A scope hears of the cancellation of another around it a moment later. */

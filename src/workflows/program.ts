@@ -4,6 +4,7 @@ import type { CellState } from './cell-state.js'
 import { continueRun } from './continue-run.js'
 import { outcomeOf } from './cell-outcome.js'
 import { FreshHistory } from './fresh-history.js'
+import { describeInMemo, recordOutcome } from './memo.js'
 import { neverHang } from './never-hang.js'
 import { handOver, inNotebook, type NotebookState, openNotebook } from './notebook.js'
 import { resumeCalls, resumeCell, runCell } from './run-cell.js'
@@ -18,6 +19,7 @@ export interface ProgramState extends RunState {
 /** Workflow `program`: one cell with tools and no model. Everything an agent's code can do, it can. */
 export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
   return neverHang(async () => {
+    describeInMemo(input.source)
     const run = await startRun(input, state)
     const { plan, counts } = run
     const history = new FreshHistory(run)
@@ -34,6 +36,8 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       resumeCalls(run, notebook, state.notebook.openCalls.waiting)
       return resumeCell(run, notebook, state.cell)
     })
-    return { outcome: await outcomeOf(ended, run.plan.timings), ...counts }
+    const outcome = await outcomeOf(ended, run.plan.timings)
+    recordOutcome(outcome.status)
+    return { outcome, ...counts }
   })
 }

@@ -17,6 +17,7 @@ import type {
   SessionResult,
   SessionStatus,
 } from '../common/sessions.js'
+import { describeInMemo } from './memo.js'
 import { neverHang } from './never-hang.js'
 import { type Execution, OwnedSession } from './owned-session.js'
 
@@ -31,6 +32,7 @@ const inspect = defineQuery<SessionStatus>(sessionMessages.inspect)
  */
 export async function session({ name, openedBy, ...options }: SessionInput): Promise<SessionResult> {
   return neverHang(async () => {
+    describeInMemo(`session ${name}`)
     const owned = new OwnedSession(name, options)
     // Before anything is waited for: the first update comes with the start.
     const execution = (): Execution => {

@@ -15,6 +15,7 @@ import { sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
 import { type Executed, type ExecuteInput, executionBytes, type SessionInput } from '../../common/sessions.js'
 import type { RunTree } from '../history/index.js'
+import { checkInput } from '../check-input.js'
 import { waitPatiently } from '../patience.js'
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
@@ -60,6 +61,7 @@ export async function executeOnSession(
   { mustExist = false, sandbox, limits, signal, onChange }: ExecuteOptions,
 ): Promise<SessionExecution> {
   const workflowId = sessionWorkflowId(name)
+  checkInput('execution', { source, sandbox, limits })
   checkSource(source)
   const wishes = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
   const updateId = randomUUID()

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { checkInput } from './check-input.js'
+import { createPtcClient } from './client.js'
+
+const refusal = (message: unknown) => expect.objectContaining({ code: 'RUN_INPUT_INVALID', message })
+
+describe('the input of a run', () => {
+  it.each([
+    ['agent', { question: 'why?', model: 'm', sandbox: 'mine', limits: { turns: 3, cpus: 0.5 } }],
+    ['agent', { question: 'why?', model: undefined, limits: {} }],
+    ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
+  ] as const)('is taken: %s %j', (kind, input) => {
+    expect(() => checkInput(kind, input)).not.toThrow()
+  })
+
+  it.each([
+    ['agent', { question: 'why?', modle: 'm' }, 'the input: unknown key "modle". Did you mean "model"?'],
+    ['program', { source: '1', question: 'why?' }, 'the input: unknown key "question"'],
+    ['agent', { question: 'why?', limits: { turn: 1 } }, 'limits: unknown key "turn". Did you mean "turns"?'],
+    ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],
+    ['agent', { question: 'why?', limits: { callsInFlight: 5_000 } }, expect.stringContaining('at most 1,000')],
+    ['agent', { question: 7 }, expect.stringMatching(/expected string.*\n.*question/)],
+    ['agent', 'why?', expect.stringContaining('expected object')],
+    ['program', {}, expect.stringMatching(/expected string.*\n.*source/)],
+  ] as const)('is refused: %s %j', (kind, input, message) => {
+    expect(() => checkInput(kind, input)).toThrow(refusal(message))
+  })
+})
+
+it('a client refuses wrong input and wrong options before it asks the server', async () => {
+  const ptc = createPtcClient({ client: {} as never })
+  const wrong = { question: 'why?', limits: { turns: 0 } }
+  await expect(ptc.startAgent(wrong)).rejects.toThrow(refusal(expect.stringContaining('limits.turns')))
+  const options = { workflowID: 'mine' } as object
+  await expect(ptc.startAgent({ question: 'why?' }, options)).rejects.toThrow(
+    refusal('the options: unknown key "workflowID". Did you mean "workflowId"?'),
+  )
+  await expect(ptc.sessions.execute('books', '1', { limits: { turns: 0 } })).rejects.toThrow(
+    refusal(expect.stringContaining('limits.turns')),
+  )
+})

@@ -36,7 +36,7 @@ export async function askPatiently<Answer>(
     } catch (thrown) {
       signal?.throwIfAborted()
       if (!mayPass(thrown) || performance.now() - began > patienceMs) {
-        throw temporalError(thrown, `follow run ${workflowId}`, workflowId)
+        throw temporalError(thrown, `read run ${workflowId}`, workflowId)
       }
       await delay(pauseMs, undefined, signal ? { signal } : {})
     }

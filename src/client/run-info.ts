@@ -1,17 +1,17 @@
 import type { WorkflowExecutionInfo, WorkflowExecutionStatusName } from '@temporalio/client'
+import { memoNames } from '../common/names.js'
+import type { RunStatus } from './history/index.js'
 
-export type RunState =
-  | 'running'
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
-  | 'terminated'
-  | 'timed_out'
-  | 'paused'
-  | 'continued'
-  | 'unknown'
+type AnyStatus = RunStatus | 'paused' | 'continued' | 'unknown'
 
-export const runStates: readonly RunState[] = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timed_out']
+export const runStatuses: readonly RunStatus[] = [
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+  'terminated',
+  'timed_out',
+]
 
 /** What Temporal knows of a run without its history. */
 export interface RunInfo {
@@ -20,16 +20,19 @@ export interface RunInfo {
   readonly runId: string
   /** Workflow type: `agent`, `program` or `session`, unless somebody asked for another workflow by its id. */
   readonly type: string
-  readonly state: RunState
+  /** `failed` also for a run whose workflow completed without success; then `outcome` says why. */
+  readonly status: AnyStatus
+  /** How a run ended that completed without success: `code_error`, `turn_limit` and so on. */
+  readonly outcome: string | undefined
   readonly taskQueue: string
   /** First 200 characters of the question or program. */
   readonly summary: string
   /** When it began, not when its latest history did. */
-  readonly startTime: Date
-  readonly closeTime: Date | undefined
+  readonly startedAt: Date
+  readonly endedAt: Date | undefined
 }
 
-const states: Readonly<Record<WorkflowExecutionStatusName, RunState>> = {
+const statuses: Readonly<Record<WorkflowExecutionStatusName, AnyStatus>> = {
   RUNNING: 'running',
   COMPLETED: 'completed',
   FAILED: 'failed',
@@ -44,16 +47,19 @@ const states: Readonly<Record<WorkflowExecutionStatusName, RunState>> = {
 
 export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {
   const { workflowId, runId, type, status, taskQueue, memo, startTime, closeTime } = info
-  const summary = memo?.['summary']
+  const summary = memo?.[memoNames.summary]
+  const outcome = memo?.[memoNames.outcome]
+  const isFailure = status.name === 'COMPLETED' && typeof outcome === 'string'
   return {
     workflowId,
     runId,
     type,
-    state: states[status.name],
+    status: isFailure ? 'failed' : statuses[status.name],
+    outcome: isFailure ? outcome : undefined,
     taskQueue,
     summary: typeof summary === 'string' ? summary : '',
-    startTime: beganAt(memo?.['startedAt']) ?? startTime,
-    closeTime,
+    startedAt: beganAt(memo?.[memoNames.startedAt]) ?? startTime,
+    endedAt: closeTime,
   }
 }
 

@@ -1,11 +1,18 @@
 import type { Client } from '@temporalio/client'
 import { underOwnSignal } from '../common/abort.js'
+import { PtcError } from '../common/errors.js'
 import type { Execution } from './history-pages.js'
-import type { PendingActivity } from './history/event.js'
-import { RunTreeBuilder, type RunTree, type ValueReader } from './history/index.js'
+import {
+  type PendingActivity,
+  RunTreeBuilder,
+  type RunTree,
+  type UnservedQueue,
+  type ValueReader,
+} from './history/index.js'
 import { PacedWork } from './paced-work.js'
 import { runPages } from './run-events.js'
 import { mayPass, temporalError } from './temporal-error.js'
+import { unservedQueues } from './unserved.js'
 
 export interface TreeOptions {
   /** Where values are that are kept outside of the history; without it they are shown by their beginnings. */
@@ -42,10 +49,11 @@ export async function watchRun(
     turn = mine.catch(() => undefined)
     return mine
   }
+  let unserved: readonly UnservedQueue[] = []
   // A run has many events: a tree for each of them would cost the square of their number.
   const telling = new PacedWork(async () => {
     if (values) await inTurn(() => builder.fetchValues(values, full, signal))
-    onChange(builder.tree())
+    onChange(treeOf(builder, unserved))
   })
   // A server that is gone lets a request wait for a minute: one at a time, and none is waited for in the end.
   const over = new AbortController()
@@ -54,9 +62,12 @@ export async function watchRun(
     if (isAsking) return
     isAsking = true
     try {
-      const pending = await pendingActivities(client, { ...execution, runId }, over.signal)
+      const standing = await standingOf(client, { ...execution, runId }, over.signal)
+      const { pending } = standing
+      const hasChanged = pending.length + unserved.length + standing.unserved.length > 0
+      ;({ unserved } = standing)
       if (pending.length > 0) await inTurn(() => builder.addPending(pending))
-      if (pending.length > 0) telling.request()
+      if (hasChanged) telling.request()
     } catch {
       // The history says what is wrong.
     } finally {
@@ -99,29 +110,40 @@ export async function readTree(
     ;({ runId } = page)
     await builder.add(page.events, runId)
   }
-  const pending = await pendingActivities(client, { ...execution, runId })
+  const { pending, unserved } = await standingOf(client, { ...execution, runId })
   if (pending.length > 0) await builder.addPending(pending)
   if (values) await builder.fetchValues(values, full)
-  return builder.tree()
+  return treeOf(builder, unserved)
 }
 
 function newBuilder(client: Client, { workflowId }: Execution): RunTreeBuilder {
   return new RunTreeBuilder({ workflowId, dataConverter: client.options.loadedDataConverter })
 }
 
-/** What is under way. A server that is away for a moment is the history's business, which waits for it: then nothing. */
-async function pendingActivities(
-  client: Client,
-  { workflowId, runId }: Execution,
-  signal?: AbortSignal,
-): Promise<readonly PendingActivity[]> {
-  const describe = () => client.workflow.getHandle(workflowId, runId).describe()
+/** What is under way, and what it waits for in vain. */
+interface Standing {
+  readonly pending: readonly PendingActivity[]
+  readonly unserved: readonly UnservedQueue[]
+}
+
+/** A server that is away for a moment is the history's business, which waits for it: then nothing. */
+async function standingOf(client: Client, { workflowId, runId }: Execution, signal?: AbortSignal): Promise<Standing> {
+  const ask = async (): Promise<Standing> => {
+    const description = await client.workflow.getHandle(workflowId, runId).describe()
+    const unserved = await unservedQueues(client, description)
+    return { pending: description.raw.pendingActivities ?? [], unserved }
+  }
   try {
-    const within = (own: AbortSignal) => client.connection.withAbortSignal(own, describe)
-    const { raw } = await (signal ? underOwnSignal(signal, within) : describe())
-    return raw.pendingActivities ?? []
+    return await (signal ? underOwnSignal(signal, (own) => client.connection.withAbortSignal(own, ask)) : ask())
   } catch (thrown) {
-    if (signal?.aborted || mayPass(thrown)) return []
+    const isAway = PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE'
+    if (signal?.aborted || isAway || mayPass(thrown)) return { pending: [], unserved: [] }
     throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
   }
+}
+
+/** The run as far as it is known. A run that has ended waits for nobody. */
+function treeOf(builder: RunTreeBuilder, unserved: readonly UnservedQueue[]): RunTree {
+  const tree = builder.tree()
+  return tree.status === 'running' ? { ...tree, unserved } : tree
 }

@@ -16,6 +16,7 @@ afterAll(() => project[Symbol.asyncDispose]())
 describe('help and version go to stdout and are no error', () => {
   it.each([
     [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:/],
+    [['help'], /Usage: ptc[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
     [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
     ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(

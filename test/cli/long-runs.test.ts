@@ -89,10 +89,10 @@ it('values that are not in the history are shown from the configured store', asy
 })
 
 /** Visibility lags, and for each history of a run by itself: one that has gone on may be there as a run of its own for a while. */
-async function listedAs(state: string): Promise<unknown> {
+async function listedAs(status: string): Promise<unknown> {
   return vi.waitUntil(async () => {
     const { stdout } = await project.run('list', '--json')
-    const runs = JSON.parse(stdout) as readonly { readonly state: string }[]
-    return runs.length > 0 && runs.every((run) => run.state === state) && runs
+    const runs = JSON.parse(stdout) as readonly { readonly status: string }[]
+    return runs.length > 0 && runs.every((run) => run.status === status) && runs
   }, patient)
 }

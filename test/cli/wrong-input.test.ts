@@ -35,6 +35,9 @@ describe('a wrong command line says what is wrong, and ends with 2', () => {
   it.each([
     [[], /Usage: ptc/],
     [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
+    [['help', 'rnu'], /^ptc: unknown command 'rnu'\n\(Did you mean run\?\)/],
+    [['help', 'nope'], /^ptc: unknown command 'nope'\n\(see --help\)/],
+    [['show', 'x', '--run', '123'], /It must be a run id: a UUID/],
     [['run'], /missing required argument 'question'/],
     [['run', 'a', 'b'], /too many arguments/],
     [['run', 'why?', '--modle', 'x'], /unknown option '--modle'\n\(Did you mean --model\?\)/],

@@ -54,10 +54,10 @@ describe('a program that goes on in fresh histories', () => {
       expect(await ptc.handle(workflowId, runId).tree()).toEqual(watched)
     }
     expect(await ptc.handle(workflowId, watched.runIds[1]).result()).toMatchObject({ outcome: { status: 'ok' } })
-    const startTime = new Date(watched.startedAt)
-    expect(await handle.describe()).toMatchObject({ state: 'completed', runId: latest, startTime })
-    const listed = await listedWhen(stack, ([one, ...others]) => one?.state === 'completed' && others.length === 0)
-    expect(listed).toMatchObject([{ workflowId, runId: latest, startTime }])
+    const startedAt = new Date(watched.startedAt)
+    expect(await handle.describe()).toMatchObject({ status: 'completed', runId: latest, startedAt })
+    const listed = await listedWhen(stack, ([one, ...others]) => one?.status === 'completed' && others.length === 0)
+    expect(listed).toMatchObject([{ workflowId, runId: latest, startedAt }])
     expect(listed[0]?.summary).toContain('total = 0')
   })
 

@@ -35,6 +35,12 @@ export function wholeNumber(maximum: number): (text: string) => number {
   }
 }
 
+/** For commander: Temporal's id of one run. */
+export function runId(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
+  throw new InvalidArgumentError('It must be a run id: a UUID, as `ptc show ID --json` has them in runIds.')
+}
+
 /** For commander: roles as `workflow,tools`, each once. */
 export function roleList(text: string): readonly Role[] {
   const names = text.split(',').map((name) => name.trim())

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { closest } from '../../common/unknown-keys.js'
 import { cancelCommand } from './commands/cancel.js'
 import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
@@ -31,7 +32,7 @@ export function buildProgram(): Command {
     )
     .version(packageInfo().version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
     .addHelpText('after', examples)
     .configureHelp({ sortOptions: false })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'ptc: ')) })
@@ -55,6 +56,23 @@ export function buildProgram(): Command {
     program.addCommand(command.copyInheritedSettings(program))
     for (const part of command.commands) part.copyInheritedSettings(program)
   }
+  program.addCommand(helpCommand(program).copyInheritedSettings(program))
   program.addCommand(demoCommand().copyInheritedSettings(program), { hidden: true })
   return program
+}
+
+/** Commander's own prints the help of the whole program for a command that there is not. */
+function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description('print the help of a command')
+    .argument('[command]')
+    .action((name?: string) => {
+      if (name === undefined) return program.help()
+      const found = program.commands.find((command) => command.name() === name)
+      if (found) return found.help()
+      const names = program.commands.map((command) => command.name())
+      const meant = closest(name, names)
+      const suggestion = meant === undefined ? '' : `\n(Did you mean ${meant}?)`
+      return program.error(`error: unknown command '${name}'${suggestion}`, { code: 'commander.unknownCommand' })
+    })
 }

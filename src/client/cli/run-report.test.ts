@@ -16,6 +16,7 @@ const common = {
   sandbox: undefined,
   model: undefined,
   failure: undefined,
+  unserved: [],
   turns: [],
   totals: counts,
   phase: { type: 'ended' },

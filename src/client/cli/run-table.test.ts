@@ -7,20 +7,25 @@ const run: RunInfo = {
   workflowId: 'agent-bcdfghjkmn',
   runId: 'r',
   type: 'agent',
-  state: 'timed_out',
+  status: 'timed_out',
+  outcome: undefined,
   taskQueue: 'q',
   summary: 'Who spent\u001B[2J too much?',
-  startTime: new Date('2026-11-21T09:00:00Z'),
-  closeTime: new Date('2026-11-21T09:00:12Z'),
+  startedAt: new Date('2026-11-21T09:00:00Z'),
+  endedAt: new Date('2026-11-21T09:00:12Z'),
 }
 
 describe('runTable', () => {
   it('aligns columns under their names, and sends nothing to the terminal that drives it', () => {
     expect(
-      runTable([run, { ...run, workflowId: 'x', state: 'running', closeTime: undefined }], { now, width: undefined }),
+      runTable([run, { ...run, workflowId: 'x', status: 'running', endedAt: undefined }], {
+        now,
+        width: undefined,
+        color: false,
+      }),
     ).toBe(
       [
-        'ID                STATE      STARTED  LASTED  ABOUT',
+        'ID                STATUS     STARTED  LASTED  ABOUT',
         'agent-bcdfghjkmn  timed out  1h ago   12.0s   Who spent␛[2J too much?',
         'x                 running    1h ago   1h      Who spent␛[2J too much?',
       ].join('\n'),
@@ -28,6 +33,14 @@ describe('runTable', () => {
   })
 
   it('fits into a terminal', () => {
-    for (const line of runTable([run], { now, width: 30 }).split('\n')) expect(line.length).toBeLessThanOrEqual(30)
+    for (const line of runTable([run], { now, width: 30, color: false }).split('\n'))
+      expect(line.length).toBeLessThanOrEqual(30)
+  })
+
+  it('shows how a run ended that completed without success, in red', () => {
+    const failed: RunInfo = { ...run, status: 'failed', outcome: 'code_error', summary: 'x'.repeat(200) }
+    const [, line = ''] = runTable([failed], { now, width: 80, color: true }).split('\n')
+    expect(line).toContain('  \u001B[31mcode error\u001B[39m  1h ago')
+    expect(line).toMatch(/x…$/)
   })
 })

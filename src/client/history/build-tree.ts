@@ -10,7 +10,7 @@ import { agentInput, agentResult, programInput, programResult, runState } from '
 import { phaseOf } from './phase.js'
 import type { ActivityRecord } from './activity-log.js'
 import type { RunEnd, RunStart } from './run-log.js'
-import type { CallNode, CellNode, Failure, ModelNode, RunTree, TurnNode } from './tree.js'
+import type { CallNode, CellNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from './tree.js'
 import { walk } from './walk.js'
 
 export interface RunRecords {
@@ -37,13 +37,14 @@ export function buildTree({ start, end, stuck, activities, runIds }: RunRecords,
     runIds,
     lacksBeginning: continues,
     workflowType,
-    status: end?.status ?? ('running' as const),
+    status: statusOf(end, agent?.status ?? program?.outcome.status),
     startedAt,
     endedAt: end?.at,
     backend: run.backend,
     sandbox: run.sandbox,
     model: run.model,
     failure: end ? end.failure : stuck,
+    unserved: [],
     turns,
     totals: countsOf(agent ?? program) ?? count(turns, before?.counts ?? nothingYet),
     phase: phaseOf(run, activities, end),
@@ -56,6 +57,12 @@ export function buildTree({ start, end, stuck, activities, runIds }: RunRecords,
     return { ...base, type: 'program', source: programInput.safeParse(start.input).data?.source ?? '', result: program }
   }
   return { ...base, type: 'other', result: end?.result as JsonValue | undefined }
+}
+
+/** A run that completed without success has failed. */
+function statusOf(end: RunEnd | undefined, outcome: string | undefined): RunStatus {
+  if (!end) return 'running'
+  return outcome === undefined || outcome === 'answered' || outcome === 'ok' ? end.status : 'failed'
 }
 
 function turnNode(turn: TurnDraft, run: RunDraft, around: CallSurroundings): TurnNode {

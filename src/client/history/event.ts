@@ -5,7 +5,8 @@ type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
 /** One event of a run's history, as Temporal has it. */
 export type HistoryEvent = NonNullable<History['events']>[number]
 
-type Description = Awaited<ReturnType<WorkflowHandle['describe']>>
+/** What the server says of a run without its history. */
+export type Description = Awaited<ReturnType<WorkflowHandle['describe']>>
 
 /** What the server knows of an activity that has not ended. */
 export type PendingActivity = NonNullable<Description['raw']['pendingActivities']>[number]

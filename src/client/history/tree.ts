@@ -1,6 +1,7 @@
 import type { Caller, CallPosition } from '../../common/calls.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { Usage } from '../../common/messages.js'
+import type { Role } from '../../common/names.js'
 import type { CallStatus, CellStatus } from '../../common/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs.js'
 import type { ValueRef } from '../../common/values.js'
@@ -35,6 +36,7 @@ interface RunTreeBase {
   /** Its first histories are gone from the server (retention): what they told is missing here. */
   readonly lacksBeginning: boolean
   readonly workflowType: string
+  /** `failed` also for a run whose workflow completed without success; its `result` says why. */
   readonly status: RunStatus
   readonly startedAt: number
   readonly endedAt: number | undefined
@@ -45,6 +47,8 @@ interface RunTreeBase {
   readonly model: string | undefined
   /** Of a run that goes on: why its workflow does not (`WORKFLOW_TASK_FAILED`); the server tries again. */
   readonly failure: Failure | undefined
+  /** Task queues on which the run waits while no worker polls them. */
+  readonly unserved: readonly UnservedQueue[]
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
   /** The run's own result when it has one; else counted from the history so far. */
@@ -58,6 +62,17 @@ export interface Failure {
   /** An error code of ours, or Temporal's word for it: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
   readonly code: string
   readonly message: string
+}
+
+/** A task queue on which a task waits, and that no worker has polled since. Times are in milliseconds since the epoch. */
+export interface UnservedQueue {
+  readonly taskQueue: string
+  /** What its workers are for; undefined for the queue of one sandbox host. */
+  readonly role: Role | undefined
+  /** When the oldest of the tasks was put there. */
+  readonly waitingSince: number
+  /** Undefined when there was no poll for minutes. */
+  readonly lastPolledAt: number | undefined
 }
 
 /** What a run does right now. */

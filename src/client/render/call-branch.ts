@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
+import { plural } from '../../common/text.js'
 import { type CallNode, describeRef, refIn, shortHash } from '../history/index.js'
 import type { Branch } from './branch.js'
 import { formatBytes } from './format.js'
@@ -19,11 +20,13 @@ const shownArgumentCharacters = 2_000
 
 /** The calls of a cell or turn. Unless all are wanted: the first, and every one that did not go well. */
 export function callBranches(calls: readonly CallNode[], scene: Scene): readonly Branch[] {
-  const shown = calls.filter(({ status }, place) => scene.full || place < shownCalls || status !== 'ok')
+  // A line that says "1 more call" could be that call.
+  const most = calls.length === shownCalls + 1 ? calls.length : shownCalls
+  const shown = calls.filter(({ status }, place) => scene.full || place < most || status !== 'ok')
   const branches = shown.map((call) => callBranch(call, scene))
   const hidden = calls.length - shown.length
   if (hidden === 0) return branches
-  return [...branches, { head: () => [statusMark('ok'), part(` … ${hidden} more calls`, 'dim')] }]
+  return [...branches, { head: () => [statusMark('ok'), part(` … ${plural(hidden, 'more call')}`, 'dim')] }]
 }
 
 function callBranch(call: CallNode, scene: Scene): Branch {

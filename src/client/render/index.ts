@@ -6,3 +6,4 @@ export { renderProgress, type RenderProgressOptions } from './render-progress.js
 export { renderTable, type RenderTableOptions } from './render-table.js'
 export { renderTree, type RenderTreeOptions } from './render-tree.js'
 export { summaryRows } from './run-summary.js'
+export { describeUnserved } from './unserved-queue.js'

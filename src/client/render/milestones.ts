@@ -1,11 +1,12 @@
 import { plural } from '../../common/text.js'
-import type { CallNode, CellNode, RunTree, TurnNode } from '../history/index.js'
+import type { CallNode, CellNode, RunTree, TurnNode, UnservedQueue } from '../history/index.js'
 import { argumentsText } from './call-branch.js'
 import { formatDuration, formatTokens } from './format.js'
 import { type Line, part } from './line.js'
 import { oneLine } from './neutralise.js'
 import { inWords, statusMark } from './status-mark.js'
 import { textBlock } from './text-block.js'
+import { unservedLines } from './unserved-queue.js'
 
 /** Something that has happened for good. */
 export interface Milestone {
@@ -30,7 +31,23 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
   const [first, ...later] = tree.turns.map((turn) => ofTurn(turn, answer, columns))
   // A model answers before there is a sandbox; without one, nothing does.
   const before = tree.turns[0]?.model === undefined ? 0 : 2
-  return [...(first?.slice(0, before) ?? []), ...opened, ...(first?.slice(before) ?? []), ...later.flat()]
+  return [
+    ...(first?.slice(0, before) ?? []),
+    ...opened,
+    ...(first?.slice(before) ?? []),
+    ...later.flat(),
+    ...tree.unserved.map((queue) => ofUnserved(queue, columns)),
+  ]
+}
+
+/** Said again when workers came and went in between. */
+function ofUnserved(queue: UnservedQueue, columns: number): Milestone {
+  const { taskQueue, lastPolledAt } = queue
+  return {
+    key: `unserved ${taskQueue} ${lastPolledAt ?? ''}`,
+    lines: () => unservedLines(queue, Date.now(), columns),
+    passing: true,
+  }
 }
 
 function ofTurn(turn: TurnNode, answer: string | undefined, columns: number): readonly Milestone[] {

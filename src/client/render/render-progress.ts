@@ -5,6 +5,7 @@ import { colorsFor } from './colors.js'
 import { formatDuration } from './format.js'
 import { type Line, part, printLine } from './line.js'
 import { oneLine } from './neutralise.js'
+import { unservedLines } from './unserved-queue.js'
 
 export interface RenderProgressOptions {
   readonly width: number
@@ -16,7 +17,7 @@ export interface RenderProgressOptions {
 /** Summaries of open calls that are worth naming; the line is cut to the terminal anyway. */
 const namedCalls = 8
 
-/** Where a run is right now, in at most two lines that take the place of the ones before; empty when it has ended. */
+/** Where a run is right now, in a few lines that take the place of the ones before; empty when it has ended. */
 export function renderProgress(tree: RunTree, { width, color, now = Date.now() }: RenderProgressOptions): string {
   if (tree.phase.type === 'ended') return ''
   const colors = colorsFor(color)
@@ -25,6 +26,7 @@ export function renderProgress(tree: RunTree, { width, color, now = Date.now() }
     [part('▸ ', 'yellow'), part(phaseInWords(tree)), elapsed],
     ...callsLine(tree),
     ...troubleLine(tree),
+    ...tree.unserved.flatMap((queue) => unservedLines(queue, now, width - 3).map((line) => [part('  '), ...line])),
   ]
   // One column is left free: a full line makes some terminals break it, and then the next redraw is off by one.
   return lines.map((line) => printLine(line, width - 1, colors)).join('\n')

@@ -160,6 +160,11 @@ test('long code, many calls and long results are cut, with counts, unless all is
   expect(full).not.toContain('more')
 })
 
+test('a count of calls is no longer than the calls it stands for', async () => {
+  expect(renderTree(await large(1, 21, 0), plain)).toMatch(/get\(index=21\)(?![^]*more call)/)
+  expect(renderTree(await large(1, 22, 0), plain)).toContain('… 2 more calls')
+})
+
 test('a call that failed is never among those that are only counted', async () => {
   const drawn = renderTree(await large(1, 60, 55), plain)
   expect(drawn).toContain('✗ get(index=55)')

@@ -9,6 +9,7 @@ import { durationOf, type Scene } from './scene.js'
 import { inWords, type Status, statusMark } from './status-mark.js'
 import { textBlock } from './text-block.js'
 import { turnBranch } from './turn-branch.js'
+import { describeUnserved } from './unserved-queue.js'
 
 export interface RenderTreeOptions {
   /** Columns of the terminal; 80 where there is none. */
@@ -57,6 +58,7 @@ function headLines(tree: RunTree, scene: Scene, columns: number): readonly Line[
     ...indented(made.join(' · '), 'dim'),
     ...indented(asked, 'plain', scene.full ? undefined : shownQuestionLines),
     ...(tree.lacksBeginning ? indented(beginningIsGone, 'yellow') : []),
+    ...tree.unserved.flatMap((queue) => indented(describeUnserved(queue, scene.now), 'yellow')),
   ]
 }
 

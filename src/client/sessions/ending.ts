@@ -1,12 +1,12 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import type { SessionResult } from '../../common/sessions.js'
-import { type RunState, runInfo } from '../run-info.js'
+import { type RunInfo, runInfo } from '../run-info.js'
 import { temporalError } from '../temporal-error.js'
 import { type Located, sessionName, sessionWorkflowId } from './name.js'
 
 /** How a session came to its end: `idle`, `closed`, or what else befell its workflow. */
-export type SessionEnding = SessionResult['ended'] | Exclude<RunState, 'running' | 'completed'>
+export type SessionEnding = SessionResult['ended'] | Exclude<RunInfo['status'], 'running' | 'completed'>
 
 export type LatestSession =
   | { readonly type: 'none' }
@@ -23,9 +23,9 @@ interface RunningSession {
 export async function latestSession({ workflow }: Client, name: string): Promise<LatestSession> {
   const workflowId = sessionWorkflowId(name)
   try {
-    const { runId, state } = runInfo(await workflow.getHandle(workflowId).describe())
-    if (state === 'running') return { type: 'running', workflowId, runId }
-    if (state !== 'completed') return { type: 'over', ending: state }
+    const { runId, status } = runInfo(await workflow.getHandle(workflowId).describe())
+    if (status === 'running') return { type: 'running', workflowId, runId }
+    if (status !== 'completed') return { type: 'over', ending: status }
     // Both ends are ours: a workflow of this id returns this type.
     const { ended } = (await workflow.getHandle(workflowId, runId).result()) as SessionResult
     return { type: 'over', ending: ended }

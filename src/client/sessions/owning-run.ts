@@ -33,8 +33,8 @@ export async function findNamed(client: Client, name: string): Promise<LocatedOw
 
 async function runningRun({ workflow }: Client, id: string): Promise<LocatedOwner | undefined> {
   try {
-    const { workflowId, runId, type, state } = runInfo(await workflow.getHandle(id).describe())
-    if (state !== 'running' || (type !== 'agent' && type !== 'program')) return undefined
+    const { workflowId, runId, type, status } = runInfo(await workflow.getHandle(id).describe())
+    if (status !== 'running' || (type !== 'agent' && type !== 'program')) return undefined
     return { type, workflowId, runId }
   } catch (thrown) {
     const error = temporalError(thrown, `look up run ${id}`, id)

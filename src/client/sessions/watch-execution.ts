@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { type HistoryEvent, type RunTree, RunTreeBuilder } from '../history/index.js'
+import { type HistoryEvent, type RunTree, RunTreeBuilder, type UnservedQueue } from '../history/index.js'
 import { idOf } from '../history/event.js'
+import { unservedQueues } from '../unserved.js'
 import type { Located } from './name.js'
 
 /** How often the session is looked at. */
@@ -28,15 +29,17 @@ export async function watchExecution(
   const builder = new RunTreeBuilder({ dataConverter: client.options.loadedDataConverter })
   const startedAt = Date.now()
   let lastEvent = 0
+  let unserved: readonly UnservedQueue[] = []
   const look = async (): Promise<void> => {
     const events = await eventsSince(client, execution, lastEvent)
     lastEvent = Math.max(lastEvent, ...events.map(({ eventId }) => idOf(eventId)))
     await builder.add(events)
     if (!signal.aborted) {
-      const { raw } = await client.workflow.getHandle(execution.workflowId, execution.runId).describe()
-      await builder.addPending(raw.pendingActivities ?? [])
+      const description = await client.workflow.getHandle(execution.workflowId, execution.runId).describe()
+      await builder.addPending(description.raw.pendingActivities ?? [])
+      unserved = await unservedQueues(client, description)
     }
-    onChange(onlyCell({ ...builder.tree(), startedAt }, execution.source))
+    onChange(onlyCell({ ...builder.tree(), unserved, startedAt }, execution.source))
   }
   for (let isLast = false; !isLast;) {
     await delay(lookMs, undefined, { signal }).catch(() => undefined)

@@ -11,5 +11,5 @@ export function checkModel(environment: Environment = process.env): Check {
   const where = url === undefined || url === '' ? '' : `, asked at ${url}`
   if (key !== undefined) return ok(name, `${key} is set${where}`)
   const message = `no ${keys.join(' or ')} in the environment${where}`
-  return warning(name, message, 'Set one where the worker runs; `ptc exec` and `npm run demo` work without.')
+  return warning(name, message, 'Set one where the worker runs; `ptc exec` works without.')
 }

@@ -1,4 +1,3 @@
-import type { Check } from './check.js'
 import { checkConfig } from './check-config.js'
 import { checkModel } from './check-model.js'
 import { checkPool } from './check-pool.js'
@@ -7,7 +6,8 @@ import { checkTemporal } from './check-temporal.js'
 import { checkValues } from './check-values.js'
 import { checkNode, checkPackages } from './check-versions.js'
 
-export type { Check } from './check.js'
+import type { Check } from './check.js'
+export { type Check, failed, ok, warning } from './check.js'
 
 export interface DoctorOptions {
   /** A configuration file; default: found as usual. */

@@ -15,12 +15,17 @@ export function cancelCommand(): Command {
 async function cancel(id: string): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
+  const { inWords } = await import('../../render/status-mark.js')
   await using place = await openPlace({ config: false, otherwise: 'fail', interrupts })
   const handle = place.ptc.handle(id)
-  const { state } = await unlessAborted(interrupts.first, handle.describe())
-  if (state !== 'running' && state !== 'paused') {
-    throw new PtcError('TEMPORAL_NOT_FOUND', `run ${id} has already ended (${state})`)
+  const { status, outcome, taskQueue } = await unlessAborted(interrupts.first, handle.describe())
+  if (status !== 'running' && status !== 'paused') {
+    throw new PtcError('TEMPORAL_NOT_FOUND', `run ${id} has already ended (${inWords(outcome ?? status)})`)
   }
   await unlessAborted(interrupts.first, handle.cancel())
   say(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
+  const { missingRoles } = await import('../../pollers.js')
+  const [missing] = await unlessAborted(interrupts.first, missingRoles(place.client, taskQueue, ['workflow']))
+  if (missing !== undefined)
+    say(`no worker polls task queue ${taskQueue}: the run stops when one does (\`ptc worker\`)`)
 }

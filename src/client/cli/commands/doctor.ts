@@ -19,7 +19,9 @@ export function doctorCommand(): Command {
 async function examineAll({ config, json }: ConfigOption & JsonOption): Promise<void> {
   const { examine } = await import('../../../worker/doctor/index.js')
   const { stateDirectory } = await import('../project.js')
-  const checks = await examine({ config, stateDirectory: stateDirectory() })
+  const { checkWorkers } = await import('../check-workers.js')
+  const found = await Promise.all([examine({ config, stateDirectory: stateDirectory() }), checkWorkers(config)])
+  const checks = found.flat()
   if (json === true) print(JSON.stringify(checks, null, 2))
   else printDrawn(checks.map(formatCheck).join('\n'))
   if (checks.some(({ status }) => status === 'error')) process.exitCode = exitCodes.failed

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { unlessAborted } from '../../../common/abort.js'
 import { catchInterrupts } from '../interrupts.js'
-import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption, runId } from '../options.js'
 import { print, printDrawn } from '../terminal.js'
 
 interface Options extends ConfigOption, JsonOption {
@@ -18,7 +18,7 @@ export function showCommand(): Command {
       new Option(
         '--run <run-id>',
         'one run of several with this id (default: the latest); any run id of a long run stands for all of it',
-      ),
+      ).argParser(runId),
     )
     .addOption(new Option('-f, --full', 'nothing cut short'))
     .addOption(configOption())
@@ -29,11 +29,12 @@ export function showCommand(): Command {
 async function show(id: string, { config, json, full, run }: Options): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
+  const { withIsoTimes } = await import('../iso-times.js')
   const { renderTree, wantsColor } = await import('../../render/index.js')
 
   await using place = await openPlace({ config, reads: true, otherwise: 'look', interrupts })
   const tree = await unlessAborted(interrupts.first, place.ptc.handle(id, run).tree({ full: full === true }))
-  if (json === true) return print(JSON.stringify(tree, null, 2))
+  if (json === true) return print(JSON.stringify(withIsoTimes(tree), null, 2))
   const { stdout } = process
   const width = stdout.isTTY ? stdout.columns : 120
   printDrawn(renderTree(tree, { width, color: wantsColor(stdout, process.env), full: full === true }))

@@ -22,8 +22,8 @@ async function watch(id: string, { config, json }: ConfigOption & JsonOption): P
   const { showEnding } = await import('../show-ending.js')
 
   await using place = await placeOf(id, config, interrupts)
-  const { runId, state, type } = await place.ptc.handle(id).describe()
-  if (state === 'running') await warnWithoutWorkers(place, type === 'program' ? programRoles : roles)
+  const { runId, status, type } = await place.ptc.handle(id).describe()
+  if (status === 'running') await warnWithoutWorkers(place, type === 'program' ? programRoles : roles)
   const handle = place.ptc.handle(id, runId)
   announce(handle, place)
   const followed = await follow(handle, { place, interrupts, onInterrupt: 'leave' })

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { judgeWorkers } from './check-workers.js'
+
+const now = 1_000_000_000
+const served = { taskQueue: '', pollers: 1, lastPolledAt: now - 3_000, backlog: 0, waitingSince: undefined }
+const unserved = { ...served, pollers: 0, lastPolledAt: undefined, backlog: 2, waitingSince: now - 20_000 }
+
+test('every role has its workers', () => {
+  expect(judgeWorkers('q', [served, served, served, served], false, now)).toEqual({
+    name: 'Workers',
+    status: 'ok',
+    message: [
+      'task queue q',
+      'workflow: 1 worker, last poll 3.0s ago',
+      'model: 1 worker, last poll 3.0s ago',
+      'tools: 1 worker, last poll 3.0s ago',
+      'sandbox: 1 worker, last poll 3.0s ago',
+    ].join('\n'),
+  })
+})
+
+test('a role without a worker is a warning, with what waits and how to start one', () => {
+  expect(judgeWorkers('q', [served, served, unserved, served], false, now)).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('\ntools: no worker, 2 tasks waiting, the oldest for 20.0s\n'),
+    remedy: 'Start one with `ptc worker --roles tools`, or everything at once with `ptc dev`.',
+  })
+})
+
+test('a configuration without tools needs no worker for them', () => {
+  const check = judgeWorkers('q', [served, served, unserved, served], true, now)
+  expect(check.status).toBe('ok')
+  expect(check.message).not.toContain('tools')
+})

@@ -1,5 +1,6 @@
 import type { RunPlan } from '../common/plan.js'
 import { activityNames } from '../common/names.js'
+import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
@@ -26,9 +27,9 @@ export function modelActivities(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  instructions: string | undefined,
+  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, instructions) }
+  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options) }
 }
 
 /** The activities of role `sandbox`: what any host does, and what only the session's own can. */

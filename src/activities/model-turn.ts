@@ -12,7 +12,7 @@ import { executeCodeTool } from '../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../common/runs.js'
 import type { DescribedCall } from '../common/steps.js'
 import { utf8Length } from '../common/text.js'
-import { buildPrompt } from '../models/prompt.js'
+import { buildPrompt, type PromptOptions } from '../models/prompt.js'
 import type { ModelProvider, ModelRequest } from '../models/provider.js'
 import { describeCall } from '../tools/describe-call.js'
 import type { ToolRegistry } from '../tools/registry.js'
@@ -26,13 +26,13 @@ export function modelTurn(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  instructions: string | undefined,
+  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
 ) {
   return ({ model, limits, tools: runTools, conversation: past, said }: ModelTurnInput): Promise<ModelTurnResult> =>
     inActivity(async ({ signal, report }) => {
       crashPoint('model.begins')
       const tools = await documentationOf(runTools, registry, values, signal)
-      const prompt = buildPrompt({ tools, limits, ...(instructions === undefined ? {} : { instructions }) })
+      const prompt = buildPrompt({ tools, limits, ...options })
       const { earlier, now } = await messagesOf(values, past, said, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }

@@ -5,11 +5,15 @@ import type { ModelTool } from './provider.js'
 /** The limits that the model is told of. */
 export type PromptLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell'>
 
-/** The tool by which the model runs code; `stubs` are the tools this code can call, as Python. */
-export function codeTool(stubs: readonly string[], limits: PromptLimits): ModelTool {
+/**
+ * The tool by which the model runs code; `stubs` are the tools this code can call, as Python.
+ *
+ * @param hasPackages the sandbox may have more than the standard library
+ */
+export function codeTool(stubs: readonly string[], limits: PromptLimits, hasPackages = false): ModelTool {
   return {
     name: executeCodeTool,
-    description: [about(limits), stubs.length === 0 ? noTools : toolsText(stubs)].join('\n\n'),
+    description: [about(limits, hasPackages), stubs.length === 0 ? noTools : toolsText(stubs)].join('\n\n'),
     inputSchema: {
       type: 'object',
       properties: { code: { type: 'string', description: 'Python source. Print what you need to see.' } },
@@ -20,7 +24,8 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits): ModelT
   }
 }
 
-function about({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits): string {
+function about({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits, hasPackages: boolean): string {
+  const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
   return `\
 Runs Python code in a sandbox and returns what the code prints.
 
@@ -28,7 +33,7 @@ Runs Python code in a sandbox and returns what the code prints.
 - Variables, functions and imports are kept: your next call goes on where this one ended.
 - Only printed output comes back, and at most ${count(outputCharacters)} characters of it; of more, the middle is cut out. \
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
-- There is the standard library only, and no network: everything outside is reached through the tools. asyncio and json are imported already.
+- There is ${missing}: everything outside is reached through the tools. asyncio and json are imported already.
 - The code may run for ${count(cellSeconds)} seconds, waiting for tools not counted, and make ${count(callsPerCell)} tool calls. \
 Time and datetime stand still while it computes: measure with time.perf_counter.`
 }

@@ -52,6 +52,12 @@ describe('buildPrompt', () => {
     await expect(asText(prompt)).toMatchFileSnapshot('prompt.golden.txt')
   })
 
+  it('does not promise the standard library only, where there may be more', () => {
+    const described = (hasPackages: boolean) => buildPrompt({ tools: [], limits, hasPackages }).tools[0]?.description
+    expect(described(false)).toContain('There is the standard library only, and no network: everything')
+    expect(described(true)).toContain('There is no network: everything')
+  })
+
   it('shows a tool only to the callers it allows', () => {
     const prompt = buildPrompt({ tools: [getExpenses, askPerson, search], limits })
     const [code] = prompt.tools

@@ -10,6 +10,8 @@ export interface PromptOptions {
   readonly limits: PromptLimits
   /** The user's own system prompt; stands before ours. */
   readonly instructions?: string | undefined
+  /** The sandbox may have more than the standard library: an image or a backend of the user's own. */
+  readonly hasPackages?: boolean
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
@@ -20,7 +22,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  *
  * @throws PtcError TOOL_DUPLICATE when a tool has the code tool's name
  */
-export function buildPrompt({ tools, limits, instructions }: PromptOptions): Prompt {
+export function buildPrompt({ tools, limits, instructions, hasPackages }: PromptOptions): Prompt {
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -30,7 +32,7 @@ export function buildPrompt({ tools, limits, instructions }: PromptOptions): Pro
   const stubs = inCode.map(({ stub }) => stub)
   return {
     system: [instructions?.trim(), guidance(direct.length > 0)].filter(Boolean).join('\n\n'),
-    tools: [codeTool(stubs, limits), ...direct.map(directTool)],
+    tools: [codeTool(stubs, limits, hasPackages), ...direct.map(directTool)],
   }
 }
 

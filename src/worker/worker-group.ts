@@ -46,12 +46,10 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
   ],
   model: (options) => [
     create(options, queueOf(options, 'model'), {
-      activities: modelActivities(
-        options.provider,
-        options.config.registry,
-        options.values,
-        options.config.instructions,
-      ),
+      activities: modelActivities(options.provider, options.config.registry, options.values, {
+        instructions: options.config.instructions,
+        hasPackages: mayHavePackages(options.config),
+      }),
     }),
   ],
   tools: (options) =>
@@ -74,6 +72,11 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
       create(options, own, { activities: ownHost }),
     ]
   },
+}
+
+/** An image or a backend of the user's own may have more than the standard library. */
+function mayHavePackages({ sandbox: { backend, docker, own } }: ResolvedConfig): boolean {
+  return backend === own?.name || (backend !== 'wasm' && docker.image !== undefined)
 }
 
 function queueOf({ config }: WorkerGroupOptions, role: Role): string {

@@ -1,13 +1,54 @@
 import { describe, expect, it } from 'vitest'
 import { checkModel } from './check-model.js'
 
+const answering = (status: number) => () => Promise.resolve(new Response(null, { status }))
+const key = { ANTHROPIC_API_KEY: 'sk-secret' }
+
 describe('checkModel', () => {
-  it.each(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])('finds %s, and never shows it', (name) => {
-    const check = checkModel({ [name]: 'sk-secret', ANTHROPIC_BASE_URL: 'http://proxy' })
-    expect(check).toEqual({ name: 'Model', status: 'ok', message: `${name} is set, asked at http://proxy` })
+  it.each([
+    [key, 'https://api.anthropic.com/v1/models/m', { 'x-api-key': 'sk-secret' }],
+    [
+      { ANTHROPIC_AUTH_TOKEN: 'sk-secret', ANTHROPIC_BASE_URL: 'http://proxy/' },
+      'http://proxy/v1/models/m',
+      { authorization: 'Bearer sk-secret' },
+    ],
+  ])('asks about the model, and never shows the key: %j', async (environment, url, header) => {
+    const asked: unknown[] = []
+    const check = await checkModel('m', environment, (...request) => {
+      asked.push(request)
+      return answering(200)()
+    })
+    expect(asked).toEqual([[url, expect.objectContaining({ headers: expect.objectContaining(header) })]])
+    expect(check).toMatchObject({ status: 'ok', message: expect.stringContaining('accepted') })
+    expect(JSON.stringify(check)).not.toContain('sk-secret')
   })
 
-  it.each([{}, { ANTHROPIC_API_KEY: ' ' }])('warns when there is none: %j', (environment) => {
-    expect(checkModel(environment)).toMatchObject({ status: 'warning', remedy: expect.stringContaining('Set one') })
+  it.each([
+    [401, 'error', 'ANTHROPIC_API_KEY is set, and refused by the API (401)'],
+    [404, 'warning', 'ANTHROPIC_API_KEY is set; the API knows no model m'],
+    [500, 'ok', "ANTHROPIC_API_KEY is set; whether it is accepted can't be asked there (500)"],
+  ])('judges the answer %d', async (code, status, message) => {
+    expect(await checkModel('m', key, answering(code))).toMatchObject({ name: 'Model', status, message })
+  })
+
+  it('refuses a key that no header takes, without showing it', async () => {
+    const check = await checkModel('m', { ANTHROPIC_API_KEY: 'sk-se\ncret' }, answering(200))
+    expect(check).toMatchObject({ status: 'error', message: "ANTHROPIC_API_KEY has a character that can't be sent" })
+  })
+
+  it('warns when the API does not answer', async () => {
+    const check = await checkModel('m', key, () => Promise.reject(new Error('fetch failed')))
+    expect(check).toMatchObject({
+      status: 'warning',
+      message: 'ANTHROPIC_API_KEY is set; the API does not answer: fetch failed',
+    })
+  })
+
+  it.each([{}, { ANTHROPIC_API_KEY: ' ' }])('warns when there is none, and asks nobody: %j', async (environment) => {
+    const ask = () => Promise.reject(new Error('asked'))
+    expect(await checkModel('m', environment, ask)).toMatchObject({
+      status: 'warning',
+      remedy: expect.stringContaining('Set one'),
+    })
   })
 })

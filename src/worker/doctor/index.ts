@@ -18,11 +18,12 @@ export interface DoctorOptions {
 /** Looks at everything a run needs on this machine. Never throws; takes some seconds at most. */
 export async function examine({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
   const { check, config } = await checkConfig(file)
-  const [temporal, sandboxes, pool, values] = await Promise.all([
+  const [temporal, sandboxes, pool, values, model] = await Promise.all([
     checkTemporal(stateDirectory),
     checkSandboxes(config),
     checkPool(config),
     checkValues(config, stateDirectory),
+    checkModel(config?.plan.model.name),
   ])
-  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, pool, values, checkModel()]
+  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, pool, values, model]
 }

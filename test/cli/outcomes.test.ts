@@ -68,3 +68,9 @@ test('cancel says that no worker is there to end the run', async ({
   expect(stderr).toContain(`no worker polls task queue ${lonely}: the run stops when one does`)
   expect(code).toBe(0)
 })
+
+test('a configuration without tools needs no worker for tools', async ({ project }) => {
+  const { code, stdout, stderr } = await project.start('exec', '-').input('print(6 * 7)').ended
+  expect(stderr).not.toContain('no worker')
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
+})

@@ -87,7 +87,12 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     ptc: createPtcClient({ client, taskQueue, values }),
     lost,
     isOurs: server.origin === 'started',
-    requireWorkers: (roles) => (worker === undefined ? requireWorkers(client, taskQueue, roles) : Promise.resolve()),
+    async requireWorkers(roles) {
+      if (worker !== undefined) return
+      // A worker without tools does not poll for them.
+      const hasNoTools = config?.registry.names.length === 0
+      await requireWorkers(client, taskQueue, hasNoTools ? roles.filter((role) => role !== 'tools') : roles)
+    },
     async [Symbol.asyncDispose]() {
       // The client's connection ends with the process: on a closed one, a request that the SDK tries again throws where nobody can catch it.
       const end = async (): Promise<void> => {

@@ -35,8 +35,8 @@ async function placeOf(id: string, config: string | undefined, interrupts: Inter
   const { openPlace } = await import('../place.js')
   const place = await openPlace({ config, reads: true, otherwise: 'look', interrupts })
   try {
-    const { state } = await place.ptc.handle(id).describe()
-    if (!place.isOurs || state !== 'running') return place
+    const { status } = await place.ptc.handle(id).describe()
+    if (!place.isOurs || status !== 'running') return place
   } catch (thrown) {
     await place[Symbol.asyncDispose]()
     throw thrown

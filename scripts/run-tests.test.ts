@@ -54,11 +54,11 @@ async function runTests(
   const config = { test: { globals: true, testTimeout: 0, teardownTimeout: 120_000, maxWorkers: 1, projects } }
   await writeFile(join(folder, 'vitest.config.mjs'), `export default ${JSON.stringify(config)}`)
   for (const [name, code] of Object.entries(files)) await writeFile(join(folder, `${name}.test.mjs`), code)
+  const allOptions = { ...options, vitestOptions: ['--root', folder], report: join(folder, 'report.json') }
   const script = `
     import { endWithCount, runTests } from ${JSON.stringify(runTestsModule)}
     endWithCount()
-    const options = ${JSON.stringify({ ...options, vitestOptions: ['--root', folder], report: join(folder, 'report.json') })}
-    process.exit(await runTests([], options))`
+    process.exit(await runTests([], ${JSON.stringify(allOptions)}))`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script])
   const printed = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -20,7 +20,7 @@ const measured = JSON.parse(readFileSync(new URL('test-seconds.json', import.met
   Record<string, number>
 >
 
-/** What a file takes while others run beside it, so that a worker is busy for that long. */
+/** For how long the file keeps a test worker busy while other files run beside it. */
 export function expectedSeconds({ project, file }: PlannedFile): number {
   return measured[`${project} ${file}`] ?? (project === 'unit' ? usualSeconds.unit : usualSeconds.other)
 }

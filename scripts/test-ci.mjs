@@ -1,6 +1,6 @@
-// `npm run test:ci [-- --shard=3/11]`: the checks, then unit, integration and attacks, and one slice of the long suites.
-// Which slice: the number of commits says, so that every slice has its turn; `--shard` chooses one.
-// A file that fails and passes when it runs by itself is told as flaky, and does not fail the run.
+// `npm run test:ci [-- --shard=3/11]`: the checks, then unit, integration, attacks, and one slice of the long suites.
+// The number of commits chooses the slice, so that every slice has its turn; `--shard` chooses another.
+// A file that fails, and passes when it runs by itself, is reported as flaky and does not fail the run.
 // PTC_CI_SECONDS: what does not end within these is cut off.
 import { spawnSync } from 'node:child_process'
 import { build } from './build.mjs'
@@ -21,12 +21,13 @@ setup()
 const problems = check()
 await build()
 await build('chaos')
-const shard = process.argv.find((word) => word.startsWith('--shard')) ?? `--shard=${sliceOfCommit()}/${slices}`
-const projects = ['unit', 'integration', 'attacks', 'chaos', 'long', ...modes]
-progress(`tests, with one slice of the long suites; to repeat it: npm run test:ci -- ${shard}`)
+const chosen = choiceOf(['unit', 'integration', 'attacks', 'chaos', 'long', ...modes])
+const hasSlice = chosen.some((word) => word.startsWith('--shard'))
+const selection = hasSlice ? chosen : [...chosen, `--shard=${sliceOfCommit()}/${slices}`]
+if (!hasSlice) progress(`to repeat the same tests: npm run test:ci -- ${selection.at(-1)}`)
 process.exit(
   await withReports(false, (tell) =>
-    runTests([...choiceOf(projects), shard], { tell, repeatsFailedFiles: true, seconds: left(), problems }),
+    runTests(selection, { tell, repeatsFailedFiles: true, seconds: left(), problems }),
   ),
 )
 

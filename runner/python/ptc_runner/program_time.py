@@ -14,15 +14,16 @@ from .channel import EMBEDDED
 from .own_process import is_program
 from .replaced import replace
 
+if EMBEDDED:  # here, before anybody greets this interpreter: a session's time must not begin with an import
+    from . import time_zones
+
+    time_zones.install()
+
 _kept = []  # what was replaced in C types: Python's cache of attributes may point to it without owning it
 
 
 def install(clock):
     _install_datetime(_install_time(clock))
-    if EMBEDDED:
-        from . import time_zones
-
-        time_zones.install()
 
 
 def _install_time(clock):

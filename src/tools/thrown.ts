@@ -27,7 +27,11 @@ export function stackOfThrown(thrown: unknown): string | undefined {
     if (typeof stack !== 'string') return undefined
     const lines = stack.split('\n')
     const end = lines.findIndex((line) => /^\s+at /.test(line) && line.includes(caller))
-    return cut((end > 0 ? lines.slice(0, end) : lines).join('\n'), stackCharacters)
+    const frames = lines.findIndex((line) => /^\s+at /.test(line))
+    // A stack begins with the message, which may be longer than all the rest.
+    const message = cut(lines.slice(0, Math.max(frames, 0)).join('\n'), messageCharacters)
+    const rest = lines.slice(Math.max(frames, 0), end > 0 ? end : lines.length)
+    return cut([message, ...rest].join('\n'), stackCharacters)
   } catch {
     return undefined
   }

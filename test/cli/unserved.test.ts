@@ -40,7 +40,10 @@ async function kill(worker: Ptc): Promise<void> {
 
 test('every command says that no worker takes tasks, after all workers were killed', async () => {
   const id = uniqueName('lonely')
-  await kill(await startWorker('workflow,tools,sandbox'))
+  const first = await startWorker('workflow,tools,sandbox')
+  // The server knows the worker once a run needed every role of it.
+  expect(await project.start('exec', '-').input('print(1)').ended).toMatchObject({ code: 0 })
+  await kill(first)
 
   const following = project.start('exec', '-', '--id', id).input('print(6 * 7)')
   const unserved = new RegExp(

@@ -90,12 +90,14 @@ export const callCases: readonly CaseDefinition[] = [
     async run(scene) {
       const notebook = await scene.notebook()
       const source = 'big = "x" * 200_000\nprint(len(await asyncio.gather(*(get(big) for _ in range(12)))))'
-      const first = expectAnswer(await notebook.begin(source), 'suspended')
-      assert.equal(first.wakeInMs, 0)
-      const second = expectAnswer(await notebook.advance({ type: 'results', results: [] }), 'suspended')
-      const third = expectAnswer(await notebook.advance({ type: 'results', results: [] }), 'suspended')
-      assert.equal(third.wakeInMs, null)
-      const calls = [...first.calls, ...second.calls, ...third.calls]
+      let answer = expectAnswer(await notebook.begin(source), 'suspended')
+      assert.equal(answer.wakeInMs, 0)
+      const calls = [...answer.calls]
+      while (answer.wakeInMs === 0) {
+        answer = expectAnswer(await notebook.advance({ type: 'results', results: [] }), 'suspended')
+        calls.push(...answer.calls)
+      }
+      assert.equal(answer.wakeInMs, null)
       assert.equal(calls.length, 12)
       const results = calls.map(({ index }) => ({ index, outcome: ok(1) }))
       assert.equal(expectAnswer(await notebook.advance({ type: 'results', results }), 'completed').output, '12\n')

@@ -20,7 +20,7 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
     // Temporal takes a delay of nothing for "never again".
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.max(retryAfterMs, 1) }),
   })
-  // The Temporal UI shows it: where the error was made, a tool's own code for one.
+  // The Temporal UI shows where the error was made.
   if (stack !== undefined) failure.stack = stack
   return failure
 }

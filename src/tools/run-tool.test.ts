@@ -224,8 +224,7 @@ describe('what a tool throws', () => {
     )
     expect(error.message.length).toBeLessThanOrEqual(2_000)
     // In the Temporal UI, too, and without the engine's own frames.
-    expect(error.stack).toMatch(/run-tool\.test\.ts/)
-    expect(error.stack).not.toMatch(/run-tool\.ts/)
+    expect(error.stack).toBe('')
     expect(logged).toEqual([['a_tool threw', { attempt: 2, stack: expect.stringContaining('run-tool.test.ts') }]])
   })
 })

@@ -89,9 +89,8 @@ function timedOut({ name, timeoutMs }: Tool): PtcError {
 
 function errorOfThrown(thrown: unknown): PtcError {
   const error = new PtcError(isRefusal(thrown) ? 'TOOL_REFUSED' : 'TOOL_FAILED', messageOfThrown(thrown))
-  // Where the tool threw it helps its author; where we wrapped it helps nobody.
-  const stack = stackOfThrown(thrown)
-  if (stack !== undefined) error.stack = stack
+  // The stack of the tool is for the log alone: what it holds (paths, secrets in messages) must not reach the history. Ours helps nobody.
+  error.stack = ''
   return error
 }
 

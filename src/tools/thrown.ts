@@ -20,7 +20,7 @@ const stackCharacters = 8_000
 /** The frame that called the tool: what comes after it is the engine's. */
 const caller = new URL('run-tool.', import.meta.url).pathname
 
-/** For the operator's log and the Temporal UI: the tool's own frames. Undefined when there is no stack to read. */
+/** For the operator's log: the tool's own frames. Undefined when there is no stack to read. */
 export function stackOfThrown(thrown: unknown): string | undefined {
   try {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined

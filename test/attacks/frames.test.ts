@@ -178,9 +178,10 @@ function hostileFrames(backend: 'docker' | 'wasm'): void {
   it.runIf(backend === 'docker')('C1 a thread that an ended cell left behind floods nobody', async () => {
     const scene = SessionScene.in(arena.stack)
     const flood = `
-import threading
+import threading, time
 data = frame(b"[" + b"[]," * 100_000 + b"0]", step)
 def flood():
+    time.sleep(1)  # frames amid the answer of the cell would end the session
     while True: send(data)
 threading.Thread(target=flood, daemon=True).start()`
     await scene.printed(sending + flood)

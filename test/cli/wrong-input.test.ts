@@ -97,7 +97,7 @@ describe('what is not there', () => {
     await Promise.all(
       commands.map(async (command) => {
         const { code, stderr } = await elsewhere.start(...command).input('print(1)').ended
-        expect(stderr).toMatch(/^ptc: Temporal at 127\.0\.0\.1:1\b.*\n.*TEMPORAL_ADDRESS/)
+        expect(stderr).toMatch(/^ptc: Temporal at 127\.0\.0\.1:1\b.*\n.*TEMPORAL_ADDRESS/m)
         expect(code).toBe(3)
       }),
     )

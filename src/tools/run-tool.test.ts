@@ -223,7 +223,7 @@ describe('what a tool throws', () => {
       }),
     )
     expect(error.message.length).toBeLessThanOrEqual(2_000)
-    // In the Temporal UI, too, and without the engine's own frames.
+    // The history gets the failure: nothing but the message.
     expect(error.stack).toBe('')
     expect(logged).toEqual([['a_tool threw', { attempt: 2, stack: expect.stringContaining('run-tool.test.ts') }]])
   })

@@ -18,7 +18,7 @@ export function messageOfThrown(thrown: unknown): string {
 
 const stackCharacters = 8_000
 /** The frame that called the tool: what comes after it is the engine's. */
-const caller = new URL('run-tool.', import.meta.url).pathname
+const callers = ['ts', 'js'].map((kind) => `${new URL('run-tool.', import.meta.url).pathname}${kind}:`)
 
 /** For the operator's log: the tool's own frames. Undefined when there is no stack to read. */
 export function stackOfThrown(thrown: unknown): string | undefined {
@@ -26,7 +26,7 @@ export function stackOfThrown(thrown: unknown): string | undefined {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined
     if (typeof stack !== 'string') return undefined
     const lines = stack.split('\n')
-    const end = lines.findIndex((line) => /^\s+at /.test(line) && line.includes(caller))
+    const end = lines.findIndex((line) => /^\s+at /.test(line) && callers.some((caller) => line.includes(caller)))
     const frames = lines.findIndex((line) => /^\s+at /.test(line))
     // A stack begins with the message, which may be longer than all the rest.
     const message = cut(lines.slice(0, Math.max(frames, 0)).join('\n'), messageCharacters)

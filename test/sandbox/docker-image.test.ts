@@ -72,7 +72,8 @@ describeDocker('the image of the Docker backend', () => {
     const [repo, tag] = name.split(':')
     const makeBase = async (folder: string): Promise<void> => {
       const Cmd = ['python3', '-c', `import os; os.mkdir('/${folder}')`]
-      const container = await docker.createContainer({ Image: first.backend().image, Cmd, User: 'root' })
+      const HostConfig = { NetworkMode: 'none' }
+      const container = await docker.createContainer({ Image: first.backend().image, Cmd, User: 'root', HostConfig })
       await container.start()
       await container.wait()
       await container.commit({ repo, tag })

@@ -6,7 +6,7 @@ import { createVitest } from 'vitest/node'
 import { expectedSeconds, longestFirst, type PlannedFile, slice, withSlice } from './slices.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const count = 30
+const count = 24
 const indices = Array.from({ length: count }, (_, place) => place + 1)
 
 /** The files of all projects of vitest.config.ts. */

@@ -10,7 +10,7 @@ installRuntime('ERROR', () => undefined)
 /** Without the guard, about three of four can't be replayed. */
 const runs = 4
 
-it('a run replays that was queried without a workflow worker, while its sandbox was due to be parked', async () => {
+it('F31: a run replays that was queried without a workflow worker, while its sandbox was due to be parked', async () => {
   const release = new Happening<string>()
   const wait = tool('wait', () => release.happened, { timeout: '1h' })
   const stack = await SplitStack.start({ tools: [wait], timings: { park: '5s' } })

@@ -38,6 +38,12 @@ async function kill(worker: Ptc): Promise<void> {
   await worker.ended
 }
 
+/** The line that names the queue, wherever it is broken to fit. */
+function unservedBy(role: string, queue: string): RegExp {
+  const line = `no worker takes tasks from ${queue}: waiting for .*, last poll .* ago; \`ptc worker --roles ${role}\``
+  return new RegExp(line.replaceAll(' ', '\\s+'), 's')
+}
+
 test('every command says that no worker takes tasks, after all workers were killed', async () => {
   const id = uniqueName('lonely')
   const first = await startWorker('workflow,tools,sandbox')
@@ -46,14 +52,7 @@ test('every command says that no worker takes tasks, after all workers were kill
   await kill(first)
 
   const following = project.start('exec', '-', '--id', id).input('print(6 * 7)')
-  const unserved = new RegExp(
-    // A terminal breaks the line somewhere.
-    `no worker takes tasks from ${taskQueue}: waiting for .*, last poll .* ago; \`ptc worker --roles workflow\``.replaceAll(
-      ' ',
-      '\\s+',
-    ),
-    's',
-  )
+  const unserved = unservedBy('workflow', taskQueue)
   await following.said(unserved)
 
   expect((await project.run('show', id)).stdout).toMatch(unserved)
@@ -79,7 +78,7 @@ test('a run says that no worker takes its tool calls, after the worker for tools
   const following = project.start('exec', '-').input('await wait()')
   await tools.said(/waiting/)
   await kill(tools)
-  await following.said(new RegExp(`no worker takes tasks from\\s+${taskQueue}\\.tools: .*--roles\\s+tools`, 's'))
+  await following.said(unservedBy('tools', `${taskQueue}\\.tools`))
   following.signal('SIGINT')
   expect((await following.ended).code).toBe(130)
   await kill(engine)

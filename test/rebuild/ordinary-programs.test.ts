@@ -28,7 +28,7 @@ describe.each(backends)('programs as models write them, in %s', (name) => {
       const session = { id: `programs-${randomUUID()}`, backend: name, startedAt: Date.now() }
       const [journal, told] = await inSandbox(backend, { ...session, epoch: 1 }, (notebook) => record(notebook, all))
       const again = await inSandbox(backend, { ...session, epoch: 2 }, (notebook) => repeat(notebook, journal))
-      expect(again).toEqual(told)
+      expect(withoutThreadTiming(again)).toEqual(withoutThreadTiming(told))
       const ends = told.filter(([, { type }]) => type !== 'suspended').map(([of, answer]) => [of, answer.type, answer])
       expect(ends.filter(([of, type]) => type !== 'completed' && of !== 'state across cells')).toEqual([])
       expect(told.length).toBeGreaterThan(5 * all.length)
@@ -52,6 +52,18 @@ async function inSandbox<T>(
 }
 
 type Told = readonly (readonly [name: string, answer: StepAnswer])[]
+
+const threaded = new Set(programsWithProcesses.map(([name]) => name))
+
+/**
+ * While a thread runs beside an open call, the runner asks to be woken now and then. Whether the thread has ended at that moment
+ * is a race, and a rebuild does not compare it.
+ */
+function withoutThreadTiming(told: Told): Told {
+  return told.map(([name, answer]) =>
+    threaded.has(name) && answer.type === 'suspended' ? [name, { ...answer, wakeInMs: null }] : [name, answer],
+  )
+}
 
 /** Runs programs one after the other in one session. Results come late, and in an order that is always another. */
 async function record(notebook: Notebook, all: readonly Program[]): Promise<[readonly Sent[], Told]> {

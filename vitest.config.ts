@@ -21,8 +21,10 @@ const long = [
   'test/{endless,large-values,parking}/*.test.ts',
   'test/run-tree/chain.test.ts',
   'test/rebuild/ordinary-code.test.ts',
+  'test/sessions/crash.test.ts',
+  'test/cli/long-runs.test.ts',
   'test/snapshots/*.test.ts',
-  'test/sandbox/{docker-pool,docker-pool-conformance,wasm-backend,wasm-boot-image,wasm-jail}.test.ts',
+  'test/sandbox/{docker-pool,docker-pool-conformance,wasm-backend,wasm-boot-image,wasm-conformance,wasm-jail}.test.ts',
   'test/package/package.test.ts',
 ]
 

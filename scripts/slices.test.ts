@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { createVitest } from 'vitest/node'
 import { expectedSeconds, longestFirst, type PlannedFile, slice, withSlice } from './slices.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const count = 24
+const count = Number(/^const slices = (\d+)$/m.exec(readFileSync(`${root}scripts/test-ci.mjs`, 'utf8'))?.[1])
 const indices = Array.from({ length: count }, (_, place) => place + 1)
 
 /** The files of all projects of vitest.config.ts. */

@@ -39,32 +39,3 @@ describeDocker('kill -9 of the worker that took over from a dead one', () => {
 
   it.each(takingOverStep)('a step, at %s', (point) => took({ point: 'advance.ends', time: 9 }, point))
 })
-
-/** The container dies in the second cell; it is the third that is made (the second, when somebody had approved). */
-const rebuilding = [
-  ['open.begins', 3],
-  ['container.created', 3],
-  ['container.started', 3],
-  ['open.ends', 3],
-  ['step.repeated', 8],
-  ['step.repeated', 12],
-] as const
-
-describeDocker('kill -9 of the worker that makes up for a dead container', () => {
-  it.each(rebuilding)('at %s, pass %i', (point, time) =>
-    survives({
-      ...nothing,
-      crashes: [{ point, time }],
-      disturbances: [{ what: 'kill-container', afterAsks: 6, delayMs: 0, forMs: 0 }],
-    }),
-  )
-})
-
-describeDocker('kill -9 of every worker that makes up for a dead container', () => {
-  it('four in a row: the cell is none the worse for it', () =>
-    survives({
-      ...nothing,
-      crashes: [8, 1, 2, 1].map((time) => ({ point: 'step.repeated', time })),
-      disturbances: [{ what: 'kill-container', afterAsks: 6, delayMs: 0, forMs: 0 }],
-    }))
-})

@@ -1,3 +1,3 @@
 import { describeEveryStep } from '../support/every-step.js'
 
-describeEveryStep(['advance.begins', 'advance.ends'])
+describeEveryStep(['advance.ends'])

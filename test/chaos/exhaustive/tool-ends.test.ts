@@ -1,3 +1,3 @@
 import { describeEveryStep } from '../support/every-step.js'
 
-describeEveryStep(['tool.begins', 'tool.ran', 'tool.ends'])
+describeEveryStep(['tool.ends'])

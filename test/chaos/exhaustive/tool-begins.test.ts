@@ -1,3 +1,3 @@
 import { describeEveryStep } from '../support/every-step.js'
 
-describeEveryStep(['frame.sent', 'step.answered'])
+describeEveryStep(['tool.begins'])

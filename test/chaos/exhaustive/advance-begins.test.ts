@@ -1,0 +1,3 @@
+import { describeEveryStep } from '../support/every-step.js'
+
+describeEveryStep(['advance.begins'])

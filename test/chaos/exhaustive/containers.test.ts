@@ -1,0 +1,3 @@
+import { describeEveryStep } from '../support/every-step.js'
+
+describeEveryStep(['open.begins', 'container.created', 'container.started', 'open.ends', 'close.begins', 'close.ends'])

@@ -1,0 +1,3 @@
+import { describePasses } from '../support/every-step.js'
+
+describePasses('frame.sent', 1, 10)

@@ -1,0 +1,3 @@
+import { describePasses, passes } from '../support/every-step.js'
+
+describePasses('step.answered', 11, passes['step.answered'])

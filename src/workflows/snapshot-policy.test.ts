@@ -6,13 +6,13 @@ const after = (all: number, repeated = all) => ({ all, repeated })
 
 describe('SnapshotPolicy', () => {
   it('makes none without a plan: as runs from before there were any', () => {
-    const policy = new SnapshotPolicy(undefined)
+    const policy = new SnapshotPolicy(undefined, 1e6)
     policy.took(1e9)
     expect(policy.due(after(1e6))).toBeUndefined()
   })
 
   it('makes one when a rebuild would repeat many steps, or few that took long', () => {
-    const policy = new SnapshotPolicy(plan)
+    const policy = new SnapshotPolicy(plan, 1e6)
     expect(policy.due(after(49))).toBeUndefined()
     expect(policy.due(after(50))).toBe(plan)
     policy.took(20_000)
@@ -21,22 +21,31 @@ describe('SnapshotPolicy', () => {
   })
 
   it('begins anew after one was kept', () => {
-    const policy = new SnapshotPolicy(plan)
+    const policy = new SnapshotPolicy(plan, 1e6)
     policy.took(20_000)
-    policy.kept()
+    policy.kept(1_000)
     expect(policy.due(after(60, 10))).toBeUndefined()
     expect(policy.due(after(100, 50))).toBe(plan)
   })
 
   it('doubles the distance each time that there was none, and goes on so in another history', () => {
-    let policy = new SnapshotPolicy(plan)
+    let policy = new SnapshotPolicy(plan, 1e6)
     const tried: number[] = []
     for (let all = 1; all <= 1_000; all += 1) {
       if (policy.due(after(all)) === undefined) continue
       tried.push(all)
       policy.failed(after(all))
-      policy = new SnapshotPolicy(plan, policy.state)
+      policy = new SnapshotPolicy(plan, 1e6, policy.state)
     }
     expect(tried).toEqual([50, 100, 200, 400, 800])
+  })
+
+  it('makes no more when those that were made have taken the room there is, also in another history', () => {
+    const policy = new SnapshotPolicy(plan, 2_000)
+    policy.kept(1_000)
+    expect(policy.due(after(50))).toBe(plan)
+    policy.kept(1_000)
+    expect(policy.due(after(50))).toBeUndefined()
+    expect(new SnapshotPolicy(plan, 2_000, policy.state).due(after(50))).toBeUndefined()
   })
 })

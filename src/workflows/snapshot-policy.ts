@@ -5,6 +5,8 @@ export interface SnapshotPolicyState {
   readonly ms: number
   /** Steps that the session has at least when the next one is tried. */
   readonly notBefore: number
+  /** Of all snapshots that were kept; undefined in histories from before they were counted. */
+  readonly storedBytes?: number
 }
 
 /** When a snapshot is worth its while: when a rebuild without it would be long. */
@@ -12,16 +14,27 @@ export class SnapshotPolicy {
   readonly #plan: SnapshotPlan | undefined
   #ms: number
   #notBefore: number
+  #storedBytes: number
+  readonly #maxStoredBytes: number
 
-  /** @param plan undefined: never */
-  constructor(plan: SnapshotPlan | undefined, state: SnapshotPolicyState = { ms: 0, notBefore: 0 }) {
+  /**
+   * @param plan undefined: never
+   * @param maxStoredBytes of the session's snapshots together: after these there are no more, and rebuilds take longer
+   */
+  constructor(
+    plan: SnapshotPlan | undefined,
+    maxStoredBytes: number,
+    state: SnapshotPolicyState = { ms: 0, notBefore: 0 },
+  ) {
     this.#plan = plan
+    this.#maxStoredBytes = maxStoredBytes
     this.#ms = state.ms
     this.#notBefore = state.notBefore
+    this.#storedBytes = state.storedBytes ?? 0
   }
 
   get state(): SnapshotPolicyState {
-    return { ms: this.#ms, notBefore: this.#notBefore }
+    return { ms: this.#ms, notBefore: this.#notBefore, storedBytes: this.#storedBytes }
   }
 
   took(ms: number): void {
@@ -36,10 +49,13 @@ export class SnapshotPolicy {
   due({ all, repeated }: { readonly all: number; readonly repeated: number }): SnapshotPlan | undefined {
     const plan = this.#plan
     if (plan === undefined || repeated === 0 || all < this.#notBefore) return undefined
+    if (this.#storedBytes >= this.#maxStoredBytes) return undefined
     return repeated >= plan.steps || this.#ms >= plan.ms ? plan : undefined
   }
 
-  kept(): void {
+  /** @param bytes of the snapshot */
+  kept(bytes: number): void {
+    this.#storedBytes += bytes
     this.#ms = 0
     this.#notBefore = 0
   }

@@ -18,7 +18,7 @@ export class Snapshots {
   constructor(plan: RunPlan, journal: Journal, state?: SnapshotPolicyState) {
     this.#plan = plan
     this.#journal = journal
-    this.#policy = new SnapshotPolicy(plan.snapshots, state)
+    this.#policy = new SnapshotPolicy(plan.snapshots, plan.limits.storedBytes, state)
   }
 
   get state(): SnapshotPolicyState {
@@ -72,6 +72,6 @@ export class Snapshots {
     const answer = await snapshotSession(input, hostQueue, this.#plan.timings)
     if (answer.type === 'refused') return this.failed()
     this.#journal.keepSnapshot(answer.state, place)
-    this.#policy.kept()
+    this.#policy.kept(answer.state.bytes)
   }
 }

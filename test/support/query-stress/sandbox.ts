@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import type { SnapshotAnswer } from '../../../src/common/snapshots.js'
+import type { SnapshotAnswer, SnapshotInput } from '../../../src/common/snapshots.js'
 import type {
   AdvanceAnswer,
   AdvanceInput,
@@ -19,11 +19,15 @@ const stepMs = { usual: 5, long: 300 }
 /** After so many steps a sandbox is lost. */
 const lossEvery = 40
 
+/** After so many rebuilds from a snapshot the snapshot is of no use. */
+const brokenSnapshotEvery = 3
+
 /** Activities that answer as a sandbox does that runs cells of a plan. It never dies, so a rebuild finds it as it was. */
 export class FakeSandboxes {
   readonly #sessions = new Map<string, FakeSession>()
   readonly #hostQueue: string
   #steps = 0
+  #restored = 0
 
   constructor(hostQueue: string) {
     this.#hostQueue = hostQueue
@@ -37,8 +41,12 @@ export class FakeSandboxes {
     keepsParked: session.id.charCodeAt(0) % 2 === 0,
   })
 
-  advance = async ({ session, step }: AdvanceInput): Promise<AdvanceAnswer> => {
-    if (step === null) return { type: 'repeated' }
+  advance = async ({ session, step, recorded }: AdvanceInput): Promise<AdvanceAnswer> => {
+    if (step === null) {
+      if (recorded?.snapshot !== undefined) this.#restored += 1
+      const isBroken = recorded?.snapshot !== undefined && this.#restored % brokenSnapshotEvery === 0
+      return isBroken ? { type: 'unrestored', reason: 'the test broke it' } : { type: 'repeated' }
+    }
     this.#steps += 1
     if (this.#steps % lossEvery === 0) return { type: 'lost', cause: 'gone', reason: 'the test lost it' }
     return this.#of(session).advance(step, this.#steps % 9 === 0 ? stepMs.long : stepMs.usual)
@@ -48,9 +56,10 @@ export class FakeSandboxes {
 
   park = (session: SessionRef): boolean => session.epoch % 2 === 0
 
-  snapshot = async (): Promise<SnapshotAnswer> => {
+  snapshot = async ({ session: { id } }: SnapshotInput): Promise<SnapshotAnswer> => {
     await delay(50)
-    return { type: 'refused', reason: 'the test has none' }
+    if (id.charCodeAt(1) % 2 === 0) return { type: 'refused', reason: 'the test has none' }
+    return { type: 'kept', state: { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
   }
 
   close = (): void => undefined

@@ -31,6 +31,8 @@ export class SplitStack {
   static async start(options: {
     readonly tools: readonly Pick<Tool, 'name'>[]
     readonly timings: PtcConfig['timings']
+    /** What the other worker does; default: tools and sandboxes. */
+    readonly roles?: readonly Role[]
   }): Promise<SplitStack> {
     const directory = await mkdtemp(join(tmpdir(), 'ptc-split-'))
     const store = { kind: 'local', directory } as const
@@ -47,7 +49,7 @@ export class SplitStack {
       'test',
     )
     const stack = new SplitStack(client, config)
-    const doer = await stack.#startWorker(['tools', 'sandbox'])
+    const doer = await stack.#startWorker(options.roles ?? ['tools', 'sandbox'])
     onTestFinished(async () => {
       for (const run of stack.#runs) {
         await run.terminate('the test has ended').catch(() => undefined) // most have completed
@@ -58,6 +60,10 @@ export class SplitStack {
       await rm(directory, { recursive: true, force: true, maxRetries: 20 })
     })
     return stack
+  }
+
+  get taskQueue(): string {
+    return this.#config.taskQueue
   }
 
   /** Starts a worker for workflows. It ends with the test. */

@@ -37,6 +37,17 @@ def _main():
                 self._note(test, "fail" if issubclass(problem[0], test.failureException) else "error")
                 show(test, problem)
 
+    # unittest ends the module at a KeyboardInterrupt; here only the test ends.
+    run = unittest.TestCase.run
+
+    def run_to_its_end(test, result=None):
+        try:
+            return run(test, result)
+        except KeyboardInterrupt as error:
+            result.addError(test, (type(error), error, error.__traceback__))
+
+    unittest.TestCase.run = run_to_its_end
+
     problems = []
 
     def show(test, problem):

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client'
 import Dockerode from 'dockerode'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient } from '../../src/client/index.js'
+import { sessionWorkflowId } from '../../src/client/sessions/name.js'
 import { startScriptedMessagesApi } from '../../src/testing/index.js'
 import { startDevServer, type TemporalServer } from '../../src/worker/dev-server/index.js'
 import { describeDocker } from '../support/docker.js'
@@ -50,9 +51,10 @@ describeDocker("a worker's secrets and the web UI of Temporal", () => {
 
     const ui = new TemporalUi(server.uiUrl ?? '', server.namespace)
     const session = uniqueName('shown')
+    const sessionId = sessionWorkflowId(taskQueue, session)
     onTestFinished(async () => {
       const docker = new Dockerode()
-      const filters = { label: [`ptc.workflow=session-${session}`] }
+      const filters = { label: [`ptc.workflow=${sessionId}`] }
       for (const { Id } of await docker.listContainers({ all: true, filters }))
         await docker.getContainer(Id).remove({ force: true })
     })
@@ -65,7 +67,7 @@ describeDocker("a worker's secrets and the web UI of Temporal", () => {
       const parts = [
         await ui.ofNamespace([taskQueue, `${taskQueue}.tools`, `${taskQueue}.sandbox`]),
         await ui.ofWorkflow(agent.workflowId, queries),
-        await ui.ofWorkflow(`session-${session}`, [...queries, 'inspect']),
+        await ui.ofWorkflow(sessionId, [...queries, 'inspect']),
       ]
       return parts.join('\n')
     }

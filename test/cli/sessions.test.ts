@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionWorkflowId } from '../../src/client/sessions/name.js'
 import { patient } from '../support/patient.js'
 import { connectClient, testTemporal, uniqueName } from '../support/temporal.js'
 import { type Ended, Project, type Ptc } from './ptc.js'
@@ -88,7 +89,7 @@ describe('ptc exec --session', () => {
     const { code, stdout } = await exec(name, 'a.py', '--json')
     expect(JSON.parse(stdout)).toStrictEqual({
       session: name,
-      workflowId: `session-${name}`,
+      workflowId: sessionWorkflowId(taskQueue, name),
       runId: expect.any(String),
       isNew: true,
       previous: null,
@@ -108,7 +109,7 @@ describe('ptc exec --session', () => {
     const name = newName()
     await exec(name, 'a.py')
     const ptc = project.start('exec', '--session', name, '-').input('x = 1\nawait wait()')
-    await toolRuns(`session-${name}`, 'wait')
+    await toolRuns(sessionWorkflowId(taskQueue, name), 'wait')
     ptc.signal('SIGINT')
     const { code, stderr } = await ptc.ended
     expect(stderr).toMatch(/^interrupting the code; once more to leave it to itself$/m)
@@ -122,7 +123,7 @@ describe('ptc exec --session', () => {
     await exec(name, 'a.py')
     const stubborn = 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'
     const ptc = project.start('exec', '--session', name, '-').input(stubborn)
-    await toolRuns(`session-${name}`, 'session.advance')
+    await toolRuns(sessionWorkflowId(taskQueue, name), 'session.advance')
     ptc.signal('SIGINT')
     await ptc.said(/interrupting the code/)
     ptc.signal('SIGINT')
@@ -136,7 +137,7 @@ describe('ptc exec --session', () => {
   it('is interrupted from elsewhere by its name', async () => {
     const name = newName()
     const ptc = project.start('exec', '--session', name, '-').input('await wait()')
-    await toolRuns(`session-${name}`, 'wait')
+    await toolRuns(sessionWorkflowId(taskQueue, name), 'wait')
     expect(await project.run('sessions', 'interrupt', name)).toMatchObject({ code: 0 })
     expect(await ptc.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/KeyboardInterrupt/) })
   })

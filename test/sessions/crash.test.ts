@@ -3,6 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient, type PtcClient } from '../../src/client/index.js'
+import { sessionWorkflowId } from '../../src/client/sessions/name.js'
 import { containersOf, killContainersOf, removeContainersOf } from '../support/containers.js'
 import { describeDocker } from '../support/docker.js'
 import { Ledger } from '../support/ledger.js'
@@ -31,7 +32,7 @@ class KillScene {
     this.#taskQueue = uniqueName('sessions')
     this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
     this.ledger = ledger
-    this.run = client.workflow.getHandle(`session-${this.name}`)
+    this.run = client.workflow.getHandle(sessionWorkflowId(this.#taskQueue, this.name))
   }
 
   static async begin(environment: Readonly<Record<string, string>> = {}): Promise<KillScene> {

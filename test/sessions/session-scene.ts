@@ -19,9 +19,9 @@ export class SessionScene {
     return SessionScene.in(await Stack.start(options))
   }
 
-  /** Another session in the same stack. */
-  static in(stack: Stack): SessionScene {
-    return new SessionScene(stack, uniqueName('test'))
+  /** Another session in the same stack, or one in another stack with a name that is in use. */
+  static in(stack: Stack, name = uniqueName('test')): SessionScene {
+    return new SessionScene(stack, name)
   }
 
   execute(source: string, options?: ExecuteOptions): Promise<SessionExecution> {

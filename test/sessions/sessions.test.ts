@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Stack } from '../support/stack.js'
 import { Happening, tool } from '../support/tools.js'
 import { SessionScene } from './session-scene.js'
 
@@ -33,6 +34,24 @@ describe('a session', () => {
     expect(await one.printed('print("theirs" in globals(), mine)')).toBe('False 1\n')
     expect(await other.printed('print("mine" in globals(), theirs)')).toBe('False 2\n')
     await Promise.all([one.close(), other.close()])
+  })
+
+  it('is not that of another task queue with the same name: neither its variables, nor its tools, nor its end', async () => {
+    const one = await SessionScene.start({ tools: [echo] })
+    const other = SessionScene.in(await Stack.start(), one.name)
+    await one.printed('mine = await echo(value=1)')
+    await expect(other.execute('mine', { mustExist: true })).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    expect(await other.execute('print("mine" in globals(), "echo" in globals())')).toMatchObject({
+      session: one.name,
+      outcome: { status: 'ok', output: 'False False\n' },
+      isNew: true,
+    })
+    for (const { stack, run } of [one, other]) {
+      expect(await stack.ptc.sessions.show(one.name)).toMatchObject({ name: one.name, workflowId: run.workflowId })
+    }
+    await other.close()
+    expect(await one.printed('print(mine)')).toBe('1\n')
+    await one.close()
   })
 
   it('executes what comes at the same time one after the other, and loses none', async () => {

@@ -8,6 +8,7 @@ import { defaultPayloadConverter } from '@temporalio/common'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../src/common/runs.js'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../src/client/index.js'
+import { sessionWorkflowId } from '../../src/client/sessions/name.js'
 import type { Tool } from '../../src/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../src/testing/index.js'
 import type { Role } from '../../src/common/names.js'
@@ -209,7 +210,7 @@ export class Stack {
 
   /** The workflow of a session; it ends with the test, whoever begins it. */
   sessionRun(name: string): WorkflowHandle {
-    const handle = this.client.workflow.getHandle(`session-${name}`)
+    const handle = this.client.workflow.getHandle(sessionWorkflowId(this.#config.taskQueue, name))
     this.#runs.push(handle)
     return handle
   }

@@ -1,7 +1,7 @@
 import { programRoles } from '../../common/names.js'
 import { PtcError } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/plan.js'
-import { sessionWorkflowId } from '../sessions/name.js'
+import { checkSessionName } from '../sessions/name.js'
 import type { SessionExecution } from '../sessions/execute.js'
 import { checkStart } from '../start-options.js'
 import { unlessAborted } from '../../common/abort.js'
@@ -25,7 +25,7 @@ export async function execOnSession(script: string, options: OnSession & { reado
   using interrupts = catchInterrupts()
   const { session, config, sandbox, json } = options
   try {
-    sessionWorkflowId(session)
+    checkSessionName(session)
     const source = await unlessAborted(interrupts.first, readText(script))
     checkStart('program', source, {})
     await using place = await openPlace({ config, sandbox, otherwise: 'work', interrupts })

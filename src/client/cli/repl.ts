@@ -1,6 +1,6 @@
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { programRoles } from '../../common/names.js'
-import { sessionWorkflowId } from '../sessions/name.js'
+import { checkSessionName } from '../sessions/name.js'
 import { checkStart, madeUpName } from '../start-options.js'
 import { execute, type OnSession } from './exec-on-session.js'
 import { unlessAborted } from '../../common/abort.js'
@@ -25,7 +25,7 @@ const fatal: readonly ErrorCode[] = ['TEMPORAL_UNREACHABLE', 'INTERNAL', 'SESSIO
 export async function startRepl(options: ReplOptions): Promise<void> {
   using interrupts = catchInterrupts()
   const { script, config, sandbox, session = madeUpName('repl') } = options
-  sessionWorkflowId(session)
+  checkSessionName(session)
   const source = script === undefined ? undefined : await unlessAborted(interrupts.first, readText(script))
   if (source !== undefined) checkStart('program', source, {})
   await using place = await openPlace({ config, sandbox, otherwise: 'work', interrupts })

@@ -3,7 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import type { SessionResult } from '../../common/sessions.js'
 import { type RunInfo, runInfo } from '../run-info.js'
 import { temporalError } from '../temporal-error.js'
-import { type Located, sessionName, sessionWorkflowId } from './name.js'
+import { type Located, sessionName } from './name.js'
 
 /** How a session came to its end: `idle`, `closed`, or what else befell its workflow. */
 export type SessionEnding = SessionResult['ended'] | Exclude<RunInfo['status'], 'running' | 'completed'>
@@ -19,9 +19,8 @@ interface RunningSession {
   readonly runId: string
 }
 
-/** The latest session of a name. @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE */
-export async function latestSession({ workflow }: Client, name: string): Promise<LatestSession> {
-  const workflowId = sessionWorkflowId(name)
+/** The latest session of a workflow id. @throws PtcError TEMPORAL_UNREACHABLE */
+export async function latestSession({ workflow }: Client, workflowId: string): Promise<LatestSession> {
   try {
     const { runId, status } = runInfo(await workflow.getHandle(workflowId).describe())
     if (status === 'running') return { type: 'running', workflowId, runId }
@@ -30,25 +29,24 @@ export async function latestSession({ workflow }: Client, name: string): Promise
     const { ended } = (await workflow.getHandle(workflowId, runId).result()) as SessionResult
     return { type: 'over', ending: ended }
   } catch (thrown) {
-    const error = temporalError(thrown, `look up session ${name}`, workflowId)
+    const error = temporalError(thrown, `look up session ${sessionName(workflowId)}`, workflowId)
     if (error.code === 'TEMPORAL_NOT_FOUND') return { type: 'none' }
     throw error
   }
 }
 
 /** @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED; and what {@link latestSession} throws */
-export async function runningSession(client: Client, name: string): Promise<RunningSession> {
-  const latest = await latestSession(client, name)
+export async function runningSession(client: Client, workflowId: string): Promise<RunningSession> {
+  const latest = await latestSession(client, workflowId)
   if (latest.type === 'running') return latest
-  throw sessionOver(name, latest.type === 'none' ? undefined : latest.ending)
+  throw sessionOver(sessionName(workflowId), latest.type === 'none' ? undefined : latest.ending)
 }
 
 /** How a session that is about to end, or has just ended, came to that. */
-export async function overSoon(client: Client, { workflowId, runId }: Located): Promise<PtcError> {
-  const name = sessionName(workflowId)
-  await sessionEnd(client, name, runId)
-  const latest = await latestSession(client, name)
-  return sessionOver(name, latest.type === 'over' ? latest.ending : 'unknown')
+export async function overSoon(client: Client, session: Located): Promise<PtcError> {
+  await sessionEnd(client, session)
+  const latest = await latestSession(client, session.workflowId)
+  return sessionOver(sessionName(session.workflowId), latest.type === 'over' ? latest.ending : 'unknown')
 }
 
 /** @param ending undefined when there never was such a session */
@@ -72,13 +70,12 @@ const endingInWords: Readonly<Record<Exclude<SessionEnding, 'idle'>, string>> = 
 }
 
 /** Waits until a session that is about to end has ended, however it does; not for one of the same name that began since. */
-export async function sessionEnd({ workflow }: Client, name: string, runId: string): Promise<void> {
-  const workflowId = sessionWorkflowId(name)
+export async function sessionEnd({ workflow }: Client, { workflowId, runId }: Located): Promise<void> {
   try {
     await workflow.getHandle(workflowId, runId).result()
   } catch (thrown) {
     if (!(thrown instanceof WorkflowFailedError)) {
-      throw temporalError(thrown, `wait for the end of session ${name}`, workflowId)
+      throw temporalError(thrown, `wait for the end of session ${sessionName(workflowId)}`, workflowId)
     }
   }
 }

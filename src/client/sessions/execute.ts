@@ -60,7 +60,7 @@ export async function executeOnSession(
   source: string,
   { mustExist = false, sandbox, limits, signal, onChange }: ExecuteOptions,
 ): Promise<SessionExecution> {
-  const workflowId = sessionWorkflowId(name)
+  const workflowId = sessionWorkflowId(taskQueue, name)
   checkInput('execution', { source, sandbox, limits })
   checkSource(source)
   const wishes = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
@@ -70,7 +70,7 @@ export async function executeOnSession(
   const update = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED } as const
   for (;;) {
     signal?.throwIfAborted()
-    const before = await latestSession(client, name)
+    const before = await latestSession(client, workflowId)
     if (before.type !== 'running' && mustExist) {
       throw sessionOver(name, before.type === 'none' ? undefined : before.ending)
     }
@@ -105,7 +105,7 @@ export async function executeOnSession(
       if (error.code === 'SESSION_FULL')
         throw new PtcError(error.code, error.message, { hint: fullHint(name), cause: thrown })
       if (error.code !== 'SESSION_EXPIRED') throw error
-      if (before.type === 'running') await sessionEnd(client, name, before.runId)
+      if (before.type === 'running') await sessionEnd(client, before)
     }
   }
 }

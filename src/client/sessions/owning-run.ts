@@ -3,16 +3,17 @@ import { PtcError } from '../../common/errors.js'
 import { runInfo } from '../run-info.js'
 import { temporalError } from '../temporal-error.js'
 import { runningSession } from './ending.js'
+import { sessionWorkflowId } from './name.js'
 import type { LocatedOwner } from './session-info.js'
 
 /**
- * The session of this name; when there never was one, the run of this id, which owns a sandbox too.
+ * The session of this name on this task queue; when there never was one, the run of this id, which owns a sandbox too.
  *
- * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
+ * @throws PtcError RUN_INPUT_INVALID, SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
  */
-export async function findOwner(client: Client, name: string): Promise<LocatedOwner> {
+export async function findOwner(client: Client, taskQueue: string, name: string): Promise<LocatedOwner> {
   try {
-    const { workflowId, runId } = await runningSession(client, name)
+    const { workflowId, runId } = await runningSession(client, sessionWorkflowId(taskQueue, name))
     return { type: 'session', workflowId, runId }
   } catch (thrown) {
     const isUnknown = PtcError.isInstance(thrown) && thrown.code === 'SESSION_NOT_FOUND'
@@ -23,8 +24,8 @@ export async function findOwner(client: Client, name: string): Promise<LocatedOw
 }
 
 /** @throws PtcError SESSION_OWNED when it is the sandbox of a run; and what {@link findOwner} throws */
-export async function findNamed(client: Client, name: string): Promise<LocatedOwner> {
-  const owner = await findOwner(client, name)
+export async function findNamed(client: Client, taskQueue: string, name: string): Promise<LocatedOwner> {
+  const owner = await findOwner(client, taskQueue, name)
   if (owner.type === 'session') return owner
   throw new PtcError('SESSION_OWNED', `${name} is the sandbox of a run (${owner.type}), and ends with it`, {
     hint: `\`ptc cancel ${name}\` stops the run.`,

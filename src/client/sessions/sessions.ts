@@ -11,7 +11,7 @@ import { type Located, sessionName } from './name.js'
 import { findNamed, findOwner } from './owning-run.js'
 import { inspectSession, type LocatedOwner, type SessionInfo, type SessionOwnerType } from './session-info.js'
 
-/** Sandboxes with a name, whose variables outlive a run. */
+/** Sandboxes with a name, whose variables outlive a run. Each task queue has its own names. */
 export interface Sessions {
   /**
    * Executes code once it is its turn; begins the session when there is none, and says so by `isNew`.
@@ -66,7 +66,7 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
   }
   return {
     execute: (name, source, options = {}) => executeOnSession(client, taskQueue, name, source, options),
-    interrupt: async (name) => interruptSession(client, await findNamed(client, name), {}),
+    interrupt: async (name) => interruptSession(client, await findNamed(client, taskQueue, name), {}),
     async list({ runs = 100 } = {}) {
       const owners = await Promise.all([
         running('session', mostListed),
@@ -77,13 +77,13 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
       return found.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
     },
     async show(name) {
-      const owner = await findOwner(client, name)
+      const owner = await findOwner(client, taskQueue, name)
       const info = await inspectSession(client, owner)
       if (info !== undefined) return info
       if (owner.type === 'session') throw await overSoon(client, owner)
       throw new PtcError('SESSION_NOT_FOUND', `run ${name} has no sandbox at the moment`)
     },
-    close: async (name) => closeSession(client, await findNamed(client, name)),
+    close: async (name) => closeSession(client, await findNamed(client, taskQueue, name)),
     closeAll: async () =>
       inTurns(await running('session', mostListed), async (found) => {
         try {

@@ -25,7 +25,7 @@ test('a cell that ends while it is looked at is shown as ended', async () => {
     workflowService: { getWorkflowExecutionHistoryReverse },
   } as unknown as Client
   const trees: RunTree[] = []
-  const execution = { workflowId: 'session-books', runId: 'run', updateId: 'update', source: 'print(1)' }
+  const execution = { workflowId: 'session:durable-ptc:books', runId: 'run', updateId: 'update', source: 'print(1)' }
   await watchExecution(client, execution, (tree) => trees.push(tree), over.signal)
   const cells = trees.map(({ turns }) => turns[0]?.cells[0])
   expect(cells.map((cell) => cell?.status)).toEqual(['running', 'ok'])

@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { onTestFinished } from 'vitest'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
+import { sessionWorkflowId } from '../../../src/client/sessions/name.js'
 import { activityNames, hostQueue, roleQueue } from '../../../src/common/names.js'
 import { messageOf } from '../../../src/common/errors.js'
 import { queryRefused } from '../../../src/common/queries.js'
@@ -137,7 +138,7 @@ async function activityWorkers(
 async function oneRun(scene: Scene, plan: RunPlan, seed: number): Promise<void> {
   const { report, client } = scene
   const name = uniqueName('stress')
-  const workflowId = plan.type === 'session' ? `session-${name}` : name
+  const workflowId = plan.type === 'session' ? sessionWorkflowId(scene.taskQueue, name) : name
   const over = new AbortController()
   const asked = ask(scene, workflowId, seed, over.signal)
   const ended = carryOut(scene, plan, name).catch((thrown: unknown) => messageOf(thrown))
@@ -183,7 +184,7 @@ async function hangs(client: Client, workflowId: string, over: AbortSignal): Pro
 async function carryOut({ client, taskQueue, model, ptc }: Scene, plan: RunPlan, name: string): Promise<undefined> {
   if (plan.type === 'session') {
     await Promise.all(plan.executions.map((execution) => execute(ptc, name, execution)))
-    const ended = client.workflow.getHandle(`session-${name}`).result()
+    const ended = client.workflow.getHandle(sessionWorkflowId(taskQueue, name)).result()
     if (plan.end === 'close') await ptc.sessions.close(name).catch(() => undefined) // its time may be over by then
     await ended
     return undefined

@@ -82,7 +82,8 @@ print(int(fields["CapEff"], 16), int(fields["CapBnd"], 16), os.getuid() >= 1_000
   it.runIf(process.arch === 'x64')('A13, A14 what is large in the kernel is not there', async () => {
     const answers = await probe(`
 for number in (321, 298, 323, 425, 304, 246, 175, 165): print(syscall(number, 0, 0, 0, 0, 0))
-for family, kind in ((40, 1), (38, 5), (17, 3)): print(attempt(socket.socket, family, kind, 0))
+for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (2, 1, 262), (2, 2, 136), (2, 1, 132), (2, 3, 1)):
+    print(attempt(socket.socket, family, kind, protocol))
 `)
     for (const answer of answers)
       expect(answer).toMatch(

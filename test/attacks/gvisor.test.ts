@@ -105,7 +105,8 @@ for host in ("169.254.169.254", "172.17.0.1", "8.8.8.8"):
     const answers = await probe(`
 import platform
 print(platform.release())
-print([path for path in ("/proc/kcore", "/proc/kallsyms", "/proc/keys") if read(path)])
+names = ("kcore", "kallsyms", "keys", "key-users", "diskstats", "modules", "pressure/cpu", "sys/kernel/random/boot_id")
+print([name for name in names if read("/proc/" + name)])
 print([pid for pid in os.listdir("/proc") if pid.isdigit() and b"PTC_" in read(f"/proc/{pid}/environ")])
 print("overlay2" in open("/proc/self/mountinfo").read())
 `)

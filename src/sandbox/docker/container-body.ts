@@ -25,22 +25,41 @@ const environment = [
   'PYTHONUNBUFFERED=1',
 ]
 
-/** Setting them replaces the daemon's own list, so this one carries everything current daemons mask, and more. */
+/**
+ * Setting them replaces the daemon's own list, so this one contains everything current daemons mask, and what programs
+ * never read. docs/security.md says what stays readable.
+ */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/asound',
+  '/proc/diskstats',
   '/proc/interrupts',
   '/proc/kcore',
+  '/proc/key-users',
   '/proc/keys',
   '/proc/latency_stats',
+  '/proc/locks',
+  '/proc/mdstat',
+  '/proc/modules',
+  '/proc/partitions',
+  '/proc/pressure',
   '/proc/sched_debug',
+  '/proc/schedstat',
   '/proc/scsi',
+  '/proc/softirqs',
+  '/proc/swaps',
+  '/proc/sys/kernel/random/boot_id',
   '/proc/timer_list',
   '/proc/timer_stats',
   '/proc/cmdline',
   '/proc/config.gz',
   '/proc/kallsyms',
   '/sys/firmware',
+  '/sys/fs/btrfs',
+  '/sys/fs/ext4',
+  '/sys/fs/xfs',
+  '/sys/module',
+  '/sys/devices/virtual/block',
   '/sys/devices/virtual/powercap',
   '/sys/devices/virtual/dmi',
   '/sys/block',

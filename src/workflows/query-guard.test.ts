@@ -18,6 +18,11 @@ function activate(activation: object): void {
 const replayed = (time: number, size: number) => activate(task(time, size, true))
 const live = (time: number, size: number) => activate(task(time, size, false))
 const query = (queryId = 'legacy_query') => activate({ jobs: [{ queryWorkflow: { queryId } }] })
+/** Afterwards a query is answered: time and size of the history have changed. */
+const twoLive = () => {
+  live(1, 100)
+  live(2, 200)
+}
 const conclude = (...commands: object[]) => guard.concludeActivation?.({ commands }, (input) => input)
 
 function task(time: number, size: number, isReplaying: boolean): object {
@@ -33,8 +38,7 @@ describe('a query is answered', () => {
   })
 
   it('after two live activations with different times and sizes, again and again', () => {
-    live(1, 100)
-    live(2, 200)
+    twoLive()
     query()
     query()
     live(3, 300)
@@ -57,8 +61,7 @@ describe('a query is refused', () => {
   })
 
   it('after events that came without the start of a workflow task', () => {
-    live(1, 100)
-    live(2, 200)
+    twoLive()
     live(2, 200)
     expect(query).toThrow(queryRefused)
   })

@@ -18,12 +18,14 @@ const unrepeatable = `
 import os, threading, time
 secret = os.urandom(8).hex()
 count = 0
+ended = False
 def work():
     global count
-    while True:
+    while not ended:
         count += 1
         time.sleep(0.01)
-threading.Thread(target=work, daemon=True).start()
+thread = threading.Thread(target=work)
+thread.start()
 file = open("/tmp/notes", "w+")
 file.write(secret)
 await charge(name=secret)
@@ -32,6 +34,8 @@ reached = count
 while count == reached: time.sleep(0.01)
 file.seek(0)
 print(mail, reached > 0, file.read() == secret)
+ended = True
+thread.join()
 await charge(name=secret)
 `
 

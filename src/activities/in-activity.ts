@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity'
 import { toFailure } from './failures.js'
+import { type Keeper, keeperOf } from './keeper.js'
 
 /** What an activity's work gets of its surroundings. */
 export interface ActivityScope {
@@ -11,6 +12,8 @@ export interface ActivityScope {
   readonly earlierDetails: unknown
   /** Shown in the Temporal UI while the activity runs, and kept for the next attempt; sent with the next heartbeat. */
   readonly report: (details: unknown) => void
+  /** {@link Keeper.run} */
+  readonly runPart: Keeper['run']
 }
 
 /**
@@ -22,18 +25,19 @@ export async function inActivity<Result>(
   isLastAttempt: (attempt: number, earlierDetails: unknown) => boolean = () => false,
 ): Promise<Result> {
   const context = Context.current()
+  const keeper = keeperOf(context)
   const { attempt, workflowExecution, heartbeatTimeoutMs, heartbeatDetails } = context.info
   // A heartbeat without details would erase those of earlier attempts.
   let details: unknown = heartbeatDetails
   let sent = details
   const beat = (): void => {
     sent = details
-    context.heartbeat(details)
+    keeper.heartbeat(details)
   }
   const timer = heartbeatTimeoutMs ? setInterval(beat, heartbeatTimeoutMs / 3) : undefined
   try {
     return await work({
-      signal: context.cancellationSignal,
+      signal: keeper.signal,
       attempt,
       workflowId: workflowExecution?.workflowId ?? '',
       runId: workflowExecution?.runId ?? '',
@@ -41,6 +45,7 @@ export async function inActivity<Result>(
       report: (latest) => {
         details = latest
       },
+      runPart: keeper.run,
     })
   } catch (thrown) {
     if (details !== sent) beat()

@@ -47,7 +47,7 @@ function runCall(
   plan: ToolPlan,
   { limits: allowed, inputDigest, ...call }: ServedCall,
 ): Promise<Held> {
-  const work = async ({ signal, attempt: attemptOfCall, report, earlierDetails }: ActivityScope) => {
+  const work = async ({ signal, attempt: attemptOfCall, report, earlierDetails, runPart }: ActivityScope) => {
     const { details: heartbeatDetails, handedBack, waitingSince } = readReport(earlierDetails)
     const attempt = attemptOfTool(attemptOfCall, { handedBack })
     refuseLostCall(plan, attempt)
@@ -63,7 +63,7 @@ function runCall(
       details = given
       report({ details, handedBack } satisfies AttemptReport)
     }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runPart }
     const limits = { ...configured, ...allowed }
     const result = await runTool(registry, { ...call, arguments: args }, limits, context).catch((thrown: unknown) => {
       throw inputDigest === undefined || inputDigest === plan.inputDigest ? thrown : changedError(plan, thrown)

@@ -10,6 +10,7 @@ const statusOf: { readonly [Code in ErrorCode]?: Exclude<CallStatus, 'ok'> } = {
   TOOL_NOT_REGISTERED: 'denied',
   TOOL_CHANGED: 'invalid_arguments',
   TOOL_LOST: 'timed_out',
+  TOOL_BLOCKED: 'timed_out',
   TOOL_OUTCOME_UNKNOWN: 'outcome_unknown',
 }
 

@@ -23,6 +23,8 @@ export const errorTable = {
   TOOL_CHANGED: { retryable: false },
   /** Every attempt ended with its worker. */
   TOOL_LOST: { retryable: false },
+  /** It blocked the event loop of its worker for longer than its timeout. */
+  TOOL_BLOCKED: { retryable: false },
   /** A `once` tool that another worker may have run. */
   TOOL_OUTCOME_UNKNOWN: { retryable: false },
   // model

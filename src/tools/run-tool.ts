@@ -13,7 +13,10 @@ import { ToolError } from './tool-error.js'
 import type { Tool, ToolContext } from './tool.js'
 
 /** What the place where a tool runs adds to the call itself. */
-export type RunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'>
+export type RunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'> & {
+  /** Calls the tool, so that what it does before it returns its promise is known to be its own. Default: simply calls it. */
+  readonly runPart?: <Result>(part: () => Result) => Result
+}
 
 /**
  * Runs one attempt of a call, and is the authority on it: who may call, what goes in, how long it takes, what comes out.
@@ -49,7 +52,7 @@ async function attempt(
   { caller, idempotencyKey }: ToolCallInput,
   context: RunContext,
 ): Promise<unknown> {
-  const { signal, log } = context
+  const { signal, log, runPart = (part) => part() } = context
   signal.throwIfAborted()
   const stop = new AbortController()
   // Listens before the tool can: what the tool throws because of the signal comes too late to be the answer.
@@ -60,15 +63,9 @@ async function attempt(
   const run = async () => {
     try {
       const heartbeat = (details?: unknown) => context.heartbeat(details)
-      return await tool.run(input, {
-        signal: stop.signal,
-        idempotencyKey,
-        heartbeat,
-        heartbeatDetails: context.heartbeatDetails,
-        log,
-        caller,
-        attempt: context.attempt,
-      })
+      const { heartbeatDetails, attempt } = context
+      const own = { signal: stop.signal, idempotencyKey, heartbeat, heartbeatDetails, log, caller, attempt }
+      return await runPart(() => tool.run(input, own))
     } catch (thrown) {
       if (!stop.signal.aborted)
         log.warn(`${tool.name} threw`, { attempt: context.attempt, stack: stackOfThrown(thrown) })

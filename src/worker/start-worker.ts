@@ -3,12 +3,14 @@ import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { createAnthropicProvider } from '../models/anthropic/provider.js'
 import { SessionHost } from '../sandbox/session-host.js'
+import { payloadStorage } from '../values/payload-storage.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import type { TemporalServer } from './dev-server/index.js'
 import { hostIdentity } from './host-id.js'
 import { isRunning, sandboxOwner } from './ownership.js'
 import { startReaper } from './reaper.js'
 import { prepareSandboxes, type Sandboxes } from './sandboxes.js'
+import { StallWatch } from './stall/stall-watch.js'
 import { createValues } from './values.js'
 import { createWorkers } from './worker-group.js'
 
@@ -53,14 +55,21 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   let host: SessionHost | undefined
   let owner = namespace
   let workers: Worker[] = []
+  let stallWatch: StallWatch | undefined
   try {
     if (roles.includes('sandbox')) {
       owner = await sandboxOwner(connection, namespace)
       sandboxes = await prepareSandboxes(config, { owner, warm, onProgress })
       host = new SessionHost({ namespace: owner, backends: sandboxes.backends, tools: config.registry.signatures() })
     }
-    workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host, values })
+    const { registry } = config
+    if (roles.includes('tools') && registry.names.length > 0) {
+      const dataConverter = { externalStorage: payloadStorage(values.store) }
+      stallWatch = new StallWatch({ server, connection, dataConverter, registry })
+    }
+    workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host, values, stallWatch })
   } catch (thrown) {
+    await stallWatch?.close()
     await host?.shutdown()
     await provider.close()
     await values.close()
@@ -74,6 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     try {
       await runAll(workers)
     } finally {
+      await stallWatch?.close()
       await reaper?.close()
       await host?.shutdown()
       await provider.close()

@@ -7,6 +7,7 @@ import { payloadStorage } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import { executionTime } from './execution-time.js'
+import type { StallWatch } from './stall/stall-watch.js'
 import { workflowBundle } from './workflow-bundle.js'
 
 export interface WorkerGroupOptions {
@@ -19,6 +20,8 @@ export interface WorkerGroupOptions {
   readonly values: Values
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
+  /** Where tools run. */
+  readonly stallWatch?: StallWatch | undefined
 }
 
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
@@ -84,7 +87,7 @@ function queueOf({ config }: WorkerGroupOptions, role: Role): string {
 }
 
 function create(
-  { connection, namespace, config, values }: WorkerGroupOptions,
+  { connection, namespace, config, values, stallWatch }: WorkerGroupOptions,
   taskQueue: string,
   options: Partial<WorkerOptions>,
 ): Promise<Worker> {
@@ -98,6 +101,7 @@ function create(
     shutdownGraceTime: graceTime,
     shutdownForceTime: forceTime,
     maxHeartbeatThrottleInterval,
+    ...(stallWatch && { interceptors: { activity: [stallWatch.interceptors] } }),
     ...options,
   })
 }

@@ -1,40 +1,87 @@
-import { expect, it } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import { defaultPayloadConverter } from '@temporalio/common'
+import { describe, expect, it, vi } from 'vitest'
+import { renderTree } from '../../src/client/render/index.js'
 import { CrashScene } from '../support/crash-scene.js'
-import { describeDocker } from '../support/docker.js'
+import { attentive } from '../support/patient.js'
+import { pendingActivities } from '../support/pending-activities.js'
 import { code, text, turn } from '../support/script.js'
 
-const answer = turn(text('it is {{last_tool_result}}'))
-
-describeDocker('a tool that blocks the process of its worker, so that no heartbeat gets out,', () => {
-  const blocked = (effect: 'charge' | 'send_once') => [
-    turn(code(`try:\n    print((await ${effect}(name="block"))["done"])\nexcept ToolError as e:\n    print(e.status)`)),
-    answer,
+describe('a tool that blocks the event loop of its worker,', () => {
+  const blocking = (effect: 'charge' | 'send_once', name = 'block') => [
+    turn(
+      code(`try:\n    print((await ${effect}(name="${name}"))["done"])\nexcept ToolError as e:\n    print(e.status)`),
+    ),
+    turn(text('it is {{last_tool_result}}')),
   ]
 
-  /** A run whose tool blocks the first worker; a second one is there. */
-  async function startBlocked(effect: 'charge' | 'send_once') {
-    const scene = await CrashScene.begin(blocked(effect))
-    const handle = await scene.startAgent()
-    await scene.ledger.askedFor('block')
-    await scene.startWorker()
-    return { scene, handle }
+  /** What the server has of the heartbeats of the call. */
+  async function noteInHeartbeat(handle: WorkflowHandle, type: string): Promise<string> {
+    const [pending] = await pendingActivities(handle, type)
+    const [payload] = pending?.heartbeatDetails?.payloads ?? []
+    const details = payload && defaultPayloadConverter.fromPayload<{ readonly blocked?: string } | undefined>(payload)
+    return details?.blocked ?? ''
   }
 
-  it('F28: is tried elsewhere under the same key: one effect', async () => {
-    const { scene, handle } = await startBlocked('charge')
+  /** What `ptc show` prints. */
+  async function shown(scene: CrashScene, { workflowId }: WorkflowHandle): Promise<string> {
+    return renderTree(await scene.ptc.handle(workflowId).tree(), { width: 200, color: false, full: false })
+  }
+
+  /** Attempts of its activity as the history has them. */
+  async function attempts(handle: WorkflowHandle, type: string): Promise<readonly unknown[]> {
+    const { events = [] } = await handle.fetchHistory()
+    const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
+    return (events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) =>
+      started && String(started.scheduledEventId) === String(scheduled?.eventId) ? [started.attempt] : [],
+    )
+  }
+
+  it('F28: is named as the cause while it blocks and afterwards, runs once, and holds up no run elsewhere', async () => {
+    const scene = await CrashScene.begin(blocking('charge'), { backend: 'wasm', roles: 'tools' })
+    const { firstWorker } = scene
+    await scene.startWorker('elsewhere', {}, 'workflow,model,sandbox')
+    const handle = await scene.startAgent()
+    await scene.ledger.askedFor('block')
+    const other = await scene.startProgram('print(6 * 7)')
+    expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
+
+    const cause = /tool charge has blocked the event loop of the worker for \d+\.\d s/
+    await vi.waitUntil(async () => cause.test(await noteInHeartbeat(handle, 'charge')), attentive)
+    expect(await pendingActivities(handle, 'charge')).toMatchObject([{ attempt: 1 }])
+    expect(await shown(scene, handle)).toMatch(cause)
+    expect(firstWorker.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))
+    // The tool has not come back.
+    expect(firstWorker.log).not.toContain('unblocked')
+
     expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
-    expect(scene.ledger.names).toEqual(['block'])
-    expect(scene.ledger.asked.length).toBeGreaterThan(1)
-    expect(scene.firstWorker.log).toContain('blocked')
-    expect(await scene.containersLeft(handle)).toBe(0)
+    expect(scene.ledger.asked).toHaveLength(1)
+    expect(await attempts(handle, 'charge')).toEqual([1])
+    const blocked = /tool charge blocked the event loop of the worker for 2\d\.\d s/
+    expect(await shown(scene, handle)).toMatch(blocked)
+    await firstWorker.says(blocked)
     await scene.replays(handle)
   })
 
-  it("F28: has an unknown outcome when it is 'once', and is not tried again", async () => {
-    const { scene, handle } = await startBlocked('send_once')
-    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is outcome_unknown' })
+  it("F28: that is 'once' in the only worker has its result, and the run goes on", async () => {
+    const scene = await CrashScene.begin(blocking('send_once'), { backend: 'wasm' })
+    const handle = await scene.startAgent()
+    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
     expect(scene.ledger.asked).toHaveLength(1)
-    expect(scene.firstWorker.log).toContain('blocked')
-    expect(await scene.containersLeft(handle)).toBe(0)
+    await scene.firstWorker.says(/tool send_once blocked the event loop of the worker for 2\d\.\d s/)
+  })
+
+  it('F28: for longer than its timeout fails for good, and is not tried again', async () => {
+    const scene = await CrashScene.begin(blocking('charge', 'block-long'), { backend: 'wasm', roles: 'tools' })
+    await scene.startWorker('elsewhere', {}, 'workflow,model,sandbox')
+    const handle = await scene.startAgent()
+    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is timed_out' })
+    expect(scene.firstWorker.log).toContain('this call has failed for good')
+    expect(scene.firstWorker.log).not.toContain('unblocked')
+    expect(await shown(scene, handle)).toMatch(/tool charge has blocked the event loop of the worker for 65\.\d s/)
+    await scene.firstWorker.says(/unblocked/)
+    await scene.firstWorker.says(/tool charge blocked the event loop of the worker for 7\d\.\d s/)
+    expect(scene.ledger.asked).toHaveLength(1)
+    expect(scene.firstWorker.running).toBe(true)
   })
 })

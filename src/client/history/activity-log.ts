@@ -15,6 +15,8 @@ export interface ActivityRecord {
   started: boolean
   attempts: number
   lastFailure: Failure | undefined
+  /** What blocked the event loop of its worker meanwhile. */
+  blocked: string | undefined
   end: ActivityEnd | undefined
 }
 
@@ -41,12 +43,13 @@ export class ActivityLog {
   /** History is silent on an activity until it ends; what the server says of pending ones fills the gap. */
   async readPending(pending: readonly PendingActivity[]): Promise<void> {
     const open = new Map(this.records.filter(({ end }) => !end).map((record) => [record.activityId, record]))
-    for (const { activityId, attempt, state, lastFailure } of pending) {
+    for (const { activityId, attempt, state, lastFailure, heartbeatDetails } of pending) {
       const record = open.get(activityId ?? '')
       if (!record) continue
       record.started = Number(state) === pendingStateStarted
       record.attempts = Math.max((attempt ?? 1) - (record.started ? 0 : 1), 0)
       record.lastFailure = await this.#reader.failure(lastFailure)
+      record.blocked = (await this.#reader.blockedNote(heartbeatDetails)) ?? record.blocked
     }
   }
 
@@ -64,6 +67,7 @@ export class ActivityLog {
         started: false,
         attempts: 0,
         lastFailure: undefined,
+        blocked: undefined,
         end: undefined,
       })
       return
@@ -82,6 +86,7 @@ export class ActivityLog {
       const record = this.#byEvent.get(idOf(completed.scheduledEventId))
       if (!record) return
       const value = await this.#reader.first(completed.result)
+      record.blocked = await this.#reader.blockedNote(undefined, completed.result)
       record.end = { type: 'completed', at, answer: readAnswer(record.work, value, this.#previewCharacters) }
       return
     }
@@ -90,6 +95,8 @@ export class ActivityLog {
       const record = this.#byEvent.get(idOf(failed.scheduledEventId))
       if (!record) return
       const failure = (await this.#reader.failure(failed.failure)) ?? { code: 'UNKNOWN', message: '' }
+      const { timeoutFailureInfo } = failed.failure?.cause ?? failed.failure ?? {}
+      record.blocked = await this.#reader.blockedNote(timeoutFailureInfo?.lastHeartbeatDetails)
       record.end = { type: 'failed', at, failure }
       return
     }

@@ -34,6 +34,7 @@ export function callNode(call: CallDraft, around: CallSurroundings): CallNode {
     endedAt: activity ? activity.end?.at : isPending(status) ? undefined : call.madeAt,
     attempts: activity?.attempts ?? 0,
     lastFailure: activity?.lastFailure,
+    blocked: activity?.blocked,
     status,
     message,
     resultPreview: result?.ref ? around.fetched.beginning(result.ref) : result?.preview,

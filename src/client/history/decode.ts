@@ -7,6 +7,7 @@ import {
   TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/common'
+import { blockedNote } from '../../common/names.js'
 import type { Failed, Payload, Payloads } from './event.js'
 import { storageReference } from './storage-reference.js'
 import type { Failure } from './tree.js'
@@ -32,6 +33,19 @@ export class PayloadReader {
       // The tree is drawn without it: what can't be read here is no fault of the run.
       return undefined
     }
+  }
+
+  /** What is said of a blocked event loop in heartbeat details, or beside a result. */
+  async blockedNote(
+    heartbeatDetails: Payloads | null | undefined,
+    result?: Payloads | null,
+  ): Promise<string | undefined> {
+    const beside = result?.payloads?.[0]?.metadata?.[blockedNote]
+    if (beside) return new TextDecoder().decode(beside)
+    const details = await this.first(heartbeatDetails)
+    const isNoted = typeof details === 'object' && details !== null && blockedNote in details
+    const note = isNoted ? details[blockedNote] : undefined
+    return typeof note === 'string' ? note : undefined
   }
 
   async failure(failure: Failed | null | undefined): Promise<Failure | undefined> {

@@ -1,4 +1,4 @@
-import { defaultDataConverter, type Payload, type PayloadCodec } from '@temporalio/common'
+import { defaultDataConverter, defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { recordedEvents, recordedNames, recordedTree, treeOf, upTo } from '../../../test/run-tree/recorded.js'
 import { RunTreeBuilder } from './run-tree.js'
@@ -101,6 +101,32 @@ describe('a run that goes on', () => {
     })
     await builder.addPending([pending(1, 3)])
     expect(firstCall(builder.tree())).toMatchObject({ status: 'waiting', attempts: 2 })
+  })
+
+  test('says of a call what blocked its worker: while it is open, when it has ended, and when it was lost', async () => {
+    const count = upTo(events, (event) => named(event, 'get_city'))
+    const open = async (...changed: readonly HistoryEvent[]) => {
+      const builder = new RunTreeBuilder()
+      await builder.add([...events.slice(0, count), ...changed])
+      return builder
+    }
+    const waiting = await open()
+    const note = 'tool get_city has blocked the event loop of the worker for 3.1 s'
+    const heartbeatDetails = { payloads: [defaultPayloadConverter.toPayload({ details: 1, blocked: note })] }
+    await waiting.addPending([{ ...pending(2, 1), heartbeatDetails }])
+    expect(firstCall(waiting.tree())).toMatchObject({ status: 'running', blocked: note })
+
+    const scheduledEventId = events.slice(0, count).find((event) => named(event, 'get_city'))?.eventId
+    const result = defaultPayloadConverter.toPayload('done')
+    const noted = { ...result, metadata: { ...result.metadata, blocked: new TextEncoder().encode(note) } }
+    const activityTaskCompletedEventAttributes = { scheduledEventId, result: { payloads: [noted] } }
+    const ended = await open({ eventId: 9_998, activityTaskCompletedEventAttributes } as unknown as HistoryEvent)
+    expect(firstCall(ended.tree())).toMatchObject({ status: 'ok', resultPreview: '"done"', blocked: note })
+
+    const failure = { message: '', timeoutFailureInfo: { timeoutType: 4, lastHeartbeatDetails: heartbeatDetails } }
+    const activityTaskTimedOutEventAttributes = { scheduledEventId, failure }
+    const lost = await open({ eventId: 9_998, activityTaskTimedOutEventAttributes } as unknown as HistoryEvent)
+    expect(firstCall(lost.tree())).toMatchObject({ status: 'timed_out', blocked: note })
   })
 
   test.each(recordedNames)('gives a tree after every event, and events fed twice change nothing (%s)', async (name) => {

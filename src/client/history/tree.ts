@@ -186,4 +186,6 @@ export interface CallNode extends Attempted {
   readonly resultBytes: number
   /** Why it is not `ok`. */
   readonly message: string | undefined
+  /** Which tool blocked the event loop of the worker during the call, and for how long; may be another call's tool. */
+  readonly blocked?: string | undefined
 }

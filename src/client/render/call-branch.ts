@@ -22,7 +22,9 @@ const shownArgumentCharacters = 2_000
 export function callBranches(calls: readonly CallNode[], scene: Scene): readonly Branch[] {
   // A line that says "1 more call" could be that call.
   const most = calls.length === shownCalls + 1 ? calls.length : shownCalls
-  const shown = calls.filter(({ status }, place) => scene.full || place < most || status !== 'ok')
+  const shown = calls.filter(
+    ({ status, blocked }, place) => scene.full || place < most || status !== 'ok' || blocked !== undefined,
+  )
   const branches = shown.map((call) => callBranch(call, scene))
   const hidden = calls.length - shown.length
   if (hidden === 0) return branches
@@ -36,7 +38,7 @@ function callBranch(call: CallNode, scene: Scene): Branch {
   const text = `${oneLine(call.tool)}(${argumentsText(call.arguments, scene.full)})`
   return {
     head: (columns) => spread([statusMark(call.status), part(` ${text}`)], right, columns),
-    body: (columns) => outcomeLines(call, scene, columns),
+    body: (columns) => [...blockedLines(call, columns), ...outcomeLines(call, scene, columns)],
   }
 }
 
@@ -48,6 +50,12 @@ export function argumentsText(args: JsonObject, full = false): string {
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ')
   return oneLine(full ? text : text.slice(0, shownArgumentCharacters))
+}
+
+/** What kept a worker from everything else. Its failure says the same. */
+export function blockedLines({ blocked, message }: CallNode, columns: number): readonly Line[] {
+  if (blocked === undefined || message?.includes('blocked the event loop')) return []
+  return textBlock(oneLine(blocked), { columns, style: 'yellow', limit: 3, prose: true })
 }
 
 function outcomeLines(call: CallNode, { full }: Scene, columns: number): readonly Line[] {

@@ -1,6 +1,6 @@
 import { plural } from '../../common/text.js'
 import type { CallNode, CellNode, RunTree, TurnNode, UnservedQueue } from '../history/index.js'
-import { argumentsText } from './call-branch.js'
+import { argumentsText, blockedLines } from './call-branch.js'
 import { formatDuration, formatTokens } from './format.js'
 import { type Line, part } from './line.js'
 import { oneLine } from './neutralise.js'
@@ -56,7 +56,14 @@ function ofTurn(turn: TurnNode, answer: string | undefined, columns: number): re
     ...ofModel(number, model, answer, columns),
     ...cells.flatMap((cell) => ofCell(cell, columns)),
     ...directCalls.flatMap(ofCall),
+    ...ofBlocked(turn, columns),
   ]
+}
+
+/** Once a turn: every call of a blocked worker says the same. */
+function ofBlocked({ number, cells, directCalls }: TurnNode, columns: number): readonly Milestone[] {
+  const call = [...cells.flatMap(({ calls }) => calls), ...directCalls].find(({ blocked }) => blocked !== undefined)
+  return call ? [{ key: `turn ${number} blocked`, lines: () => blockedLines(call, columns) }] : []
 }
 
 function ofModel(

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { recordedEvents, type RecordedName, treeOf, upTo } from '../../../test/run-tree/recorded.js'
-import type { HistoryEvent } from '../history/index.js'
+import type { HistoryEvent, RunTree } from '../history/index.js'
 import { ProgressWriter } from './progress-writer.js'
 import { renderProgress } from './render-progress.js'
+import { renderTree } from './render-tree.js'
 
 /** As much of a terminal as redrawing needs: text, line breaks, cursor up, erase below. Anything else is an error. */
 class Screen {
@@ -116,4 +117,23 @@ test('live lines name the open calls and never fill the terminal', async () => {
   )
   const narrow = renderProgress(tree, { width: 30, color: false, now }).split('\n')
   expect(narrow[1]).toBe('  calls 0/4 done · get_city …')
+})
+
+test('what blocks the event loop of a worker is said once a turn, and drawn with the call', async () => {
+  const tree = await treeOf(recordedEvents('answered'))
+  const note = (seconds: number) => `tool get_city has blocked the event loop of the worker for ${seconds}.0 s`
+  const [first, ...later] = tree.turns
+  const [cell, ...cells] = first?.cells ?? []
+  if (!first || !cell) throw new Error('the recorded run has a cell')
+  const blockedFor = (seconds: number): RunTree => {
+    const calls = cell.calls.map((call, place) => (place < 2 ? { ...call, blocked: note(seconds) } : call))
+    return { ...tree, turns: [{ ...first, cells: [{ ...cell, calls }, ...cells] }, ...later] }
+  }
+  const screen = new Screen(false)
+  const writer = new ProgressWriter({ stream: screen, color: false })
+  for (const seconds of [2, 3, 4]) writer.update(blockedFor(seconds))
+  writer.close()
+  expect(count(screen.text.replaceAll(/\s+/g, ' '), 'has blocked the event loop')).toBe(1)
+  const drawn = renderTree(blockedFor(3), { width: 120, color: false, full: false })
+  expect(count(drawn, note(3))).toBe(2)
 })

@@ -1,0 +1,59 @@
+// The watch thread of a worker process: goes on while the event loop of the process is blocked.
+import { readFileSync, writeSync } from 'node:fs'
+import { workerData } from 'node:worker_threads'
+import type { ErrorCode } from '../../common/errors.js'
+import { everyMs, monotonicMs, SharedState, type ThreadData, type ToThread } from './protocol.js'
+import { type Effects, Watcher } from './watcher.js'
+
+/** gRPC's NOT_FOUND. */
+const notFound = 5
+const answerMs = 5_000
+const blocked: ErrorCode = 'TOOL_BLOCKED'
+
+const { port, memory, namespace, identity, connectionOptions } = workerData as ThreadData
+
+/** Loaded when it is needed first: it takes two thirds of the thread's memory, and half a second. */
+let loaded: ReturnType<typeof load> | undefined
+async function load() {
+  const { Connection, defaultPayloadConverter, isGrpcServiceError } = await import('@temporalio/client')
+  return { connection: Connection.lazy(connectionOptions), isGrpcServiceError, defaultPayloadConverter }
+}
+
+const effects: Effects = {
+  async heartbeat({ taskToken }, value) {
+    const { connection, isGrpcServiceError, defaultPayloadConverter } = await (loaded ??= load())
+    const details = { payloads: [defaultPayloadConverter.toPayload(value)] }
+    try {
+      const { cancelRequested } = await connection.withDeadline(Date.now() + answerMs, () =>
+        connection.workflowService.recordActivityTaskHeartbeat({ namespace, identity, taskToken, details }),
+      )
+      return cancelRequested ? 'CANCELLED' : 'ok'
+    } catch (thrown) {
+      const code: number | undefined = isGrpcServiceError(thrown) ? thrown.code : undefined
+      if (code === notFound) return 'NOT_FOUND'
+      throw thrown
+    }
+  },
+  async fail({ taskToken }, message) {
+    const { connection } = await (loaded ??= load())
+    const failure = { message, source: 'durable-ptc', applicationFailureInfo: { type: blocked, nonRetryable: true } }
+    await connection.workflowService.respondActivityTaskFailed({ namespace, identity, taskToken, failure })
+  },
+  tell: (message) => port.postMessage(message),
+  waitedMs,
+  // The streams of a worker thread go through the event loop that is blocked.
+  log: (line) => void writeSync(2, `${new Date().toISOString()} WARN  ${line}\n`),
+}
+
+const watcher = new Watcher(new SharedState(memory), effects, monotonicMs())
+port.on('message', (message: ToThread) => watcher.take(message))
+setInterval(() => watcher.look(monotonicMs()), everyMs)
+
+/** Linux counts it for each thread, in nanoseconds; the main thread has the id of the process. */
+function waitedMs(): number {
+  try {
+    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000
+  } catch {
+    return 0
+  }
+}

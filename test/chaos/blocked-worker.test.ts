@@ -8,10 +8,8 @@ import { pendingActivities } from '../support/pending-activities.js'
 import { code, text, turn } from '../support/script.js'
 
 describe('a tool that blocks the event loop of its worker,', () => {
-  const blocking = (effect: 'charge' | 'send_once', name = 'block') => [
-    turn(
-      code(`try:\n    print((await ${effect}(name="${name}"))["done"])\nexcept ToolError as e:\n    print(e.status)`),
-    ),
+  const blocking = (name: string) => [
+    turn(code(`try:\n    print((await charge(name="${name}"))["done"])\nexcept ToolError as e:\n    print(e.status)`)),
     turn(text('it is {{last_tool_result}}')),
   ]
 
@@ -38,7 +36,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
   }
 
   it('F28: is named as the cause while it blocks and afterwards, runs once, and holds up no run elsewhere', async () => {
-    const scene = await CrashScene.begin(blocking('charge'), { backend: 'wasm', roles: 'tools' })
+    const scene = await CrashScene.begin(blocking('block'), { backend: 'wasm', roles: 'tools' })
     const { firstWorker } = scene
     await scene.startWorker('elsewhere', {}, 'workflow,model,sandbox')
     const handle = await scene.startAgent()
@@ -63,16 +61,35 @@ describe('a tool that blocks the event loop of its worker,', () => {
     await scene.replays(handle)
   })
 
-  it("F28: that is 'once' in the only worker has its result, and the run goes on", async () => {
-    const scene = await CrashScene.begin(blocking('send_once'), { backend: 'wasm' })
+  it('F28: costs no call beside it an attempt, and is run once where all roles are in one process', async () => {
+    const both = 'both = await asyncio.gather(send_once(name="block"), charge(name="beside"))'
+    const script = [
+      turn(code(`import asyncio\n${both}\nprint(*[each["done"] for each in both])`)),
+      turn(text('it is {{last_tool_result}}')),
+    ]
+    const scene = await CrashScene.begin(script, { backend: 'wasm' })
+    const { firstWorker, ledger } = scene
+    ledger.hold('block')
+    ledger.hold('beside')
     const handle = await scene.startAgent()
-    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
-    expect(scene.ledger.asked).toHaveLength(1)
-    await scene.firstWorker.says(/tool send_once blocked the event loop of the worker for 2\d\.\d s/)
+    await Promise.all([ledger.askedFor('block'), ledger.askedFor('beside')])
+    ledger.release('block')
+    await firstWorker.says(/unblocked/)
+    await firstWorker.says(
+      /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for 2\d\.\d s/,
+    )
+    // Long after Temporal's core library has given the other call up.
+    await scene.heartbeats(handle, 'charge', 5)
+    expect(await noteInHeartbeat(handle, 'charge')).toContain('blocked the event loop')
+    ledger.release('beside')
+    expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is block beside' })
+    expect(ledger.asked).toHaveLength(2)
+    expect(await attempts(handle, 'send_once')).toEqual([1])
+    expect(await attempts(handle, 'charge')).toEqual([1])
   })
 
   it('F28: for longer than its timeout fails for good, and is not tried again', async () => {
-    const scene = await CrashScene.begin(blocking('charge', 'block-long'), { backend: 'wasm', roles: 'tools' })
+    const scene = await CrashScene.begin(blocking('block-long'), { backend: 'wasm', roles: 'tools' })
     await scene.startWorker('elsewhere', {}, 'workflow,model,sandbox')
     const handle = await scene.startAgent()
     expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is timed_out' })

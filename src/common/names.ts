@@ -21,7 +21,7 @@ export const memoNames = {
   outcome: 'outcome',
 } as const
 
-/** Key of heartbeat details, and of a result's metadata: what blocked the event loop of the worker during the activity. */
+/** Key of heartbeat details, and of a result's metadata: what blocked the worker's event loop during the activity. */
 export const blockedNote = 'blocked'
 
 /** The task queue that workflows, models and tools are served from unless configured otherwise. */

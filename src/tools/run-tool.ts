@@ -14,7 +14,7 @@ import type { Tool, ToolContext } from './tool.js'
 
 /** What the place where a tool runs adds to the call itself. */
 export type RunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'> & {
-  /** Calls the tool, so that what it does before it returns its promise is known to be its own. Default: simply calls it. */
+  /** Calls the tool; what it does before it returns its promise is then known to be its own. Default: just calls it. */
   readonly runPart?: <Result>(part: () => Result) => Result
 }
 

@@ -8,6 +8,9 @@ import { pendingActivities } from '../support/pending-activities.js'
 import { code, text, turn } from '../support/script.js'
 
 describe('a tool that blocks the event loop of its worker,', () => {
+  // With heartbeats as users have them: a busy machine does not end a worker.
+  const options = { backend: 'wasm', environment: { TEST_HEARTBEAT: 'default' } } as const
+
   const blocking = (name: string) => [
     turn(code(`try:\n    print((await charge(name="${name}"))["done"])\nexcept ToolError as e:\n    print(e.status)`)),
     turn(text('it is {{last_tool_result}}')),
@@ -36,26 +39,25 @@ describe('a tool that blocks the event loop of its worker,', () => {
   }
 
   it('F28: is named as the cause while it blocks and afterwards, runs once, and holds up no run elsewhere', async () => {
-    const scene = await CrashScene.begin(blocking('block'), { backend: 'wasm', roles: 'tools' })
+    const scene = await CrashScene.begin(blocking('block'), { ...options, roles: 'tools' })
     const { firstWorker } = scene
     await scene.startWorker('elsewhere', {}, 'workflow,model,sandbox')
     const handle = await scene.startAgent()
     await scene.ledger.askedFor('block')
     const other = await scene.startProgram('print(6 * 7)')
-    expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
-
     const cause = /tool charge has blocked the event loop of the worker for \d+\.\d s/
     await vi.waitUntil(async () => cause.test(await noteInHeartbeat(handle, 'charge')), attentive)
     expect(await pendingActivities(handle, 'charge')).toMatchObject([{ attempt: 1 }])
     expect(await shown(scene, handle)).toMatch(cause)
     expect(firstWorker.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))
+    expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
     // The tool has not come back.
     expect(firstWorker.log).not.toContain('unblocked')
 
     expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
     expect(scene.ledger.asked).toHaveLength(1)
     expect(await attempts(handle, 'charge')).toEqual([1])
-    const blocked = /tool charge blocked the event loop of the worker for 2\d\.\d s/
+    const blocked = /tool charge blocked the event loop of the worker for [2-5]\d\.\d s/
     expect(await shown(scene, handle)).toMatch(blocked)
     await firstWorker.says(blocked)
     await scene.replays(handle)
@@ -67,7 +69,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
       turn(code(`import asyncio\n${both}\nprint(*[each["done"] for each in both])`)),
       turn(text('it is {{last_tool_result}}')),
     ]
-    const scene = await CrashScene.begin(script, { backend: 'wasm' })
+    const scene = await CrashScene.begin(script, options)
     const { firstWorker, ledger } = scene
     ledger.hold('block')
     ledger.hold('beside')
@@ -76,10 +78,10 @@ describe('a tool that blocks the event loop of its worker,', () => {
     ledger.release('block')
     await firstWorker.says(/unblocked/)
     await firstWorker.says(
-      /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for 2\d\.\d s/,
+      /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for [2-5]\d\.\d s/,
     )
     // Long after Temporal's core library has given the other call up.
-    await scene.heartbeats(handle, 'charge', 5)
+    await scene.heartbeats(handle, 'charge', 3)
     expect(await noteInHeartbeat(handle, 'charge')).toContain('blocked the event loop')
     ledger.release('beside')
     expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is block beside' })
@@ -89,15 +91,14 @@ describe('a tool that blocks the event loop of its worker,', () => {
   })
 
   it('F28: for longer than its timeout fails for good, and is not tried again', async () => {
-    const scene = await CrashScene.begin(blocking('block-long'), { backend: 'wasm', roles: 'tools' })
+    const scene = await CrashScene.begin(blocking('block-long'), { ...options, roles: 'tools' })
     await scene.startWorker('elsewhere', {}, 'workflow,model,sandbox')
     const handle = await scene.startAgent()
     expect(await scene.result(handle)).toMatchObject({ status: 'answered', answer: 'it is timed_out' })
     expect(scene.firstWorker.log).toContain('this call has failed for good')
-    expect(scene.firstWorker.log).not.toContain('unblocked')
-    expect(await shown(scene, handle)).toMatch(/tool charge has blocked the event loop of the worker for 65\.\d s/)
-    await scene.firstWorker.says(/unblocked/)
-    await scene.firstWorker.says(/tool charge blocked the event loop of the worker for 7\d\.\d s/)
+    expect(await shown(scene, handle)).toMatch(/tool charge has blocked the event loop of the worker for 6\d\.\d s/)
+    await scene.firstWorker.says(/failed for good[^]*unblocked/)
+    await scene.firstWorker.says(/tool charge blocked the event loop of the worker for [78]\d\.\d s/)
     expect(scene.ledger.asked).toHaveLength(1)
     expect(scene.firstWorker.running).toBe(true)
   })

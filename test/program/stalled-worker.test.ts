@@ -26,7 +26,8 @@ it('of the retries that a stalled worker was given together only the last runs, 
     if (attempt === 1) stall(8_000)
     return attempt
   })
-  const stack = await Stack.start({ tools: [counted, stalls], timings: { heartbeat: '1s' } })
+  // The watch thread sends its first heartbeat after a second: too late for these.
+  const stack = await Stack.start({ tools: [counted, stalls], timings: { heartbeat: '700ms' } })
   const { outcome } = await stack.run('import asyncio\nprint(await asyncio.gather(counted(), stalls()))')
   expect(outcome).toMatchObject({ status: 'ok', output: expect.stringMatching(/^\[\d+, \d+\]\n$/) })
   // Temporal has given it out again after each heartbeat that it missed: all of them were waiting when the stall was over.

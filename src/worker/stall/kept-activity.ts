@@ -24,7 +24,7 @@ export interface Watch {
 /**
  * An activity that survives a blocked event loop. Temporal's core library gives an activity up by itself 5 s behind its
  * heartbeat timeout, does not hear of the heartbeats of the watch thread, and drops the result. So an activity that
- * has been through a long block no longer goes through core: its heartbeats and outcome are sent to the server directly.
+ * has been through a long block no longer goes through core: its heartbeats and outcome go directly to the server.
  */
 export class KeptActivity implements Keeper {
   readonly #context: Context

@@ -20,6 +20,9 @@ import {
   type ToThread,
 } from './protocol.js'
 
+/** What takes memory in the thread is loading its libraries once. */
+const resourceLimits = { maxYoungGenerationSizeMb: 2 }
+
 /** Made by the build, and as far from `src/worker/stall` as from `dist/worker/stall`. */
 const entry = fileURLToPath(new URL('../../../dist/worker/stall/thread.js', import.meta.url))
 
@@ -68,7 +71,7 @@ export class StallWatch implements Watch {
       },
     }
     // Without the options of this process: what they load is not for this thread.
-    this.#thread = new Worker(entry, { workerData, transferList: [port2], execArgv: [] })
+    this.#thread = new Worker(entry, { workerData, transferList: [port2], execArgv: [], resourceLimits })
     this.#thread.on('error', (error) => log(`tools that block are not noticed: ${messageOf(error)}`))
     this.#thread.unref()
     this.#port = port1

@@ -1,6 +1,7 @@
 // The watch thread of a worker process: goes on while the event loop of the process is blocked.
 import { readFileSync, writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
+import { Connection, defaultPayloadConverter, isGrpcServiceError } from '@temporalio/client'
 import type { ErrorCode } from '../../common/errors.js'
 import { everyMs, monotonicMs, SharedState, type ThreadData, type ToThread } from './protocol.js'
 import { type Effects, Watcher } from './watcher.js'
@@ -12,16 +13,12 @@ const blocked: ErrorCode = 'TOOL_BLOCKED'
 
 const { port, memory, namespace, identity, connectionOptions } = workerData as ThreadData
 
-/** Loaded when it is needed first: it takes two thirds of the thread's memory, and half a second. */
-let loaded: ReturnType<typeof load> | undefined
-async function load() {
-  const { Connection, defaultPayloadConverter, isGrpcServiceError } = await import('@temporalio/client')
-  return { connection: Connection.lazy(connectionOptions), isGrpcServiceError, defaultPayloadConverter }
-}
+// Loaded and connected now: on a busy machine that takes seconds, too long when a heartbeat is due.
+const connection = Connection.lazy(connectionOptions)
+connection.ensureConnected().catch(() => undefined)
 
 const effects: Effects = {
   async heartbeat({ taskToken }, value) {
-    const { connection, isGrpcServiceError, defaultPayloadConverter } = await (loaded ??= load())
     const details = { payloads: [defaultPayloadConverter.toPayload(value)] }
     try {
       const { cancelRequested } = await connection.withDeadline(Date.now() + answerMs, () =>
@@ -35,7 +32,6 @@ const effects: Effects = {
     }
   },
   async fail({ taskToken }, message) {
-    const { connection } = await (loaded ??= load())
     const failure = { message, source: 'durable-ptc', applicationFailureInfo: { type: blocked, nonRetryable: true } }
     await connection.workflowService.respondActivityTaskFailed({ namespace, identity, taskToken, failure })
   },

@@ -131,7 +131,7 @@ it('accuses no tool of a machine that is too busy, and sends heartbeats all the 
   const scene = new Scene(activity(1, 'charge'))
   await scene.lookUntil(1.5)
   scene.waitedMs = 8 * second
-  await scene.lookUntil(10)
+  await scene.lookUntil(9.5)
   expect(scene.lines).toEqual([])
   expect(scene.heartbeats.length).toBeGreaterThan(5)
   await scene.lookUntil(12)

@@ -90,7 +90,8 @@ export class Watcher {
     const stall = (this.#stall ??= { cause: undefined, isGivenUp: false })
     if (stall.isGivenUp) return
     // A machine that is too busy is no tool's fault.
-    const isBlocked = milliseconds - (this.#effects.waitedMs() - this.#waitedMs) >= namedMs
+    const ownMs = milliseconds - (this.#effects.waitedMs() - this.#waitedMs)
+    const isBlocked = milliseconds >= namedMs && ownMs >= blockedMs
     if (isBlocked && !stall.cause) stall.cause = this.#accuse(milliseconds)
     const note = stall.cause && inWords(stall.cause, milliseconds, false)
     if (note !== undefined && milliseconds > this.#patienceMs()) {

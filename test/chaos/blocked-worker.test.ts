@@ -46,7 +46,10 @@ describe('a tool that blocks the event loop of its worker,', () => {
     await scene.ledger.askedFor('block')
     const other = await scene.startProgram('print(6 * 7)')
     const cause = /tool charge has blocked the event loop of the worker for \d+\.\d s/
-    await vi.waitUntil(async () => cause.test(await noteInHeartbeat(handle, 'charge')), attentive)
+    const isNamed = async () => cause.test(await noteInHeartbeat(handle, 'charge'))
+    await vi.waitUntil(isNamed, attentive).catch((thrown: unknown) => {
+      throw new Error(firstWorker.log, { cause: thrown })
+    })
     expect(await pendingActivities(handle, 'charge')).toMatchObject([{ attempt: 1 }])
     expect(await shown(scene, handle)).toMatch(cause)
     expect(firstWorker.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))

@@ -89,10 +89,10 @@ export class Watcher {
     if (milliseconds < blockedMs) return
     const stall = (this.#stall ??= { cause: undefined, isGivenUp: false })
     if (stall.isGivenUp) return
-    // A machine that is too busy is no tool's fault.
+    // On a busy machine the main thread waits for a processor; no tool is the cause of that.
     const ownMs = milliseconds - (this.#effects.waitedMs() - this.#waitedMs)
     const isBlocked = milliseconds >= namedMs && ownMs >= blockedMs
-    if (isBlocked && !stall.cause) stall.cause = this.#accuse(milliseconds)
+    if (isBlocked && !stall.cause) stall.cause = this.#nameCause(milliseconds)
     const note = stall.cause && inWords(stall.cause, milliseconds, false)
     if (note !== undefined && milliseconds > this.#patienceMs()) {
       stall.isGivenUp = true
@@ -115,10 +115,10 @@ export class Watcher {
     this.#waitedMs = this.#effects.waitedMs()
   }
 
-  #accuse(milliseconds: number): Cause {
-    const suspects = this.#suspects()
-    const cause = [...new Set(suspects.map(({ activityType }) => activityType))]
-    const runs = [...new Set(suspects.map(({ workflowId }) => workflowId))].slice(0, 10)
+  #nameCause(milliseconds: number): Cause {
+    const candidates = this.#candidates()
+    const cause = [...new Set(candidates.map(({ activityType }) => activityType))]
+    const runs = [...new Set(candidates.map(({ workflowId }) => workflowId))].slice(0, 10)
     const where = runs.length === 0 ? '' : ` (run ${runs.join(', ')})`
     this.#effects.log(`${inWords(cause, milliseconds, false)}${where}. ${advice}`)
     this.#effects.tell({ type: 'blocked', cause })
@@ -126,7 +126,7 @@ export class Watcher {
   }
 
   /** The call whose `run` has not returned; else every call that runs. */
-  #suspects(): readonly WatchedActivity[] {
+  #candidates(): readonly WatchedActivity[] {
     const calls = [...this.#entries.values()].flatMap(({ activity }) =>
       activity.toolTimeoutMs === undefined ? [] : [activity],
     )
@@ -141,10 +141,10 @@ export class Watcher {
 
   /** What blocks for so long may never end: other workers take over, but not the one call that blocks. */
   #giveUp(message: string): void {
-    const [culprit, ...others] = this.#suspects()
-    if (culprit && others.length === 0) {
+    const [call, ...others] = this.#candidates()
+    if (call && others.length === 0) {
       this.#effects.log(`${message}: this call has failed for good; what else runs here is left to other workers`)
-      this.#effects.fail(culprit, `${message}. ${advice}`).catch(() => undefined)
+      this.#effects.fail(call, `${message}. ${advice}`).catch(() => undefined)
     } else {
       this.#effects.log(`${message}: what runs here is left to other workers`)
     }

@@ -129,11 +129,11 @@ describe('the package, packed and installed into an empty project', () => {
     })
   })
 
-  it('has no test, no source and no secret path in it', async () => {
+  it('has no test, no source but a page of the README, and no secret path in it', async () => {
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: checkout })
     const [{ files }] = JSON.parse(stdout) as [{ files: readonly { readonly path: string }[] }]
     const paths = files.map(({ path }) => path)
     expect(paths).toContain('dist/workflow-bundle.js')
-    expect(paths.filter((path) => /\.test\.|golden|^src|^test|^\./.test(path))).toEqual([])
+    expect(paths.filter((path) => /\.test\.|golden|^src\/.*(?<!\.md)$|^test|^\./.test(path))).toEqual([])
   })
 })

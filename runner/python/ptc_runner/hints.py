@@ -1,5 +1,7 @@
 """Notes for who wrote the code, where Python's own words do not say what to do."""
 
+from time import monotonic, sleep  # the real ones: see program_time.py
+
 from .loop import count_busy_threads
 
 # What asyncio says to code that starts a loop in a loop.
@@ -17,6 +19,9 @@ def for_error(error):
     return ""
 
 
+LAST_STEPS = 0.05  # seconds; a thread whose result let the cell end may be about to end too
+
+
 class ThreadHint:
     """Tells of threads that outlive the cell that began them, once."""
 
@@ -25,6 +30,10 @@ class ThreadHint:
 
     def text(self):
         count, told = count_busy_threads(), self.told
+        began = monotonic()
+        while count > told and monotonic() - began < LAST_STEPS:
+            sleep(0.001)
+            count = count_busy_threads()
         self.told = count
         if count <= told:
             return ""

@@ -222,7 +222,7 @@ test('endless output waits in the pipe: this process does not grow', async () =>
 
 test('noise on standard error is drained and only its end is kept', async () => {
   const connection = await backend().open(specOf('noise'), signal)
-  const noise = 'import os\nfor i in range(200): os.write(2, b"x" * 65536)\nos.write(2, b"the end")\nos._exit(3)'
+  const noise = 'import os\nfor i in range(100): os.write(2, b"x" * 65536)\nos.write(2, b"the end")\nos._exit(3)'
   expect(await new Attacker(connection).run(noise)).toBeUndefined()
   const end = await connection.ended
   expect(end).toMatchObject({ reason: 'exited', exitCode: 3 })

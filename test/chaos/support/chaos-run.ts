@@ -141,22 +141,28 @@ class ChaosRun {
   }
 
   async #disturb(workers: Workers, ledger: Ledger): Promise<void> {
-    for (const { what, afterAsks, delayMs, forMs } of this.#plan.disturbances) {
-      while (ledger.asked.length < afterAsks) await ledger.nextAsk()
-      await new Promise((resolve) => setTimeout(resolve, delayMs))
-      const strike = {
-        'kill-worker': () => workers.kill(),
-        'freeze-worker': () => workers.freeze(forMs),
-        'kill-container': async () => (await killContainersOf(this.#workflowId)) > 0,
-      }[what]
-      // A worker that is yet to come, a sandbox that is parked: it is waited for.
-      let hasStruck = false
-      while (!hasStruck && !this.#ended) {
-        hasStruck = await strike()
-        if (!hasStruck) await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      if (hasStruck) this.#hit.push(what)
+    await Promise.all(this.#plan.disturbances.map((disturbance) => this.#strike(disturbance, workers, ledger)))
+  }
+
+  async #strike(
+    { what, afterAsks, delayMs, forMs }: Plan['disturbances'][number],
+    workers: Workers,
+    ledger: Ledger,
+  ): Promise<void> {
+    while (ledger.asked.length < afterAsks) await ledger.nextAsk()
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    const strike = {
+      'kill-worker': () => workers.kill(),
+      'freeze-worker': () => workers.freeze(forMs),
+      'kill-container': async () => (await killContainersOf(this.#workflowId)) > 0,
+    }[what]
+    // A worker that is yet to come, a sandbox that is parked: it is waited for.
+    let hasStruck = false
+    while (!hasStruck && !this.#ended) {
+      hasStruck = await strike()
+      if (!hasStruck) await new Promise((resolve) => setTimeout(resolve, 50))
     }
+    if (hasStruck) this.#hit.push(what)
   }
 }
 

@@ -38,7 +38,7 @@ export interface DevServerOptions {
 
 const usualPort = 7233
 const usualUiPort = 8233
-const portAttempts = 3
+const startAttempts = 5
 /** A server whose owner was killed is ended by its supervisor within 5 s; a busy machine takes its time. */
 const leftoverMs = 20_000
 
@@ -130,8 +130,9 @@ async function startOnFreePorts(
 ): Promise<ServerProcess> {
   const { stateDirectory, ui = false } = options
   await checkWanted(options)
+  let isUsualTaken = false
   for (let attempt = 1; ; attempt += 1) {
-    const usual = ui && attempt === 1
+    const usual = ui && !isUsualTaken
     const [port, uiPort] = await freePorts([usual ? usualPort : 0, usual ? usualUiPort : 0])
     const server = new ServerProcess({
       binary,
@@ -147,7 +148,9 @@ async function startOnFreePorts(
       return server
     } catch (error) {
       await server.close()
-      if (attempt === portAttempts || !isPortTaken(error)) throw error
+      isUsualTaken ||= isPortTaken(error)
+      if (attempt === startAttempts || !(isPortTaken(error) || isDatabaseLocked(error))) throw error
+      await delay(attempt * 200, undefined, { signal: options.signal })
     }
   }
 }
@@ -165,4 +168,9 @@ async function checkWanted({ port, uiPort }: DevServerOptions): Promise<void> {
 
 function isPortTaken(error: unknown): boolean {
   return PtcError.isInstance(error) && /address already in use|bind:/i.test(error.message)
+}
+
+/** By a server that does not answer any more and has not ended: its supervisor was killed. */
+function isDatabaseLocked(error: unknown): boolean {
+  return PtcError.isInstance(error) && /database is locked/i.test(error.message)
 }

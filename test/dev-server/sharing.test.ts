@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { findRunningDevServer } from '../../src/worker/dev-server/index.js'
+import { writeServerRecord } from '../../src/worker/dev-server/running-server.js'
 import { listens, start, temporaryFolder } from './machine.js'
 
 /** Starts a server owned by a process of its own, as `ptc dev` is. */
@@ -75,6 +76,24 @@ test('a server whose supervisor was killed, and which answers yet, is not joined
   const second = await start({ stateDirectory })
   expect(second.origin).toBe('started')
   expect(await listens(second)).toBe(true)
+})
+
+test('the next start waits for what is left of a server whose supervisor is dead: it has the database locked', async () => {
+  const stateDirectory = await temporaryFolder()
+  const supervisor = spawn('/bin/sh', ['-c', 'sleep 600 &'], { detached: true, stdio: 'ignore' })
+  await once(supervisor, 'exit')
+  const { pid = 0 } = supervisor
+  await writeServerRecord(stateDirectory, { owner: pid, pid, address: '127.0.0.1:1', namespace: 'default' })
+  const lines: string[] = []
+  const starting = start({
+    stateDirectory,
+    onProgress: (line) => {
+      lines.push(line)
+      if (line.startsWith('waiting')) process.kill(-pid, 'SIGKILL')
+    },
+  })
+  expect((await starting).origin).toBe('started')
+  expect(lines[0]).toBe(`waiting for the Temporal server of a killed process (pid ${pid})`)
 })
 
 test('a server that dies by itself is told to its owner', async () => {

@@ -89,6 +89,14 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/**
+ * Does this process exist, or another of the group that it leads? A server outlives a killed supervisor for a moment,
+ * does not answer any more, and has its database locked. Windows has no groups.
+ */
+export function isGroupAlive(pid: number): boolean {
+  return isAlive(pid) || isAlive(-pid)
+}
+
 function recordFile(stateDirectory: string): string {
   return join(stateDirectory, 'temporal.json')
 }

@@ -8,7 +8,7 @@ import { freePorts } from './free-ports.js'
 import {
   answers,
   findRunningDevServer,
-  isAlive,
+  isGroupAlive,
   readServerRecord,
   removeServerRecord,
   serverOf,
@@ -38,7 +38,7 @@ export interface DevServerOptions {
 
 const usualPort = 7233
 const usualUiPort = 8233
-const startAttempts = 5
+const portAttempts = 3
 /** A server whose owner was killed is ended by its supervisor within 5 s; a busy machine takes its time. */
 const leftoverMs = 20_000
 
@@ -76,10 +76,11 @@ async function waitForLeftover(directory: string, options: DevServerOptions): Pr
   const record = await readServerRecord(directory)
   if (record === undefined) return undefined
   const deadline = performance.now() + leftoverMs
-  if (isAlive(record.pid)) options.onProgress(`waiting for the Temporal server of a killed process (pid ${record.pid})`)
+  if (isGroupAlive(record.pid))
+    options.onProgress(`waiting for the Temporal server of a killed process (pid ${record.pid})`)
   for (;;) {
     const answering = await answers(record)
-    if (!answering && !isAlive(record.pid)) break
+    if (!answering && !isGroupAlive(record.pid)) break
     if (performance.now() > deadline) {
       if (answering) return serverOf(record)
       break
@@ -130,9 +131,8 @@ async function startOnFreePorts(
 ): Promise<ServerProcess> {
   const { stateDirectory, ui = false } = options
   await checkWanted(options)
-  let isUsualTaken = false
   for (let attempt = 1; ; attempt += 1) {
-    const usual = ui && !isUsualTaken
+    const usual = ui && attempt === 1
     const [port, uiPort] = await freePorts([usual ? usualPort : 0, usual ? usualUiPort : 0])
     const server = new ServerProcess({
       binary,
@@ -148,9 +148,7 @@ async function startOnFreePorts(
       return server
     } catch (error) {
       await server.close()
-      isUsualTaken ||= isPortTaken(error)
-      if (attempt === startAttempts || !(isPortTaken(error) || isDatabaseLocked(error))) throw error
-      await delay(attempt * 200, undefined, { signal: options.signal })
+      if (attempt === portAttempts || !isPortTaken(error)) throw error
     }
   }
 }
@@ -168,9 +166,4 @@ async function checkWanted({ port, uiPort }: DevServerOptions): Promise<void> {
 
 function isPortTaken(error: unknown): boolean {
   return PtcError.isInstance(error) && /address already in use|bind:/i.test(error.message)
-}
-
-/** By a server that does not answer any more and has not ended: its supervisor was killed. */
-function isDatabaseLocked(error: unknown): boolean {
-  return PtcError.isInstance(error) && /database is locked/i.test(error.message)
 }

@@ -1,3 +1,3 @@
 import { describeQueryStress } from '../support/query-stress.js'
 
-describeQueryStress(3)
+describeQueryStress()

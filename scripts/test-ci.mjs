@@ -9,7 +9,7 @@ import { choiceOf, endWithCount, runTests } from './run-tests.mjs'
 import { progress, root, setup } from './setup.mjs'
 import { withReports } from './suite-reports.mjs'
 
-/** A slice takes two to three minutes. Raise this number when CI takes longer than 23 minutes on a quiet machine of 2 cores. */
+/** A slice takes two to three minutes. Raise this when CI takes longer than 23 minutes on a quiet machine of 2 cores. */
 const slices = 32
 
 const begun = performance.now()

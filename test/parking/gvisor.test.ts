@@ -78,7 +78,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter True True\n' } })
     expect(effects).toHaveLength(2)
     expect(effects[0]).toBe(effects[1])
-    // A program with a thread is looked at now and then, whether it is parked or not. A rebuild would be a step of another kind.
+    // A program with a thread is looked at now and then, parked or not. A rebuild would be a step of another kind.
     const taken = (await steps(stack)).filter((step) => step !== 'go on: a timer is due')
     expect([...new Set(taken.map((step) => step?.replace(/^(wake the session): .*/, '$1')))]).toEqual([
       'open a session (docker)',

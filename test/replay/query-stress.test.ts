@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { seedOfStress, stress } from '../support/query-stress/stress.js'
 
-// A run that a query has made unreplayable hangs as soon as it leaves the cache of its worker. test/chaos/query-stress has more runs.
+// A run that a query has made unreplayable hangs as soon as it leaves the cache of its worker.
+// test/chaos/query-stress has more runs.
 it('F31: runs that are queried at every moment replay, while their workflow workers stall and die', async () => {
   const report = await stress(seedOfStress(), 10)
   expect(report).toMatchObject({ hanging: [], poisoned: [] })

@@ -162,13 +162,15 @@ export class KeptActivity implements Keeper {
 
   #direct(request: (client: AsyncCompletionClient) => Promise<void>): Promise<void> {
     const { connection, dataConverter } = this.#watch
-    const note = { encode: async (payloads: Payload[]) => payloads.map((each) => this.#withNote(each)) }
-    const payloadCodecs = [{ ...note, decode: (payloads: Payload[]) => Promise.resolve(payloads) }]
     const { namespace } = this.#context.info
+    const addNote = {
+      encode: (payloads: Payload[]) => Promise.resolve(payloads.map((each) => this.#withNote(each))),
+      decode: (payloads: Payload[]) => Promise.resolve(payloads),
+    }
     const client = new AsyncCompletionClient({
       connection,
       namespace,
-      dataConverter: { ...dataConverter, payloadCodecs },
+      dataConverter: { ...dataConverter, payloadCodecs: [addNote] },
     })
     // The SDK ends requests of an activity that core has given up.
     return connection.withAbortSignal(new AbortController().signal, () => request(client))

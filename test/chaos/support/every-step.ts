@@ -54,7 +54,7 @@ export function describeEveryStep(points: readonly CrashPoint[]): void {
   for (const point of points) describePasses(point, 1, passes[point])
 }
 
-/** A worker dies at this point, in a test for each of these passes; for points whose tests take too long for one file. */
+/** A worker dies at this point, in a test for each of these passes: for points with too many passes for one file. */
 export function describePasses(point: CrashPoint, first: number, last: number): void {
   const times = Array.from({ length: last - first + 1 }, (_, place) => first + place)
   describeDocker(`kill -9 at ${point}${rows[point] === undefined ? '' : ` (${rows[point]})`}`, () => {

@@ -43,8 +43,9 @@ export class FakeSandboxes {
 
   advance = async ({ session, step, recorded }: AdvanceInput): Promise<AdvanceAnswer> => {
     if (step === null) {
-      if (recorded?.snapshot !== undefined) this.#restored += 1
-      const isBroken = recorded?.snapshot !== undefined && this.#restored % brokenSnapshotEvery === 0
+      if (recorded?.snapshot === undefined) return { type: 'repeated' }
+      this.#restored += 1
+      const isBroken = this.#restored % brokenSnapshotEvery === 0
       return isBroken ? { type: 'unrestored', reason: 'the test broke it' } : { type: 'repeated' }
     }
     this.#steps += 1

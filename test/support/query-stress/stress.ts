@@ -29,7 +29,7 @@ const queries = ['inspect', '__stack_trace', '__enhanced_stack_trace', '__tempor
 /** Runs that are under way at the same time: more than a worker's cache holds. */
 const atOnce = 12
 
-/** A run without a new event for so long hangs; how long a run takes depends on the machine, and on how often its workers die. */
+/** A run without a new event for so long hangs. How long a run takes depends on the machine and on how its workers fare. */
 const patienceMs = 180_000
 
 /** What happened. */

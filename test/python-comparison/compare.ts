@@ -75,7 +75,7 @@ async function compare(module: string, known: readonly ExpectedDifference[]): Pr
 
 async function once(module: string) {
   const plain = await runPlain(image, module)
-  const runner = await runInRunner(backend, module)
+  const runner = hasNoEnd(plain.outcomes) ? plain : await runInRunner(backend, module)
   if (process.env['PTC_COMPARE_DETAILS'] !== undefined) console.log(runner.problems)
   return { plain: plain.outcomes, runner: runner.outcomes, differences: differencesOf(plain.outcomes, runner.outcomes) }
 }

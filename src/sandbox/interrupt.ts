@@ -12,6 +12,10 @@ export interface RunningCode {
   isToStop?: boolean
   /** The runner has said that an interrupt has reached it. */
   wasReached?: boolean
+  /** When it reaches its limit of time, by `performance.now()`. */
+  stopsAt?: number
+  /** Connections over which it was told to stop at its limit. */
+  stops?: number
 }
 
 /** A step that is under way over one connection. */
@@ -56,4 +60,23 @@ export async function interruptFor(
 ): Promise<void> {
   if (!(await connection.interrupt())) return
   await Promise.race([end, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+}
+
+/** Connections over which code is told to stop at its limit. */
+const maximumStops = 3
+
+/**
+ * Tells code at its limit to stop, and gives it a moment to. A connection that breaks meanwhile takes that moment from
+ * it, so it has another one over the next connection, but not over each.
+ *
+ * @throws what interrupting throws: the sandbox can't be told anything
+ */
+export async function stopAtLimit(
+  connection: SandboxConnection,
+  code: RunningCode,
+  end: Promise<unknown>,
+  graceMs: number,
+): Promise<void> {
+  code.stops = (code.stops ?? 0) + 1
+  if (code.stops <= maximumStops) await interruptFor(connection, end, graceMs)
 }

@@ -3,7 +3,7 @@ import type { LostCause, Step, StepAnswer } from '../common/steps.js'
 import type { ValueRef } from '../common/values.js'
 import type { SandboxConnection } from './backend.js'
 import { type Deferred, deferred } from './deferred.js'
-import { interruptCode, interruptFor, type RunningCode } from './interrupt.js'
+import { interruptCode, interruptFor, type RunningCode, stopAtLimit } from './interrupt.js'
 import { causeOf, quoted, reasonOf } from './lost.js'
 import { encodeFrame } from './protocol/frames.js'
 import { type Restored, toStepAnswer } from './protocol/answers.js'
@@ -143,15 +143,16 @@ export class SessionDriver {
     }
     before?.answer.reject(new PtcError('SANDBOX_FENCED', 'another step has begun'))
     const answer = deferred<StepAnswer | Restored>()
-    const deadline = new Deadline(() => void this.#stop(answer))
-    deadline.start(patienceMs(attempt.step, this.#options.limits))
+    const deadline = new Deadline(() => void this.#stop(answer, code))
+    code.stopsAt ??= performance.now() + patienceMs(attempt.step, this.#options.limits)
+    deadline.start(Math.max(code.stopsAt - performance.now(), 0))
     this.#waiting = { step: attempt.step.number, answer, deadline, attempt, code }
     return this.#waiting
   }
 
-  async #stop(answer: Deferred<StepAnswer | Restored>): Promise<void> {
+  async #stop(answer: Deferred<StepAnswer | Restored>, code: RunningCode): Promise<void> {
     try {
-      await interruptFor(this.#connection, answer.promise, graceMs)
+      await stopAtLimit(this.#connection, code, answer.promise, graceMs)
     } catch (thrown) {
       // What can't be told to stop can't be heard either: it may have ended long ago.
       if (this.#waiting?.answer === answer) this.#lose('gone', `the code can't be told to stop: ${messageOf(thrown)}`)
@@ -164,22 +165,20 @@ export class SessionDriver {
   #ask(waiting: Waiting): void {
     const { attempt } = waiting
     attempt.sending = new AbortController()
-    this.#sendStep(attempt, waiting.deadline, attempt.sending.signal).catch((thrown: unknown) =>
-      attempt.failed.reject(thrown),
-    )
+    this.#sendStep(waiting, attempt.sending.signal).catch((thrown: unknown) => attempt.failed.reject(thrown))
   }
 
-  async #sendStep(attempt: Attempt, deadline: Deadline, signal: AbortSignal): Promise<void> {
-    const { step, fence } = attempt
+  async #sendStep(waiting: Waiting, signal: AbortSignal): Promise<void> {
+    const { step, fence, message } = waiting.attempt
     await this.#greet(fence)
     const refs = valuesOf(step)
     if (refs.length > 0 && step.number > this.#taken) {
       // Another worker may have sent them already; and a runner that is at work on the step would not read them.
       await this.#ready.promise
-      if (step.number > this.#taken) await this.#sendValues(refs, attempt, deadline, signal)
+      if (step.number > this.#taken) await this.#sendValues(refs, waiting, signal)
     }
     if (signal.aborted) return
-    await this.#send(attempt.message)
+    await this.#send(message)
     this.#taken = Math.max(this.#taken, step.number)
   }
 
@@ -191,8 +190,7 @@ export class SessionDriver {
   /** The step's time begins when its values are with the runner; until then, each piece has as long. */
   async #sendValues(
     refs: readonly ValueRef[],
-    { step, fence, readValue }: Attempt,
-    deadline: Deadline,
+    { attempt: { step, fence, readValue }, deadline, code }: Waiting,
     signal: AbortSignal,
   ): Promise<void> {
     const { limits } = this.#options
@@ -205,7 +203,10 @@ export class SessionDriver {
     }
     deadline.stop()
     await transferValues(refs, { fence, readValue, send, frameBytes: limits.frameBytes, signal })
-    if (!signal.aborted) deadline.start(patienceMs(step, limits) + (units / 2 ** 20) * parseMsPerMebibyte)
+    if (signal.aborted) return
+    const ms = patienceMs(step, limits) + (units / 2 ** 20) * parseMsPerMebibyte
+    code.stopsAt = performance.now() + ms
+    deadline.start(ms)
   }
 
   /** Some of the values did not reach the runner: another worker, fenced off by now, was sending as well. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { defaultLimits } from '../common/limits.js'
 import type { StepAnswer } from '../common/steps.js'
 import { HostileRunner } from '../../test/support/hostile-runner.js'
@@ -162,5 +162,42 @@ describe('code that is interrupted while connections break', () => {
       }
     })
     expect(answer).toMatchObject({ type: 'failed', interruptedAfterMs: 7 })
+  })
+})
+
+describe('code that reaches its limit while connections break', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('has no other limit over the next connection, and only a few moments to end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const runners: HostileRunner[] = []
+    const breaksEarly = (runner: HostileRunner): void => {
+      runners.push(runner)
+      setTimeout(() => breaksAfter(output)(runner), 60_000)
+    }
+    const breaksWhenInterrupted = (runner: HostileRunner): void => {
+      runners.push(runner)
+      runner.interrupt = async () => {
+        breaksAfter({ type: 'interrupted' })(runner)
+        return true
+      }
+    }
+    const { open, advance } = host(breaksEarly, ...Array.from({ length: 4 }, () => breaksWhenInterrupted))
+    await open()
+    let answer: StepAnswer | undefined
+    void advance().then((settled) => (answer = settled))
+    const reaches = async (connections: number): Promise<void> => {
+      await vi.waitUntil(() => vi.advanceTimersByTime(0) && runners.length === connections)
+    }
+    await reaches(1)
+    vi.advanceTimersByTime(60_000)
+    await reaches(2)
+    vi.advanceTimersByTime(defaultLimits.cellSeconds * 1_000 + 2_000 - 60_000)
+    expect(runners).toHaveLength(2)
+    vi.advanceTimersByTime(1_000)
+    await reaches(5)
+    await vi.waitUntil(() => vi.advanceTimersByTime(0) && answer !== undefined)
+    expect(answer).toMatchObject({ type: 'lost', cause: 'killed_at_limit' })
+    expect(runners.map(({ killed }) => killed)).toEqual([false, false, false, false, true])
   })
 })

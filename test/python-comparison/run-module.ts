@@ -14,7 +14,8 @@ import { killed, type Outcomes } from './outcomes.js'
 /** What a module may take; the same for both. */
 const moduleSeconds = Number(process.env['PTC_COMPARE_SECONDS'] ?? 300)
 const spareMs = 120_000
-const limits = { ...defaultLimits, cellSeconds: moduleSeconds }
+/** Twice the default memory: test_ast needs all of that, and the runner has some MiB of its own. */
+const limits = { ...defaultLimits, cellSeconds: moduleSeconds, memoryBytes: 2 * defaultLimits.memoryBytes }
 const namespace = 'cpython-comparison'
 const userId = 65_534
 

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import type { temporal } from '@temporalio/proto'
 import { expect, inject, onTestFinished } from 'vitest'
-import { createDataConverter } from '../../src/client/index.js'
+import { createDataConverter, createPtcClient } from '../../src/client/index.js'
+import { sessionWorkflowId } from '../../src/client/sessions/name.js'
+import type { CellOutcome } from '../../src/common/outcomes.js'
 import type { Role } from '../../src/common/names.js'
 import type { Tool } from '../../src/index.js'
 import type { PtcConfig } from '../../src/worker/config/define-config.js'
@@ -17,7 +19,14 @@ import { patient } from './patient.js'
 import { replay } from './replay.js'
 import { connectClient, testTemporal, uniqueName } from './temporal.js'
 
-/** Programs on two workers: one for workflows, which the test starts and stops, and one for everything else. */
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent
+
+interface StartedSession {
+  readonly handle: WorkflowHandle
+  readonly result: Promise<CellOutcome>
+}
+
+/** Programs and sessions on two workers: one for workflows, which the test starts and stops, and one for everything else. */
 export class SplitStack {
   readonly client: Client
   readonly #config: ResolvedConfig
@@ -30,7 +39,8 @@ export class SplitStack {
 
   static async start(options: {
     readonly tools: readonly Pick<Tool, 'name'>[]
-    readonly timings: PtcConfig['timings']
+    readonly timings?: PtcConfig['timings']
+    readonly snapshots?: PtcConfig['snapshots']
     /** What the other worker does; default: tools and sandboxes. */
     readonly roles?: readonly Role[]
   }): Promise<SplitStack> {
@@ -43,6 +53,7 @@ export class SplitStack {
         model: { name: 'scripted' },
         sandbox: { backend: inject('docker') === 'available' ? 'docker' : 'wasm', wasm: { warm: 0 } },
         timings: { heartbeat: '5s', host: '60s', ...options.timings },
+        ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots }),
         values: { store },
         taskQueue: uniqueName('split'),
       },
@@ -84,9 +95,28 @@ export class SplitStack {
     return handle
   }
 
-  async hasEvent(handle: WorkflowHandle, attributes: keyof temporal.api.history.v1.IHistoryEvent): Promise<void> {
-    const found = async () => ((await handle.fetchHistory()).events ?? []).some((event) => event[attributes] != null)
-    await expect.poll(found, patient).toBe(true)
+  /** Executes code on a new session; settles when its workflow has started. */
+  async startSession(source: string): Promise<StartedSession> {
+    const { taskQueue } = this.#config
+    const name = uniqueName('session')
+    const handle = this.client.workflow.getHandle(sessionWorkflowId(taskQueue, name))
+    this.#runs.push(handle)
+    const { sessions } = createPtcClient({ client: this.client, taskQueue })
+    const result = sessions.execute(name, source).then(({ outcome }) => outcome)
+    result.catch(() => undefined) // the test may have failed before it waits for this
+    const hasStarted = async () =>
+      handle.describe().then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(hasStarted, patient).toBe(true)
+    return { handle, result }
+  }
+
+  /** Settles when the history has so many of these events. */
+  async hasEvents(handle: WorkflowHandle, count: number, isOne: (event: HistoryEvent) => boolean): Promise<void> {
+    const counted = async () => ((await handle.fetchHistory()).events ?? []).filter(isOne).length
+    await expect.poll(counted, patient).toBeGreaterThanOrEqual(count)
   }
 
   /** Fails when a history of the run does not replay. */

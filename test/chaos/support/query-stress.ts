@@ -10,5 +10,9 @@ export function describeQueryStress(): void {
     const report = await stress(seedOfStress(), Number(runs))
     expect(report).toMatchObject({ hanging: [], poisoned: [] })
     expect(report.queries.answered).toBeGreaterThan(report.runs)
+    // It did meet what it is about: each kind of harm, queries that the guard refuses, and fresh histories.
+    for (const [kind, times] of Object.entries(report.harm)) expect(times, kind).toBeGreaterThan(0)
+    expect(report.queries.refused).toBeGreaterThan(0)
+    expect(report.histories).toBeGreaterThan(report.runs)
   })
 }

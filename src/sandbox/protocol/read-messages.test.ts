@@ -63,6 +63,21 @@ describe('readMessages', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
+  it('lets timers run between small frames, however small the chunks are that bring them', async () => {
+    let inThisTurn = 0
+    let most = 0
+    const timer = setInterval(() => (inThisTurn = 0), 0)
+    onTestFinished(() => clearInterval(timer))
+    const chunk = Buffer.concat(Array.from({ length: 200 }, () => encoded({ type: 'interrupted' })))
+    const received = chunks(...Array.from({ length: 200 }, () => chunk))
+    const reading = { resume: false, isAwaited: () => true }
+    for await (const { type } of readMessages(received, limits, reading)) {
+      expect(type).toBe('interrupted')
+      most = Math.max(most, (inThisTurn += 1))
+    }
+    expect(most).toBeLessThan(4_000)
+  })
+
   it('makes a flood wait when its burst is used up', async () => {
     let given = 0
     const flood = Buffer.concat(Array.from({ length: 30 }, () => encoded({ type: 'output', step: 9, text: '' })))

@@ -11,7 +11,7 @@ const sliceBytes = 64 * 1024
 /** What takes longer than a byte that is only passed on, in such bytes. */
 const costs = { chunk: 4_000, frame: 1_000, structure: 32 } as const
 
-/** Larger frames are read one in each turn of the event loop, whichever sandbox they are from. */
+/** Larger frames are read one in each turn of the event loop, whichever sandbox they are from; so is as much of smaller ones. */
 const smallFrame = 16 * 1024
 
 export interface Reading {
@@ -34,11 +34,18 @@ export async function* readMessages(
 ): AsyncGenerator<RunnerMessage, void, undefined> {
   const decoder = new FrameDecoder(limits.bytes, { resume })
   const pace = new Pace()
+  let sinceTurn = 0
   for await (const chunk of received) {
     await pace.spend(costs.chunk + chunk.length)
     for (let start = 0; start < chunk.length; start += sliceBytes) {
-      if (start > 0) await ownTurn()
-      for (const body of decoder.push(chunk.subarray(start, start + sliceBytes))) {
+      const slice = chunk.subarray(start, start + sliceBytes)
+      sinceTurn += slice.length
+      // That a chunk is another one does not mean that timers have run: a socket gives many at once.
+      if (sinceTurn > smallFrame) {
+        await ownTurn()
+        sinceTurn = 0
+      }
+      for (const body of decoder.push(slice)) {
         if (!isAwaited()) continue
         const isSmall = body.length <= smallFrame
         if (!isSmall) await ownTurn()

@@ -168,6 +168,14 @@ while True:
     says: /ValueError: the arguments of echo\(\) are \d+ bytes, the limit is 1000/,
   },
   {
+    limit: 'argumentBytes',
+    how: 'many small values under a raised limit',
+    limits: { argumentBytes: 4_000_000 },
+    source: `await echo(value='"' * 500_000)\nawait echo(value=[0.5] * 80_000)`,
+    status: 'code_error',
+    says: /ValueError: the arguments of echo\(\) are \d+ bytes outside of strings, the limit is 262144/,
+  },
+  {
     limit: 'resultBytes',
     how: 'a large result',
     limits: { resultBytes: 1_000 },

@@ -4,9 +4,13 @@ import asyncio
 import builtins
 import inspect
 import json
+import re
 
 from . import errors
 from .wire_json import dumps, loads_exact
+
+STRUCTURE_BYTES = 256 * 1024  # outside of strings: the host refuses to parse more, whatever the limit of arguments is
+_without_strings = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"').sub
 
 
 def bind(signature, positional, named):
@@ -32,10 +36,13 @@ def to_json(name, arguments, limit):
     """Arguments as they go over the wire; what JSON can't carry is refused at the call, where the code can see it."""
     try:
         text = dumps(arguments)
-        if len(text) <= limit:
+        structure = len(_without_strings('""', text)) if STRUCTURE_BYTES < len(text) <= limit else 0
+        if len(text) <= limit and structure <= STRUCTURE_BYTES:
             return loads_exact(text)  # a copy: later changes by the code are not part of the call
     except (TypeError, ValueError, RecursionError) as problem:
         raise TypeError(f"{name}() takes JSON values only: {problem}") from None
+    if structure:
+        raise ValueError(f"the arguments of {name}() are {structure} bytes outside of strings, the limit is {STRUCTURE_BYTES}")
     raise ValueError(f"the arguments of {name}() are {len(text)} bytes, the limit is {limit}")
 
 

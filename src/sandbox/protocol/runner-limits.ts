@@ -7,7 +7,10 @@ export interface RunnerFrameLimits {
   readonly structure: number
 }
 
-/** Of new calls that the runner puts into one suspension (suspension.py), unless a single one is larger. */
+/**
+ * Of new calls that the runner puts into one suspension (suspension.py), unless a single one is larger; that one has no more
+ * than this outside of strings (tools.py).
+ */
 const suspensionBytes = 256 * 1024
 
 /** The fields around arguments and output, and the text of an error. */
@@ -18,12 +21,13 @@ const bytesPerCharacter = 16
 
 /**
  * The largest frame an honest runner needs: the calls of a suspension, and its output. Less than what the host may send,
- * because whatever arrives is read in one piece on the worker's only thread.
+ * because whatever arrives is read in one piece on the worker's only thread. What makes reading expensive is the same under
+ * every limit.
  */
 export function runnerFrameLimits(
   limits: Pick<StepLimits, 'argumentBytes' | 'capturedCharacters' | 'frameBytes'>,
 ): RunnerFrameLimits {
-  const structure = Math.max(suspensionBytes, limits.argumentBytes) + slackBytes
-  const bytes = structure + bytesPerCharacter * limits.capturedCharacters + slackBytes
-  return { bytes: Math.min(limits.frameBytes, bytes), structure }
+  const calls = Math.max(suspensionBytes, limits.argumentBytes) + slackBytes
+  const bytes = calls + bytesPerCharacter * limits.capturedCharacters + slackBytes
+  return { bytes: Math.min(limits.frameBytes, bytes), structure: suspensionBytes + slackBytes }
 }

@@ -106,6 +106,16 @@ describe('describeCall', () => {
     })
   })
 
+  it('takes 20,000 values, and refuses one more', () => {
+    // The object, its list, and what is in the list.
+    const described = (values: number) => describeIt('anything', { rows: Array.from({ length: values - 2 }, () => 0) })
+    expect(described(20_000).refused).toBeNull()
+    expect(described(20_001).refused).toEqual({
+      status: 'invalid_arguments',
+      message: 'The arguments are over the limit of 20000 values. Send less.',
+    })
+  })
+
   it('uses the summary of the tool, as one clean line', () => {
     expect(describeIt('told', good).summary).toBe('expenses of ENG001')
   })

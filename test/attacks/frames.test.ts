@@ -1,21 +1,33 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type HostileFamily, hostileFamilies, hostilePython, unitsThatFit } from '../support/hostile-frames.js'
+import {
+  type HostileFamily,
+  hostileFamilies,
+  hostilePython,
+  largeMessages,
+  stringFamilies,
+  unitsThatFit,
+} from '../support/hostile-frames.js'
 import { describeDocker } from '../support/docker.js'
+import { describeGvisor, gvisorRuntime, missingFromDaemon } from '../support/gvisor.js'
 import { Random } from '../support/random.js'
 import { tool } from '../support/tools.js'
+import type { StackOptions } from '../support/stack.js'
 import { SessionScene } from '../sessions/session-scene.js'
 import { Arena } from './arena.js'
-import { InnocentRun, unharmed } from './beside.js'
+import { expectUnharmed, InnocentRun, mostStallMs, shortHeartbeats, silenceWatchThread, unharmed } from './beside.js'
 import { takeover } from './hostile-code.js'
+import { readableText } from './readable-text.js'
 
-/** Milliseconds that nothing a sandbox does may keep its worker from other runs. */
-const stallMs = 250
+/** Memory of the worker that an attack may cost for a moment. */
+const flat = 150 * 1024 * 1024
 
 const sending = `${takeover}
+def framed(body): return len(body).to_bytes(4, "big") + body
 def frame(args, number, index=1):
-    body = b'{"type":"suspended","step":%d,"calls":[{"call":%d,"tool":"echo","arguments":{"a":' % (number, index) + args + b'}}],"wake_in":null,"output":""}'
-    return len(body).to_bytes(4, "big") + body
+    return framed(b'{"type":"suspended","step":%d,"calls":[{"call":%d,"tool":"echo","arguments":{"a":' % (number, index) + args + b'}}],"wake_in":null,"output":""}')
+messages = ${JSON.stringify(largeMessages)}
+def message(type, value, number): return framed(messages[type].encode() % (number, value))
 def send(data):
     view = memoryview(data)
     while view: view = view[raw(view):]
@@ -28,7 +40,17 @@ def ask(args, index):
 
 const largest = (family: HostileFamily): string => hostilePython(family, unitsThatFit(family))
 
-function hostileFrames(backend: 'docker' | 'wasm'): void {
+/** Sends messages of this type that are as large as is read: those of one string that take longest to read. */
+function sendLargest(type: keyof typeof largeMessages, step: string): string {
+  const families = stringFamilies.filter(({ name }) =>
+    (type === 'snapshot' ? /escapes$/ : /escapes$|combining$/).test(name),
+  )
+  return families.map((family) => `send(message("${type}", ${largest(family)}, ${step}))\n`).join('')
+}
+
+silenceWatchThread()
+
+function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void {
   let arena: Arena
   const innocent = new InnocentRun()
   let called = 0
@@ -38,70 +60,42 @@ function hostileFrames(backend: 'docker' | 'wasm'): void {
   })
   beforeEach(() => void (called = 0))
   beforeAll(async () => {
-    arena = await Arena.open({ backend, tools: [...innocent.tools, echo], timings: { heartbeat: '10s' } })
+    arena = await Arena.open({ ...options, tools: [...innocent.tools, echo], timings: shortHeartbeats })
   })
   afterAll(() => arena.close())
 
+  // What a frame costs its reader has nothing to do with the runtime, but gVisor carries the bytes.
+  const families = hostileFamilies.filter(
+    ({ name }) => options.runtime === undefined || /shape each|deep: objects|like numbers|escapes/.test(name),
+  )
   const attack = (source: string) => arena.attack(sending + source, { cellSeconds: 120 })
 
-  const attackBeside = async (source: string) => {
-    let outcome: unknown
-    const beside = await innocent.beside(arena.stack, async () => {
-      ;({ outcome } = await attack(source))
-    })
-    return { outcome, beside }
+  /** Does this beside a run that must not notice. */
+  const beside = async <Given>(work: () => Promise<Given>): Promise<Given> => {
+    const seen = await innocent.beside(arena.stack, work)
+    expectUnharmed(seen)
+    return seen.given
   }
 
-  it('the oracle sees a stall', async () => {
-    const { stallMs: seen } = await innocent.beside(arena.stack, () => {
-      const before = process.cpuUsage()
-      while (process.cpuUsage(before).user < 1_000_000);
-      return Promise.resolve()
-    })
-    expect(seen).toBeGreaterThan(stallMs)
-  })
+  /** The outcome of an attack that nobody else notices. */
+  const attackBeside = async (source: string) => {
+    const { outcome, grownBytes } = await beside(() => attack(source))
+    expect(grownBytes).toBeLessThan(flat)
+    return outcome
+  }
 
   it('C1 frames of every family, as large as is read and for a step nobody waits for, stall nobody', async () => {
-    const sent = hostileFamilies.map((family) => `send(frame(${largest(family)}, step + 1_000))`)
-    const { outcome, beside } = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
+    const sent = families.map((family) => `send(frame(${largest(family)}, step + 1_000))`)
+    const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
     expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
-    expect(beside).toMatchObject(unharmed)
-    expect(beside.stallMs).toBeLessThan(stallMs)
   })
 
   it('C1 calls with arguments of every family are served or refused, and stall nobody', async () => {
-    const made = hostileFamilies.map((family, place) => `ask(${largest(family)}, ${place + 1})`)
-    const { outcome, beside } = await attackBeside(made.join('\n'))
-    expect(outcome).toMatchObject({ status: 'ok', output: expect.stringMatching(/^((ok|invalid_arguments)\n){18}$/) })
-    expect(beside).toMatchObject(unharmed)
-    expect(beside.stallMs).toBeLessThan(stallMs)
-  })
-
-  it.each([1, 2])('C1 fuzzed frames of the full size, in a loop, stall nobody (seed %i)', async (seed) => {
-    const random = new Random(seed)
-    const sent = Array.from({ length: 8 }, () => {
-      const family = random.oneOf(hostileFamilies)
-      const value = hostilePython(family, unitsThatFit(family, (1 + random.below(100)) / 100))
-      return `data = frame(${value}, step + ${random.below(2) === 0 ? 1 : 1_000})\nfor _ in range(${1 + random.below(3)}): send(data)`
-    })
-    const { outcome, beside } = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
-    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
-    expect(beside).toMatchObject(unharmed)
-    expect(beside.stallMs).toBeLessThan(stallMs)
-  })
-
-  it.each([
-    ['has more values than an honest one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
-    ['is larger than an honest one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
-    ['is nested deeper than an honest one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
-  ])('C1 a frame that %s ends the session before it is read', async (_what, data) => {
-    const { outcome, beside } = await attackBeside(`send(${data})\ntime.sleep(1e6)`)
-    expect(outcome).toMatchObject({
-      status: 'lost',
-      error: expect.stringMatching(/^the sandbox (sent|announced) a frame/),
-    })
-    expect(beside).toMatchObject(unharmed)
-    expect(beside.stallMs).toBeLessThan(stallMs)
+    const made = families.map((family, place) => `ask(${largest(family)}, ${place + 1})`)
+    const outcome = await attackBeside(made.join('\n'))
+    expect(outcome).toMatchObject({ status: 'ok' })
+    expect(outcome.output).toMatch(/^((ok|invalid_arguments)\n)+$/)
+    expect(outcome.output.trim().split('\n')).toHaveLength(families.length)
   })
 
   it('H1 a runner that claims to belong to a newer worker loses its cell, and is not rebuilt for ever', async () => {
@@ -136,6 +130,94 @@ function hostileFrames(backend: 'docker' | 'wasm'): void {
     expect(JSON.stringify(outcome).length).toBeLessThan(400)
   })
 
+  it('L3 the number of a call is not far from the one before', async () => {
+    const { outcome } = await attack('suspend(call(2**53 - 1, "echo"))')
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
+  })
+
+  it('L3 a session whose calls were numbered by somebody else goes on empty, and can make calls again', async () => {
+    const scene = SessionScene.in(arena.stack)
+    expect(await scene.printed(`${takeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
+    const { outcome } = await scene.execute('print(await echo())')
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
+    expect(await scene.printed('print(await echo(), "runner" in globals())')).toBe('echoed False\n')
+    await scene.close()
+  })
+
+  // The rest is decided outside of the sandbox.
+  if (options.runtime !== undefined) return
+
+  it.runIf(options.backend === 'wasm')(
+    'the oracles see an event loop that does not run, and the attempt it costs',
+    async () => {
+      const seen = await innocent.beside(arena.stack, async () => {
+        await Promise.resolve()
+        for (const end = performance.now() + 4_000; performance.now() < end;);
+      })
+      expect(seen.stallMs).toBeGreaterThan(mostStallMs)
+      expect(seen).not.toMatchObject(unharmed)
+      expect(seen.attempts['idempotent']).not.toEqual([1])
+    },
+  )
+
+  it('C1 messages of every other type, small ones in a flood and others as large as is read, stall nobody', async () => {
+    const others = (['failed', 'completed', 'snapshot'] as const).map((type) => sendLargest(type, 'step + 1_000'))
+    const outcome = await attackBeside(`
+small = message("output", b'"x"', step) * 1_000
+for _ in range(30): send(small)
+${sendLargest('output', 'step')}${others.join('')}${sendLargest('completed', 'step')}
+time.sleep(1e6)`)
+    expect(outcome).toMatchObject({ status: 'ok', output: expect.stringContaining('characters cut') })
+  })
+
+  it.each([1, 2])('C1 fuzzed frames of the full size, in a loop, stall nobody (seed %i)', async (seed) => {
+    const random = new Random(seed)
+    const sent = Array.from({ length: 8 }, () => {
+      const family = random.oneOf(hostileFamilies)
+      const value = hostilePython(family, unitsThatFit(family, (1 + random.below(100)) / 100))
+      return `data = frame(${value}, step + ${random.below(2) === 0 ? 1 : 1_000})\nfor _ in range(${1 + random.below(3)}): send(data)`
+    })
+    const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
+    expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
+  })
+
+  it.each([
+    ['has more values than an honest one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
+    ['is larger than an honest one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
+    ['is nested deeper than an honest one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
+  ])('C1 a frame that %s ends the session before it is read', async (_what, data) => {
+    const outcome = await attackBeside(`send(${data})\ntime.sleep(1e6)`)
+    expect(outcome).toMatchObject({
+      status: 'lost',
+      error: expect.stringMatching(/^the sandbox (sent|announced) a frame/),
+    })
+  })
+
+  it.runIf(options.backend === 'docker')('C1 a snapshot in messages as large as is read stalls nobody', async () => {
+    const scene = await SessionScene.start({
+      ...options,
+      tools: innocent.tools,
+      timings: shortHeartbeats,
+      snapshots: { steps: 1 },
+    })
+    const saver = `
+import json
+class Saver:
+    def take(self, session, frame, idle):
+        text = b'"' + b"A" * 3_400_000 + b'"'
+        for piece in range(10):
+            body = messages["snapshot"].encode() % (frame["step"], text)
+            body = body.replace(b"[1,1,1]", json.dumps(frame["fence"]).encode()).replace(b'"piece":0', b'"piece":%d' % piece)
+            send(framed(body.replace(b"true", b"true" if piece == 9 else b"false")))
+type(runner)._saving = lambda self: Saver()`
+    const seen = await innocent.beside(scene.stack, async () => {
+      await scene.printed(sending + saver)
+      await expect.poll(async () => readableText((await scene.stack.history(scene.run)).events)).toContain('"kept"')
+    })
+    expectUnharmed(seen)
+    await scene.close()
+  })
+
   it('M6 what a run puts into the value store has an end', async () => {
     const source =
       'for n in range(100): suspend(*(call(1 + n * 4 + each, "echo", text=f"{n} {each} " * 30_000) for each in range(4)))'
@@ -161,21 +243,7 @@ function hostileFrames(backend: 'docker' | 'wasm'): void {
     expect(called).toBe(0)
   })
 
-  it('L3 the number of a call is not far from the one before', async () => {
-    const { outcome } = await attack('suspend(call(2**53 - 1, "echo"))')
-    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
-  })
-
-  it('L3 a session whose calls were numbered by somebody else goes on empty, and can make calls again', async () => {
-    const scene = SessionScene.in(arena.stack)
-    expect(await scene.printed(`${takeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
-    const { outcome } = await scene.execute('print(await echo())')
-    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
-    expect(await scene.printed('print(await echo(), "runner" in globals())')).toBe('echoed False\n')
-    await scene.close()
-  })
-
-  it.runIf(backend === 'docker')('C1 a thread that an ended cell left behind floods nobody', async () => {
+  it.runIf(options.backend === 'docker')('C1 a thread that an ended cell left behind floods nobody', async () => {
     const scene = SessionScene.in(arena.stack)
     const flood = `
 import threading, time
@@ -185,12 +253,13 @@ def flood():
     while True: send(data)
 threading.Thread(target=flood, daemon=True).start()`
     await scene.printed(sending + flood)
-    const beside = await innocent.beside(arena.stack, () => arena.stack.run('import time\ntime.sleep(5)'))
-    expect(beside).toMatchObject(unharmed)
-    expect(beside.stallMs).toBeLessThan(stallMs)
+    await beside(() => arena.stack.run('import time\ntime.sleep(5)'))
     await scene.close()
   })
 }
 
-describeDocker('frames of a hostile program (docker)', () => hostileFrames('docker'))
-describe('frames of a hostile program (embedded)', () => hostileFrames('wasm'))
+describeDocker('frames of a hostile program (docker)', () => hostileFrames({ backend: 'docker' }))
+describe('frames of a hostile program (embedded)', () => hostileFrames({ backend: 'wasm' }))
+describeGvisor('frames of a hostile program (gVisor)', await missingFromDaemon(), () =>
+  hostileFrames({ backend: 'docker', runtime: gvisorRuntime }),
+)

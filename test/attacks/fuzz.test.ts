@@ -1,4 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PtcError } from '../../src/common/errors.js'
 import { defaultLimits } from '../../src/common/limits.js'
 import type { StepAnswer } from '../../src/common/steps.js'
@@ -12,7 +16,11 @@ import { Random } from '../support/random.js'
 import { watchStalls } from '../support/stalls.js'
 import { tool } from '../support/tools.js'
 import { createRegistry } from '../../src/tools/registry.js'
-import { describeCall } from '../../src/tools/describe-call.js'
+import { describeAnswer } from '../../src/activities/describe-answer.js'
+import { LocalStore } from '../../src/values/local-store.js'
+import { Values } from '../../src/values/values.js'
+import { Stack } from '../support/stack.js'
+import { expectUnharmed, InnocentRun, mostStallMs, shortHeartbeats, silenceWatchThread } from './beside.js'
 import { largeFrame, mutatedFrame } from './mutations.js'
 
 /** Kept: each of them once found something, or stands for a kind of it. PTC_FUZZ_SEEDS=7,8,9 tries others. */
@@ -20,9 +28,6 @@ const seeds = (process.env['PTC_FUZZ_SEEDS'] ?? '1,2,3,5,8,13,20261121,429496729
 const rounds = 300
 const limits = { ...defaultLimits, frameBytes: 100_000 }
 const frameLimits = runnerFrameLimits(limits)
-
-/** Milliseconds that no sandbox may keep its worker from other runs. */
-const stallMs = 250
 
 /** Everything that may be said of a fuzzed runner, and nothing that is no answer. */
 function expectTyped(answer: StepAnswer): void {
@@ -132,39 +137,70 @@ describe('B08 fuzzed', () => {
     }
     expect([...kinds]).toEqual(expect.arrayContaining(['completed', 'failed', 'suspended', 'protocol', 'gone']))
   })
+})
 
-  it.each(seeds)('frames of the full size stall nobody, and the heartbeats of others go on (seed %i)', async (seed) => {
-    const random = new Random(seed)
-    const registry = createRegistry([tool('get', () => null)])
-    const kinds = new Set<string>()
-    let beats = 0
-    const heart = setInterval(() => (beats += 1), 50)
-    onTestFinished(() => clearInterval(heart))
-    for (let round = 0; round < 6; round += 1) {
-      const frame = largeFrame(random)
-      const stalls = watchStalls()
-      const driver = new SessionDriver(new FuzzedRunner([frame]), {
-        session: 's',
-        epoch: 1,
-        seed: 1,
-        tools: [],
-        limits: defaultLimits,
-        resume: false,
-      })
-      const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: '' } } as const
-      const readValue = (): never => {
-        throw new Error('no step refers to a value')
-      }
-      const answer = await driver.advance(step, { attempt: 1, onOutput: () => undefined, readValue })
-      expectTyped(answer)
-      if (answer.type === 'suspended') {
-        for (const call of answer.calls) describeCall(registry, defaultLimits, call, 'code_execution')
-      }
-      kinds.add(answer.type)
-      await driver.detach()
-      expect(stalls.stop(), `${round}: ${frame.subarray(4, 200).toString()}`).toBeLessThan(stallMs)
+silenceWatchThread()
+
+describe('B08 fuzzed frames of the full size', () => {
+  const innocent = new InnocentRun()
+  const folder = mkdtempSync(join(tmpdir(), 'ptc-fuzz-'))
+  const values = new Values({ store: new LocalStore(folder) })
+  const registry = createRegistry([tool('get', () => null)])
+  let stack: Stack
+  let end = (): Promise<void> => Promise.resolve()
+  beforeAll(async () => {
+    const onEnd = (given: () => Promise<void>): void => void (end = given)
+    stack = await Stack.start({ backend: 'wasm', tools: innocent.tools, timings: shortHeartbeats, onEnd })
+  })
+  afterAll(async () => {
+    await end()
+    rmSync(folder, { recursive: true })
+  })
+
+  /** What the activity of a step does with what a sandbox says. */
+  async function answerTo(frame: Buffer): Promise<string> {
+    const { signal } = new AbortController()
+    const about = { session: 's', epoch: 1, seed: 1, tools: [], limits: defaultLimits, resume: false }
+    const driver = new SessionDriver(new FuzzedRunner([frame]), about)
+    const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: '' } } as const
+    const readValue = (): never => {
+      throw new Error('no step refers to a value')
     }
-    expect(beats).toBeGreaterThan(0)
-    expect([...kinds]).toContain('suspended')
+    const answer = await driver.advance(step, { attempt: 1, onOutput: () => undefined, readValue })
+    expectTyped(answer)
+    const describing = { registry, isRunsRegistry: true, values, limits: defaultLimits, signal }
+    await describeAnswer(answer, describing, defaultLimits.capturedCharacters)
+    await driver.detach()
+    return answer.type
+  }
+
+  it(`stall nobody, and cost a run beside them neither a heartbeat nor an attempt (seeds ${seeds.join(', ')})`, async () => {
+    const types = [
+      'suspended',
+      'output',
+      'suspended',
+      'completed',
+      'suspended',
+      'failed',
+      'suspended',
+      'snapshot',
+    ] as const
+    const seen = await innocent.beside(stack, async () => {
+      const answered = new Set<string>()
+      for (const seed of seeds) {
+        const random = new Random(seed)
+        for (const type of types) {
+          const frame = largeFrame(random, type)
+          // Making a frame may take longer than reading it.
+          await setImmediate()
+          const stalls = watchStalls()
+          answered.add(await answerTo(frame))
+          expect(stalls.stop().stallMs, `seed ${seed}: ${frame.subarray(4, 200).toString()}`).toBeLessThan(mostStallMs)
+        }
+      }
+      return answered
+    })
+    expect([...seen.given]).toEqual(expect.arrayContaining(['suspended', 'completed', 'failed']))
+    expectUnharmed(seen)
   })
 })

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../src/common/json.js'
-import { hostileFamilies, hostileJson, unitsThatFit } from '../support/hostile-frames.js'
+import { hostileFamilies, hostileJson, largeMessages, stringFamilies, unitsThatFit } from '../support/hostile-frames.js'
 import type { Random } from '../support/random.js'
 
 /** What a runner says, one of each kind. */
@@ -82,16 +82,19 @@ function mutatedText(value: JsonValue, random: Random): string {
   return `{${fields.join(',')}}`
 }
 
-/** A suspension as large as is read, or a little larger: its arguments are values of one, two or three families. */
-export function largeFrame(random: Random): Buffer {
+/** A message as large as is read, or a little larger: its value, or arguments, are of one, two or three families. */
+export function largeFrame(random: Random, type: keyof typeof largeMessages): Buffer {
+  const families = type === 'suspended' ? hostileFamilies : stringFamilies
   const count = 1 + random.below(3)
   const values = Array.from({ length: count }, () => {
-    const family = random.oneOf(hostileFamilies)
+    const family = random.oneOf(families)
     return hostileJson(family, unitsThatFit(family, (random.below(20) === 0 ? 1.2 : 0.99) / count))
   })
-  const args = `{${values.map((value, place) => `"a${place}":${value}`).join(',')}}`
-  const call = `{"call":1,"tool":"get","arguments":${args}}`
-  const body = Buffer.from(`{"type":"suspended","step":1,"calls":[${call}],"wake_in":null,"output":""}`)
+  const value =
+    type === 'suspended'
+      ? `{${values.map((value, place) => `"a${place}":${value}`).join(',')}}`
+      : `"${values.map((value) => value.slice(1, -1)).join('')}"`
+  const body = Buffer.from(largeMessages[type].replace('%d', '1').replace('%s', () => value))
   const header = Buffer.alloc(4)
   header.writeUInt32BE(body.length)
   return Buffer.concat([header, body])

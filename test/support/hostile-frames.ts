@@ -36,6 +36,19 @@ export const hostileFamilies: readonly HostileFamily[] = [
   { name: 'unicode: combining', ...string, unit: 'e\u0301' },
 ]
 
+/** Those whose value is one string. */
+export const stringFamilies = hostileFamilies.filter(({ open }) => open === '"')
+
+/** The messages of a runner that may be large: `%d` is its step, `%s` the value. All but `suspended` take a string only. */
+export const largeMessages = {
+  suspended:
+    '{"type":"suspended","step":%d,"calls":[{"call":1,"tool":"get","arguments":{"a":%s}}],"wake_in":null,"output":""}',
+  completed: '{"type":"completed","step":%d,"output":%s}',
+  failed: '{"type":"failed","step":%d,"kind":"code_error","error":%s,"output":""}',
+  output: '{"type":"output","step":%d,"text":%s}',
+  snapshot: '{"type":"snapshot","step":%d,"fence":[1,1,1],"piece":0,"text":%s,"last":true}',
+} as const
+
 /** What the default limits let a frame of a runner have, and a little less. */
 const most = { bytes: 3_500_000, structure: 320_000 }
 

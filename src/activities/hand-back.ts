@@ -21,14 +21,15 @@ export function handBack(tool: string): Promise<never> {
   return inActivity(
     ({ report }) => {
       report({ details, handedBack: handedBack + 1, waitingSince } satisfies AttemptReport)
-      return Promise.reject(
-        isGivenUp
-          ? new PtcError('TOOL_NOT_REGISTERED', `no worker had a tool named ${tool} for ${formatDuration(patienceMs)}`)
-          : new PtcError('TOOL_NOT_REGISTERED', `no worker that took the call so far has a tool named ${tool}`, {
-              hint: `Attempt ${attempt} handed it back; start a worker that has the tool.`,
-              retryAfterMs: Math.min(Math.max(Math.round(waitedMs / 10), delay.shortestMs), delay.longestMs),
-            }),
-      )
+      const error = isGivenUp
+        ? new PtcError('TOOL_NOT_REGISTERED', `no worker had a tool named ${tool} for ${formatDuration(patienceMs)}`)
+        : new PtcError('TOOL_NOT_REGISTERED', `no worker that took the call so far has a tool named ${tool}`, {
+            hint: `Attempt ${attempt} handed it back; start a worker that has the tool.`,
+            retryAfterMs: Math.min(Math.max(Math.round(waitedMs / 10), delay.shortestMs), delay.longestMs),
+          })
+      // Of the engine, and always the same: the log has one line for each attempt.
+      error.stack = ''
+      return Promise.reject(error)
     },
     () => isGivenUp,
   )

@@ -61,6 +61,7 @@ describe('a call on a worker that has no such tool', () => {
   it('is handed back, is no attempt of the tool, and leaves what earlier attempts reported', async () => {
     const first = await attempt('gone', 1, { details: { page: 7 } })
     expect(first.result).toMatchObject({ type: 'TOOL_NOT_REGISTERED', nonRetryable: false, nextRetryDelay: 1_000 })
+    expect(first.result).toMatchObject({ stack: '' })
     const second = await attempt('gone', 2, first.reported)
     expect(second.reported).toEqual({ details: { page: 7 }, handedBack: 2, waitingSince: 0 })
     contexts.length = 0

@@ -227,4 +227,18 @@ describe('what a tool throws', () => {
     expect(error.stack).toBe('')
     expect(logged).toEqual([['a_tool threw', { attempt: 2, stack: expect.stringContaining('run-tool.test.ts') }]])
   })
+
+  it.each([
+    ['a string', 'out of paper', 'out of paper'],
+    ['an error without a stack', Object.assign(new Error('out of ink'), { stack: '' }), 'out of ink'],
+    ['undefined', undefined, 'undefined was thrown'],
+  ])('is logged when there is no stack: %s', async (_, thrown, stack) => {
+    logged.length = 0
+    await failure(
+      run(() => {
+        throw thrown
+      }),
+    )
+    expect(logged).toEqual([['a_tool threw', { attempt: 2, stack }]])
+  })
 })

@@ -68,7 +68,10 @@ async function attempt(
       return await runPart(() => tool.run(input, own))
     } catch (thrown) {
       if (!stop.signal.aborted)
-        log.warn(`${tool.name} threw`, { attempt: context.attempt, stack: stackOfThrown(thrown) })
+        log.warn(`${tool.name} threw`, {
+          attempt: context.attempt,
+          stack: stackOfThrown(thrown) ?? messageOfThrown(thrown),
+        })
       throw errorOfThrown(thrown)
     }
   }

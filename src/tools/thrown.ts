@@ -24,7 +24,7 @@ const callers = ['ts', 'js'].map((kind) => `${new URL('run-tool.', import.meta.u
 export function stackOfThrown(thrown: unknown): string | undefined {
   try {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined
-    if (typeof stack !== 'string') return undefined
+    if (typeof stack !== 'string' || stack === '') return undefined
     const lines = stack.split('\n')
     const end = lines.findIndex((line) => /^\s+at /.test(line) && callers.some((caller) => line.includes(caller)))
     const frames = lines.findIndex((line) => /^\s+at /.test(line))

@@ -17,8 +17,7 @@ const expected = [
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void): void {
   const writeUnexpected = (entry: LogEntry): void => {
-    const isExpected = expected.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
-    if (level === 'DEBUG' || !isExpected) write(entry)
+    if (level === 'DEBUG' || !isExpected(entry)) write(entry)
   }
   Runtime.install({
     shutdownSignals: [],
@@ -28,7 +27,12 @@ export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void
   })
 }
 
+/** Does it only say what is as it should be? */
+export function isExpected(entry: Pick<LogEntry, 'message' | 'meta'>): boolean {
+  return expected.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
+}
+
 /** The SDK takes a refused query for a failure of the worker. Whoever sent the query is told. */
-function isRefusedQuery({ message, meta }: LogEntry): boolean {
+function isRefusedQuery({ message, meta }: Pick<LogEntry, 'message' | 'meta'>): boolean {
   return [message, ...Object.values(meta ?? {})].some((part) => String(part).includes(queryRefused))
 }

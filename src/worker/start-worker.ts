@@ -23,6 +23,11 @@ export interface WorkerOptions {
   readonly hostId?: string
   /** Containers kept started, when the configuration does not say (`sandbox.docker.warm`). Default 0. */
   readonly warm?: number
+  /**
+   * Where it is said that a tool blocks the event loop, at that moment, when nothing else can be logged: the path of a
+   * file, or nowhere. Default: stderr.
+   */
+  readonly stallLog?: string | false | undefined
   /** Lines for a person about what takes time. */
   readonly onProgress: (line: string) => void
 }
@@ -43,7 +48,7 @@ export interface RunningWorker {
  * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { config, server, roles = allRoles, hostId = hostIdentity(), warm = 0, onProgress } = options
+  const { config, server, roles = allRoles, hostId = hostIdentity(), warm = 0, stallLog, onProgress } = options
   const { namespace } = server
   const connection = await connect(server)
   const provider = createAnthropicProvider({
@@ -65,7 +70,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const { registry } = config
     if (roles.includes('tools') && registry.names.length > 0) {
       const dataConverter = { externalStorage: payloadStorage(values.store) }
-      stallWatch = new StallWatch({ server, connection, dataConverter, registry })
+      stallWatch = new StallWatch({ server, connection, dataConverter, registry, log: stallLog })
     }
     workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host, values, stallWatch })
   } catch (thrown) {

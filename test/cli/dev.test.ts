@@ -98,6 +98,24 @@ describe('without ptc dev', () => {
     expect((await project.run('show', 'sum')).stdout).toMatch(/sum +program · completed[^]*add\(a=40, b=2\)/)
   })
 
+  it('what is logged while a tool blocks the worker goes to its log, not to the terminal', async () => {
+    const block = `
+const block = defineTool({
+  name: 'block', description: 'Computes.', effect: 'read', input: z.object({}), output: z.null(),
+  run: () => { for (const end = Date.now() + 8_000; Date.now() < end; ); return null },
+})
+`
+    const config = files['ptc.config.ts']
+      .replace('export default', `${block}export default`)
+      .replace('[add]', '[block]')
+    await using project = await Project.create({ 'ptc.config.ts': config, 'block.py': 'print(await block())' })
+    const { code, stdout, stderr } = await project.run('exec', 'block.py')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'None\n' })
+    const blocked = /WARN +tool block has blocked the event loop/
+    expect(await readFile(join(project.folder, '.ptc/worker.log'), 'utf8')).toMatch(blocked)
+    expect(stderr).not.toMatch(blocked)
+  })
+
   it('a run whose process was killed goes on when it is watched', async () => {
     await using project = await Project.create({
       ...files,

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -27,7 +29,7 @@ export class Ptc {
   constructor(ptcArguments: readonly string[], cwd: string, environment: Environment) {
     this.#child = spawn(process.execPath, [ptcScript, ...ptcArguments], { cwd, env: environment })
     for (const name of ['stdout', 'stderr'] as const) {
-      this.#child[name]?.setEncoding('utf8').on('data', (text: string) => (this.#output[name] += text))
+      this.#child[name]?.setEncoding('utf8').on('data', (said: string) => (this.#output[name] += said))
     }
     this.ended = new Promise((settle, reject) => {
       this.#child.once('error', reject)
@@ -35,9 +37,14 @@ export class Ptc {
     })
   }
 
+  /** What it has said so far. */
+  get stderr(): string {
+    return this.#output.stderr
+  }
+
   /** Gives standard input, and closes it. */
-  input(text: string): this {
-    this.#child.stdin?.end(text)
+  input(given: string): this {
+    this.#child.stdin?.end(given)
     return this
   }
 
@@ -91,12 +98,12 @@ export class Project implements AsyncDisposable {
     const project = new Project(folder, { ...inherited(), ...environment })
     // As if the package's dependencies were installed there.
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir')
-    for (const [name, text] of Object.entries(files)) await project.write(name, text)
+    for (const [name, content] of Object.entries(files)) await project.write(name, content)
     return project
   }
 
-  write(name: string, text: string): Promise<void> {
-    return writeFile(join(this.folder, name), text)
+  write(name: string, content: string): Promise<void> {
+    return writeFile(join(this.folder, name), content)
   }
 
   start(...ptcArguments: readonly string[]): Ptc {
@@ -107,6 +114,17 @@ export class Project implements AsyncDisposable {
 
   run(...ptcArguments: readonly string[]): Promise<Ended> {
     return this.start(...ptcArguments).input('').ended
+  }
+
+  /** @param script a shell's, with `"$@"` for the command: `"$@" >/dev/full` */
+  async runInShell(script: string, ptcArguments: readonly string[], input = ''): Promise<Omit<Ended, 'stdout'>> {
+    const shell = spawn('sh', ['-c', script, 'sh', process.execPath, ptcScript, ...ptcArguments], {
+      cwd: this.folder,
+      env: this.environment,
+    })
+    shell.stdin.end(input)
+    const [stderr, [code]] = await Promise.all([text(shell.stderr), once(shell, 'close')])
+    return { code: typeof code === 'number' ? code : undefined, stderr }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -23,7 +23,8 @@ export interface OwnWorkerOptions extends Pick<WorkerOptions, 'config' | 'server
 /** A worker with every role, for the time of one command; its log goes to a file. */
 export async function startOwnWorker({ config, server, sandbox, logFile }: OwnWorkerOptions): Promise<OwnWorker> {
   installRuntime('INFO', fileLog(logFile))
-  return runWorker({ config: withSandbox(config, sandbox), server, warm: 1, onProgress: sayStep })
+  const own = { config: withSandbox(config, sandbox), server, warm: 1, stallLog: logFile }
+  return runWorker({ ...own, onProgress: sayStep })
 }
 
 /** @throws PtcError, as startWorker does */

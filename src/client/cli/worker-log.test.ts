@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatLogEntry } from './worker-log.js'
+import { formatLogEntry, stallLogOf } from './worker-log.js'
 
 const entry = { level: 'WARN', message: 'Slow', timestampNanos: 1_700_000_000_123_456_789n } as const
 
@@ -36,5 +36,26 @@ describe('formatLogEntry', () => {
     ]) {
       expect(formatLogEntry({ ...entry, meta })).toBe(`2023-11-14T22:13:20.123Z WARN  Slow workflowId=w${lines}`)
     }
+  })
+
+  it('has the message of an error without a stack on the same line', () => {
+    const bare = Object.assign(new Error('broken:\n  twice'), { stack: '' })
+    expect(formatLogEntry({ ...entry, meta: { error: bare, workflowId: 'w' } })).toBe(
+      '2023-11-14T22:13:20.123Z WARN  Slow error="Error: broken:\\n  twice" workflowId=w',
+    )
+    const long = Object.assign(new Error('x'.repeat(5_000)), { stack: undefined })
+    expect(formatLogEntry({ ...entry, meta: { error: long } }).length).toBeLessThan(2_100)
+    expect(formatLogEntry({ ...entry, meta: { stack: '', workflowId: 'w' } })).not.toContain('\n')
+  })
+})
+
+describe('stallLogOf', () => {
+  it('is nowhere when warnings are not logged, else stderr', () => {
+    expect((['DEBUG', 'INFO', 'WARN', 'ERROR'] as const).map(stallLogOf)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      false,
+    ])
   })
 })

@@ -20,7 +20,12 @@ export function stderrLog(entry: LogEntry): void {
   say(formatLogEntry(entry))
 }
 
-/** One line: when, how bad, what, and what it was about. A stack follows, indented. */
+/** What the watch thread may write to stderr, where the log goes: its lines are warnings. */
+export function stallLogOf(level: LogLevel): false | undefined {
+  return level === 'ERROR' ? false : undefined
+}
+
+/** One line: when, how bad, what, and what it was about; of an error without a stack the message. A stack follows, indented. */
 export function formatLogEntry({ level, message, timestampNanos, meta }: LogEntry): string {
   const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString()
   const fields = Object.entries(meta ?? {}).filter(([name, value]) => value !== undefined && !tokens.has(name))
@@ -33,9 +38,10 @@ export function formatLogEntry({ level, message, timestampNanos, meta }: LogEntr
   ].join('\n')
 }
 
+/** Undefined when there is none, or an empty one. */
 function stackIn(name: string, value: unknown): string | undefined {
-  if (value instanceof Error) return beginning(value.stack ?? value.message, stackCharacters)
-  return name === 'stack' && typeof value === 'string' ? beginning(value, stackCharacters) : undefined
+  const stack = value instanceof Error ? value.stack : name === 'stack' ? value : undefined
+  return typeof stack === 'string' && stack !== '' ? beginning(stack, stackCharacters) : undefined
 }
 
 /** Appends to a file, for its user only; what can't be written is lost, a log is no reason to stop. */
@@ -56,6 +62,7 @@ function shown(value: unknown): string {
   if (typeof value === 'string') {
     return /^[\w.:/@-]{0,300}$/.test(value) ? value : JSON.stringify(beginning(value, valueCharacters))
   }
+  if (value instanceof Error) return JSON.stringify(beginning(String(value), messageCharacters))
   const json = JSON.stringify(value, (name, member: unknown) =>
     tokens.has(name) ? undefined : typeof member === 'bigint' ? String(member) : member,
   )

@@ -42,6 +42,8 @@ export interface ThreadData {
   readonly memory: SharedArrayBuffer
   readonly namespace: string
   readonly identity: string
+  /** Where its lines go: a file descriptor, or the path of a file that they are appended to. Undefined: nowhere. */
+  readonly log: number | string | undefined
   readonly connectionOptions: Pick<ConnectionOptions, 'address' | 'tls' | 'apiKey' | 'metadata'>
 }
 

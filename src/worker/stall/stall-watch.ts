@@ -31,6 +31,8 @@ export interface StallWatchOptions {
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
   readonly registry: ToolRegistry
+  /** Where the thread writes while the event loop is blocked: the path of a file, or nowhere. Default: stderr. */
+  readonly log?: string | false | undefined
 }
 
 /**
@@ -51,7 +53,7 @@ export class StallWatch implements Watch {
   /** Of what the thread has noticed since the event loop ran last. */
   #cause: Cause | undefined
 
-  constructor({ server, connection, dataConverter, registry }: StallWatchOptions) {
+  constructor({ server, connection, dataConverter, registry, log: target }: StallWatchOptions) {
     this.connection = connection
     this.dataConverter = dataConverter
     this.#toolTimeouts = new Map(registry.plans().map(({ name, timeoutMs }) => [name, timeoutMs]))
@@ -63,6 +65,7 @@ export class StallWatch implements Watch {
       memory: this.#state.memory,
       namespace: server.namespace,
       identity: `${process.pid}@watch-thread`,
+      log: target === false ? undefined : (target ?? process.stderr.fd),
       connectionOptions: {
         ...(address === undefined ? {} : { address }),
         ...(tls === undefined ? {} : { tls }),

@@ -1,5 +1,5 @@
 // The watch thread of a worker process: goes on while the event loop of the process is blocked.
-import { readFileSync, writeSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { Connection, defaultPayloadConverter, isGrpcServiceError } from '@temporalio/client'
 import type { ErrorCode } from '../../common/errors.js'
@@ -11,7 +11,7 @@ const notFound = 5
 const answerMs = 5_000
 const blocked: ErrorCode = 'TOOL_BLOCKED'
 
-const { port, memory, namespace, identity, connectionOptions } = workerData as ThreadData
+const { port, memory, namespace, identity, log, connectionOptions } = workerData as ThreadData
 
 // Loaded and connected now: on a busy machine that takes seconds, too long when a heartbeat is due.
 const connection = Connection.lazy(connectionOptions)
@@ -38,7 +38,13 @@ const effects: Effects = {
   tell: (message) => port.postMessage(message),
   waitedMs,
   // The streams of a worker thread go through the event loop that is blocked.
-  log: (line) => void writeSync(2, `${new Date().toISOString()} WARN  ${line}\n`),
+  log(line) {
+    try {
+      if (log !== undefined) appendFileSync(log, `${new Date().toISOString()} WARN  ${line}\n`, { mode: 0o600 })
+    } catch {
+      // Heartbeats are not stopped by a log that can't be written.
+    }
+  },
 }
 
 const watcher = new Watcher(new SharedState(memory), effects, monotonicMs())

@@ -43,7 +43,7 @@ async function develop(options: Options): Promise<void> {
   const { loadConfig, installRuntime } = await import('../../../worker/index.js')
   const { runWorker, withSandbox } = await import('../own-worker.js')
   const { serve } = await import('../serve.js')
-  const { stderrLog } = await import('../worker-log.js')
+  const { stallLogOf, stderrLog } = await import('../worker-log.js')
   const { stateDirectory } = await import('../project.js')
   const { rememberSettings } = await import('../../../worker/config/remembered-settings.js')
 
@@ -54,7 +54,8 @@ async function develop(options: Options): Promise<void> {
   let worker: OwnWorker
   try {
     installRuntime(options.logLevel, stderrLog)
-    worker = await unlessAborted(interrupts.first, runWorker({ config, server, warm: 1, onProgress: sayStep }))
+    const own = { config, server, warm: 1, stallLog: stallLogOf(options.logLevel), onProgress: sayStep }
+    worker = await unlessAborted(interrupts.first, runWorker(own))
   } catch (thrown) {
     await server.close()
     throw thrown

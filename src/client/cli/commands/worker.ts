@@ -42,7 +42,7 @@ async function work({ config: file, roles, logLevel }: Options): Promise<void> {
   const { stateDirectory } = await import('../project.js')
   const { rememberSettings } = await import('../../../worker/config/remembered-settings.js')
   const { serve } = await import('../serve.js')
-  const { stderrLog } = await import('../worker-log.js')
+  const { stallLogOf, stderrLog } = await import('../worker-log.js')
 
   const config = await loadConfig(file)
   const state = stateDirectory()
@@ -54,7 +54,8 @@ async function work({ config: file, roles, logLevel }: Options): Promise<void> {
     })
   }
   installRuntime(logLevel, stderrLog)
-  const worker = await unlessAborted(interrupts.first, runWorker({ config, server, roles, onProgress: sayStep }))
+  const options = { config, server, roles, stallLog: stallLogOf(logLevel), onProgress: sayStep }
+  const worker = await unlessAborted(interrupts.first, runWorker(options))
   say(`worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`)
   if (worker.notice !== undefined) say(worker.notice)
   await serve(worker, server, interrupts)

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Project, ptcScript } from './ptc.js'
+import { Project } from './ptc.js'
 
 let project: Project
 
@@ -48,12 +45,7 @@ describe('help and version go to stdout and are no error', () => {
 
 describe('output that can not be written', () => {
   it.each(['--help', 'doctor'])('ptc %s fails and says why', async (command) => {
-    const { folder, environment } = project
-    const shell = spawn('sh', ['-c', `exec '${process.execPath}' '${ptcScript}' ${command} >/dev/full`], {
-      cwd: folder,
-      env: environment,
-    })
-    const [stderr, [code]] = await Promise.all([text(shell.stderr), once(shell, 'close')])
+    const { code, stderr } = await project.runInShell('exec "$@" >/dev/full', [command])
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/^ptc: the output is incomplete: .*ENOSPC/m),

@@ -213,6 +213,30 @@ describe('looking at runs', () => {
   })
 })
 
+describe('output that can not be written', () => {
+  const incomplete = expect.stringMatching(/^ptc: the output is incomplete: .*(ENOSPC|EFBIG)/m)
+
+  it('makes every command fail, and say why', async () => {
+    const id = uniqueName('full')
+    for (const [ptcArguments, input] of [
+      [['exec', '-', '--id', id], code],
+      [['show', id], ''],
+      [['list', '--json'], ''],
+      [['run', 'How much is 40 + 2?', '--json'], ''],
+    ] as const) {
+      const ended = await project.runInShell('exec "$@" >/dev/full', ptcArguments, input)
+      expect({ ptcArguments, ...ended }).toEqual({ ptcArguments, code: 1, stderr: incomplete })
+    }
+  })
+
+  it('is noticed also when a file takes the first part of it', async () => {
+    const long = 'for n in range(6_000): print(f"line {n}")'
+    // Blocks of 512 or 1,024 bytes.
+    const ended = await project.runInShell('ulimit -f 32; exec "$@" >out', ['exec', '-'], long)
+    expect(ended).toEqual({ code: 1, stderr: incomplete })
+  })
+})
+
 describe('ending a run early', () => {
   it('ptc cancel ends it; who follows is told, with 130', async () => {
     const id = uniqueName('cancelled')

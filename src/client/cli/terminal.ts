@@ -1,3 +1,4 @@
+import { fstatSync, writeSync } from 'node:fs'
 import { neutralise } from '../render/neutralise.js'
 
 /** stdout is for results: what a script would want to read. */
@@ -34,10 +35,24 @@ let outputFailure: Error | undefined
  */
 export function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
+    if (fstatSync(stream.fd).isFile()) writeWhole(stream, stream.fd)
     stream.on('error', (error: NodeJS.ErrnoException) => {
       const isClosed = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
       if (!isClosed && stream === process.stdout) outputFailure ??= error
     })
+  }
+}
+
+/** Node asks the system once to write to a file: on a disk that is nearly full, that takes the first part and is no error. */
+function writeWhole(stream: NodeJS.WriteStream, fd: number): void {
+  // oxlint-disable-next-line no-underscore-dangle -- Node's name for what does the writing
+  stream._write = (chunk: Buffer, _encoding, callback) => {
+    try {
+      for (let rest = chunk; rest.length > 0; rest = rest.subarray(writeSync(fd, rest)));
+      callback()
+    } catch (thrown) {
+      callback(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import { modelActivities, sandboxActivities, toolActivities, workflowActivities } from '../activities/index.js'
 import { hostQueue, type Role, roleQueue } from '../common/names.js'
 import type { ModelProvider } from '../models/provider.js'
+import { fromEnvironment } from '../sandbox/docker/index.js'
 import type { SessionHost } from '../sandbox/session-host.js'
 import { payloadStorage } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
@@ -77,9 +78,11 @@ const workersOf: Readonly<Record<Role, (options: WorkerGroupOptions) => Promise<
   },
 }
 
-/** An image or a backend of the user's own may have more than the standard library. */
-function mayHavePackages({ sandbox: { backend, docker, own } }: ResolvedConfig): boolean {
-  return backend === own?.name || (backend !== 'wasm' && docker.image !== undefined)
+/** An image, a base image or a backend of the user's own may have more than the standard library. */
+export function mayHavePackages({ sandbox: { backend, docker, own } }: ResolvedConfig): boolean {
+  return (
+    backend === own?.name || (backend !== 'wasm' && (docker.image ?? fromEnvironment('PTC_BASE_IMAGE')) !== undefined)
+  )
 }
 
 function queueOf({ config }: WorkerGroupOptions, role: Role): string {

@@ -1,5 +1,5 @@
 export { createDockerBackend, type DockerBackend } from './backend.js'
-export type { BuildImageOptions } from './build-image.js'
+export { type BuildImageOptions, fromEnvironment } from './build-image.js'
 export { isSame } from './identity.js'
 export type { ListedSandbox, ReapOptions } from './leftovers.js'
 export type { DockerBackendOptions } from './options.js'

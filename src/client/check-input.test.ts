@@ -38,4 +38,17 @@ it('a client refuses wrong input and wrong options before it asks the server', a
   await expect(ptc.sessions.execute('books', '1', { limits: { turns: 0 } })).rejects.toThrow(
     refusal(expect.stringContaining('limits.turns')),
   )
+  const executeOptions = { mustExists: true } as object
+  await expect(ptc.sessions.execute('books', '1', executeOptions)).rejects.toThrow(
+    refusal('the options: unknown key "mustExists". Did you mean "mustExist"?'),
+  )
+  await expect(ptc.list({ state: 'running' } as object)).rejects.toThrow(
+    refusal('the options: unknown key "state". Did you mean "status"?'),
+  )
+  await expect(ptc.sessions.list({ run: 1 } as object)).rejects.toThrow(
+    refusal('the options: unknown key "run". Did you mean "runs"?'),
+  )
+  expect(() => createPtcClient({ client: {} as never, taskqueue: 'q' } as never)).toThrow(
+    refusal('the options: unknown key "taskqueue". Did you mean "taskQueue"?'),
+  )
 })

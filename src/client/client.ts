@@ -2,7 +2,7 @@ import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './history/index.js'
-import { checkInput } from './check-input.js'
+import { checkInput, checkKeys } from './check-input.js'
 import { listRuns, type ListOptions } from './list-runs.js'
 import { type RunHandle, runHandle } from './run-handle.js'
 import type { RunInfo } from './run-info.js'
@@ -28,23 +28,35 @@ export interface PtcClient {
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
   /** A run by its id; asks nothing of the server yet. Without `runId`: the latest run of that id. */
   handle(workflowId: string, runId?: string): RunHandle<AgentResult | ProgramResult>
-  /** The newest runs first. */
+  /**
+   * The newest runs first.
+   *
+   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE
+   */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
   /** Sandboxes with a name, whose variables outlive a run. */
   readonly sessions: Sessions
 }
 
-/** A client for runs, on top of Temporal's. */
-export function createPtcClient({ client, taskQueue = defaultTaskQueue, values }: PtcClientOptions): PtcClient {
+const optionNames = ['client', 'taskQueue', 'values'] as const satisfies readonly (keyof PtcClientOptions)[]
+
+/**
+ * A client for runs, on top of Temporal's.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function createPtcClient(options: PtcClientOptions): PtcClient {
+  checkKeys('the options', options, optionNames)
+  const { client, taskQueue = defaultTaskQueue, values } = options
   async function start<Result>(
     kind: 'agent' | 'program',
     input: AgentInput | ProgramInput,
     textOf: () => string,
-    options: StartOptions,
+    given: StartOptions,
   ): Promise<RunHandle<Result>> {
     checkInput(kind, input)
     const text = textOf()
-    const prepared = startOptions(kind, text, taskQueue, options)
+    const prepared = startOptions(kind, text, taskQueue, given)
     checkRoom(text, client.options.loadedDataConverter)
     let started: WorkflowHandleWithFirstExecutionRunId
     try {

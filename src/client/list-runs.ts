@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../common/errors.js'
 import { workflowNames } from '../common/names.js'
+import { checkKeys } from './check-input.js'
 import type { RunStatus } from './history/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
 import { temporalError } from './temporal-error.js'
@@ -12,6 +13,8 @@ export interface ListOptions {
   /** Default: all. */
   readonly type?: keyof typeof workflowNames
 }
+
+const optionNames = ['limit', 'status', 'type'] as const satisfies readonly (keyof ListOptions)[]
 
 /** Temporal's own names for what can be asked for. A run that completed without success is a failed one here. */
 const statusNames: Readonly<Record<RunStatus, readonly string[]>> = {
@@ -30,8 +33,10 @@ const largestPage = 1_000
 export async function listRuns(
   { workflow }: Client,
   taskQueue: string,
-  { limit = 20, status, type }: ListOptions,
+  options: ListOptions,
 ): Promise<readonly RunInfo[]> {
+  checkKeys('the options', options, optionNames)
+  const { limit = 20, status, type } = options
   if (!Number.isInteger(limit) || limit < 1) {
     throw new PtcError('RUN_INPUT_INVALID', `limit must be a whole number from 1, not ${limit}`)
   }

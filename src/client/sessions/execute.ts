@@ -15,7 +15,7 @@ import { sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
 import { type Executed, type ExecuteInput, executionBytes, type SessionInput } from '../../common/sessions.js'
 import type { RunTree } from '../history/index.js'
-import { checkInput } from '../check-input.js'
+import { checkInput, checkKeys } from '../check-input.js'
 import { waitPatiently } from '../patience.js'
 import { runError } from '../run-error.js'
 import { checkStart } from '../start-options.js'
@@ -33,6 +33,14 @@ export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
   /** Called with what the code does (its calls, for one), about twice a second; best effort. */
   readonly onChange?: (tree: RunTree) => void
 }
+
+const optionNames = [
+  'mustExist',
+  'sandbox',
+  'limits',
+  'signal',
+  'onChange',
+] as const satisfies readonly (keyof ExecuteOptions)[]
 
 /** What came of code that was executed on a session. */
 export interface SessionExecution extends Executed {
@@ -58,8 +66,10 @@ export async function executeOnSession(
   taskQueue: string,
   name: string,
   source: string,
-  { mustExist = false, sandbox, limits, signal, onChange }: ExecuteOptions,
+  options: ExecuteOptions,
 ): Promise<SessionExecution> {
+  checkKeys('the options', options, optionNames)
+  const { mustExist = false, sandbox, limits, signal, onChange } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
   checkInput('execution', { source, sandbox, limits })
   checkSource(source)

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionResult } from '../../common/sessions.js'
+import { checkKeys } from '../check-input.js'
 import { listRuns } from '../list-runs.js'
 import { runError } from '../run-error.js'
 import { overSoon } from './ending.js'
@@ -31,7 +32,7 @@ export interface Sessions {
    * The sessions of this task queue, the newest first, those of runs in flight included. Visibility lags: one that has just
    * begun may be missing for a second.
    *
-   * @throws PtcError TEMPORAL_UNREACHABLE, also when no worker answers
+   * @throws PtcError RUN_INPUT_INVALID; TEMPORAL_UNREACHABLE, also when no worker answers
    */
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /**
@@ -67,7 +68,9 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
   return {
     execute: (name, source, options = {}) => executeOnSession(client, taskQueue, name, source, options),
     interrupt: async (name) => interruptSession(client, await findNamed(client, taskQueue, name), {}),
-    async list({ runs = 100 } = {}) {
+    async list(options: ListSessionsOptions = {}) {
+      checkKeys('the options', options, ['runs'] satisfies (keyof ListSessionsOptions)[])
+      const { runs = 100 } = options
       const owners = await Promise.all([
         running('session', mostListed),
         running('agent', runs),

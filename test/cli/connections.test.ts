@@ -1,8 +1,29 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeAll, expect, test } from 'vitest'
 import { testTemporal } from '../support/temporal.js'
-import { Project } from './ptc.js'
+import { type Environment, Project } from './ptc.js'
 
 const config = { 'ptc.config.ts': 'export default { tools: [] }' }
+
+/** Milliseconds until a command says why the connection fails, without what the command takes to start. */
+const mostMs = 8_000
+let startMs = 0
+
+/** Gives milliseconds. */
+async function fails(environment: Environment, reason: RegExp): Promise<number> {
+  await using project = await Project.create(config, { TEMPORAL_ADDRESS: testTemporal().address, ...environment })
+  const begunAt = performance.now()
+  const { code, stderr } = await project.run('list')
+  expect(stderr).toMatch(reason)
+  expect(code).toBe(3)
+  return performance.now() - begunAt
+}
+
+beforeAll(async () => {
+  startMs = await fails({ TEMPORAL_NAMESPACE: 'nobodys' }, /has no namespace nobodys\n.*TEMPORAL_NAMESPACE/)
+})
 
 test.each([
   [{ TEMPORAL_ADDRESS: '127.0.0.1:1' }, /nothing listens there \(connection refused\)/],
@@ -10,8 +31,18 @@ test.each([
   [{ TEMPORAL_TLS: 'true' }, /it does not speak TLS/],
   [{ TEMPORAL_NAMESPACE: 'nobodys' }, /has no namespace nobodys\n.*TEMPORAL_NAMESPACE/],
 ])('a connection that fails says why: %j', async (environment, reason) => {
-  await using project = await Project.create(config, { TEMPORAL_ADDRESS: testTemporal().address, ...environment })
-  const { code, stderr } = await project.run('list')
-  expect(stderr).toMatch(reason)
-  expect(code).toBe(3)
+  expect((await fails(environment, reason)) - startMs).toBeLessThan(mostMs)
+})
+
+test('a connection to a web server says why it fails', async () => {
+  const server = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const ms = await fails({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` }, /what listens there is not Temporal/)
+    expect(ms - startMs).toBeLessThan(mostMs)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
 })

@@ -27,7 +27,7 @@ export function outputsOf(path) {
   if (isTest(path)) return []
   if (isAsset(path)) return [path]
   const stem = path.slice(0, -'.ts'.length)
-  return [`${stem}.js`, `${stem}.js.map`, `${stem}.d.ts`]
+  return [`${stem}.js`, `${stem}.d.ts`]
 }
 
 /** One digest over names and contents: times lie after a checkout. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = join(root, 'docs/durability.md')
 const text = readFileSync(page, 'utf8')
 
-/** What `[name]: path` at the end of the page says. */
-const definitions = [...text.matchAll(/^\[([\w-]+)\]: (\S+)$/gm)]
+/** The lists of tests: each item is a name and a path in the repository. */
+const definitions = [...text.matchAll(/^- \[([\w-]+)\]: `(\S+)`$/gm)]
 const targets = new Map(definitions.map(([, name = '', path = '']) => [name, path]))
 
 function cellsOf(line: string): string[] {
@@ -22,7 +22,7 @@ function filesOf(cell: string): string[] {
   return [...cell.matchAll(/\[([\w-]+)\]/g)].map(([, name = '']) => {
     const path = targets.get(name)
     if (path === undefined) throw new Error(`[${name}] is nowhere said to be a file`)
-    return join(dirname(page), path)
+    return join(root, path)
   })
 }
 
@@ -45,7 +45,7 @@ describe('docs/durability.md', () => {
   it('names files that are there, each once, and uses each name', () => {
     expect(definitions).toHaveLength(targets.size)
     for (const [name, path] of targets) {
-      expect(existsSync(join(dirname(page), path)), path).toBe(true)
+      expect(existsSync(join(root, path)), path).toBe(true)
       expect(text.split(`[${name}]`).length, name).toBeGreaterThan(2)
     }
   })

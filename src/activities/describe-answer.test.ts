@@ -1,16 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../common/json.js'
 import { defaultLimits } from '../common/limits.js'
-import type { DescribedAnswer, StepAnswer } from '../common/steps.js'
+import type { DescribedAnswer, DescribedCall, StepAnswer } from '../common/steps.js'
 import { LocalStore } from '../values/local-store.js'
 import { Values } from '../values/values.js'
 import { createRegistry } from '../tools/registry.js'
 import { type Held, heldElsewhere, refOf } from '../common/values.js'
 import { tool } from '../../test/support/tools.js'
-import { describeAnswer } from './describe-answer.js'
+import { describeAnswer, lookAtAnswer } from './describe-answer.js'
 
 const registry = createRegistry([tool('somebody', () => null)])
 
@@ -37,6 +37,11 @@ const calls = (count: number, bytes: number) =>
     arguments: { text: 'x'.repeat(bytes) },
   }))
 
+const known = (made: ReturnType<typeof calls>) => made.map((call) => ({ ...call, tool: 'somebody' }))
+
+/** Whose summary and preview are as long as they get. */
+const longTexts = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, '€'.repeat(300)]))
+
 describe('an answer of a sandbox', () => {
   it('passes as it is, but for what is made of its calls', async () => {
     const answer: StepAnswer = { type: 'suspended', calls: calls(2, 10), wakeInMs: 5, output: 'said' }
@@ -62,6 +67,32 @@ describe('an answer of a sandbox', () => {
   it('that makes too large calls is the end of it', async () => {
     const answer: StepAnswer = { type: 'suspended', output: '', calls: calls(900, 2_000), wakeInMs: null }
     expect(await described(answer)).toMatchObject({ type: 'lost', cause: 'protocol' })
+  })
+
+  it.each([
+    ['in place', [...known(calls(1, 100_000)), ...calls(900, 2_000)]],
+    ['elsewhere', known(calls(2_000, 0)).map((call) => ({ ...call, arguments: longTexts }))],
+  ])('that makes too large calls, whose arguments go %s, puts nothing into the store', async (_where, made) => {
+    const empty = mkdtempSync(join(tmpdir(), 'ptc-'))
+    onTestFinished(() => rmSync(empty, { recursive: true }))
+    const limits = { ...defaultLimits, callsPerCell: 2_000 }
+    const inEmpty = { ...describing, limits, values: new Values({ store: new LocalStore(empty) }) }
+    const answer: StepAnswer = { type: 'suspended', output: long, calls: made, wakeInMs: null }
+    expect(await describeAnswer(answer, inEmpty, 100_000)).toMatchObject({ type: 'lost', cause: 'protocol' })
+    expect(readdirSync(empty)).toEqual([])
+  })
+
+  it('that is compared with a record only is not stored', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'ptc-'))
+    onTestFinished(() => rmSync(empty, { recursive: true }))
+    const inEmpty = { ...describing, values: new Values({ store: new LocalStore(empty) }) }
+    const answer: StepAnswer = { type: 'suspended', output: long, calls: known(calls(2, 100_000)), wakeInMs: null }
+    const stored = await described(answer)
+    const looked = await lookAtAnswer(answer, inEmpty)
+    if (stored.type !== 'suspended' || looked.type !== 'suspended') throw new Error('it waits')
+    const compared = ({ index, digest, summary }: DescribedCall) => ({ index, digest, summary })
+    expect(looked.calls.map(compared)).toEqual(stored.calls.map(compared))
+    expect(readdirSync(empty)).toEqual([])
   })
 
   it('that makes too many calls has one too many, and nothing of them is kept', async () => {

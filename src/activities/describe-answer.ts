@@ -28,8 +28,8 @@ export interface Describing {
 }
 
 /**
- * The answer of a sandbox as Temporal is to carry it, each call looked at. An honest runner stays within the limits by itself;
- * what a forged one says too much of is cut, and too many calls are the end of it.
+ * The answer of a sandbox as Temporal is to carry it. What is large goes into the value store; of an answer that is `lost`
+ * nothing does.
  *
  * @param outputRoom characters of output the answer may carry
  */
@@ -38,28 +38,51 @@ export async function describeAnswer(
   describing: Describing,
   outputRoom: number,
 ): Promise<DescribedAnswer> {
-  if (answer.type === 'lost') return answer
-  const output = await describing.values.hold(cutMiddle(answer.output, outputRoom), describing.signal)
+  const looked = await lookAtAnswer(answer, describing)
+  if (looked.type === 'lost') return looked
+  const { values, signal } = describing
+  const output = await values.hold(cutMiddle(looked.output, outputRoom), signal)
+  if (looked.type !== 'suspended') return { ...looked, output }
+  const calls: DescribedCall[] = []
+  const turns = new Turns()
+  for (const call of looked.calls) {
+    await turns.next()
+    calls.push({ ...call, arguments: await heldArguments(call, values, signal) })
+  }
+  return { ...looked, calls, output }
+}
+
+/**
+ * Looks at each call of an answer, and stores nothing. An honest runner stays within the limits by itself; what a forged one
+ * says too much of is cut, and too many calls are the end of it.
+ */
+export async function lookAtAnswer(answer: StepAnswer, describing: Describing): Promise<LookedAtAnswer> {
   switch (answer.type) {
+    case 'lost':
     case 'completed':
-      return { ...answer, output }
+      return answer
     case 'failed':
-      return { ...answer, output, error: cutMiddle(answer.error, errorCharacters) }
+      return { ...answer, error: cutMiddle(answer.error, errorCharacters) }
     case 'suspended':
-      return withCalls(countedCalls(answer.calls, describing), { ...answer, output }, describing)
+      return withCalls(countedCalls(answer.calls, describing), answer, describing)
   }
 }
 
+/** Arguments and output are as the sandbox said them. */
+type LookedAtAnswer = StepAnswer<DescribedCall>
+
 /** Arguments of a call that is refused are for people only: nothing of it may fill the store, or be walked without end. */
-async function argumentsOf(
-  { arguments: args }: MadeCall,
-  { refused }: CallDescription,
+function shownArguments({ arguments: args }: MadeCall, { refused }: CallDescription): JsonObject {
+  return refused === null || measureJson(args, refusedBytes).type === 'json' ? args : {}
+}
+
+/** As they may enter a history; those of a refused call are small, but may look like a reference. */
+async function heldArguments(
+  { arguments: args, refused }: DescribedCall,
   values: Values,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  if (refused === null) return values.hold(args, signal)
-  if (measureJson(args, refusedBytes).type !== 'json') return {}
-  return isHeldElsewhere(args) ? values.hold(args, signal) : args
+  return refused === null || isHeldElsewhere(args) ? values.hold(args, signal) : args
 }
 
 /** More calls than a cell may make: one too many tells the workflow so, and nothing of them is looked at or kept. */
@@ -71,27 +94,35 @@ function countedCalls(calls: readonly RequestedCall[], { limits }: Describing): 
 /** Milliseconds of looking at calls after which other work of this thread comes first. */
 const turnMs = 10
 
+/** Lets other work of this thread in between pieces of work. */
+class Turns {
+  #begun = performance.now()
+
+  async next(): Promise<void> {
+    if (performance.now() - this.#begun <= turnMs) return
+    await ownTurn()
+    this.#begun = performance.now()
+  }
+}
+
 async function withCalls(
   made: readonly RequestedCall[],
-  answer: Omit<Extract<DescribedAnswer, { type: 'suspended' }>, 'calls'>,
-  { registry, isRunsRegistry, values, limits, signal }: Describing,
-): Promise<DescribedAnswer> {
+  answer: Extract<StepAnswer, { type: 'suspended' }>,
+  { registry, isRunsRegistry, values, limits }: Describing,
+): Promise<LookedAtAnswer> {
   const calls: DescribedCall[] = []
+  const turns = new Turns()
   let bytes = 0
-  let begun = performance.now()
   for (const call of made) {
-    if (performance.now() - begun > turnMs) {
-      await ownTurn()
-      begun = performance.now()
-    }
+    await turns.next()
     const description = describeCall(registry, limits, call, 'code_execution', isRunsRegistry)
-    const described = { ...call, arguments: await argumentsOf(call, description, values, signal), ...description }
-    bytes += utf8Length(JSON.stringify(described))
+    const args = shownArguments(call, description)
+    bytes += utf8Length(JSON.stringify({ ...call, arguments: null, ...description })) + values.heldBytes(args)
     if (bytes > callBytes) {
       const reason = `the sandbox made calls of more than ${callBytes} bytes in one step`
       return { type: 'lost', cause: 'protocol', reason }
     }
-    calls.push(described)
+    calls.push({ ...call, arguments: args, ...description })
   }
   return { ...answer, calls }
 }

@@ -17,7 +17,7 @@ import type { ToolRegistry } from '../tools/registry.js'
 import { refOf, type ValueRef } from '../common/values.js'
 import type { Values } from '../values/values.js'
 import { type ActivityScope, inActivity } from './in-activity.js'
-import { describeAnswer, type Describing } from './describe-answer.js'
+import { describeAnswer, type Describing, lookAtAnswer } from './describe-answer.js'
 import { recordedSteps } from './journal.js'
 import { difference } from './repeated-step.js'
 import { restoreSnapshot } from './snapshots.js'
@@ -114,7 +114,7 @@ async function advance(
     if (taken.input.type === 'cell') cell = taken.input.cell
     const number = (snapshot?.steps ?? 0) + offset + 1
     const repeated = await interruptedAgain(host, session, number, interruptedAfterMs, () => take({ number, ...taken }))
-    const described = await describeAnswer(repeated, describing, outputRoom)
+    const described = await lookAtAnswer(repeated, describing) // what it holds was stored when it was taken
     crashPoint('step.repeated')
     if (described.type === 'lost') return failed(described)
     const reason = difference(answer, described)

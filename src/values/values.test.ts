@@ -80,6 +80,21 @@ describe('hold', () => {
   })
 })
 
+describe('heldBytes', () => {
+  it.each<[string, JsonValue]>([
+    ['in place', { a: ['é', '"', 1e20, -0.5] }],
+    ['elsewhere', 'x'.repeat(5_000)],
+    ['elsewhere, with a preview of long characters', '€'.repeat(5_000)],
+    ['elsewhere, because it looks like a reference', { [valueKey]: { sha256: '', bytes: 0, preview: '' } }],
+  ])('says what hold gives, or a few more, and stores nothing: %s', async (_where, value) => {
+    const bytes = values.heldBytes(value)
+    expect(await readdir(directory)).toEqual([])
+    const held = Buffer.byteLength(JSON.stringify(await values.hold(value, forever)))
+    expect(bytes).toBeGreaterThanOrEqual(held)
+    expect(bytes).toBeLessThanOrEqual(held + 15)
+  })
+})
+
 describe('load', () => {
   const needed = 'the result of get_expenses (call 3 of cell 2)'
   const big = Array.from({ length: 5_000 }, (_, id) => ({ id, text: 'travel' }))

@@ -2,6 +2,7 @@ import { parseChunked } from '@discoveryjs/json-ext'
 import { CellOutput } from '../common/cell-output.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
+import { utf8Length } from '../common/text.js'
 import { type Held, heldElsewhere, isHeldElsewhere, previewCharacters, refOf, type ValueRef } from '../common/values.js'
 import { cutText, jsonPieces } from './json-pieces.js'
 import { neededError } from './needed.js'
@@ -47,6 +48,15 @@ export class Values {
     const json = beginJson(value, this.#inlineBytes)
     if (json.isWhole && !isHeldElsewhere(value)) return value
     return heldElsewhere(await this.#put(value, json, signal))
+  }
+
+  /** Bytes of JSON that {@link hold} would put into a history, or a few more. Stores nothing. */
+  heldBytes(value: JsonValue): number {
+    const { start, isWhole } = beginJson(value, this.#inlineBytes)
+    if (isWhole && !isHeldElsewhere(value)) return utf8Length(start)
+    const [preview = ''] = cutText(start, previewCharacters)
+    const ref = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER, preview }
+    return utf8Length(JSON.stringify(heldElsewhere(ref)))
   }
 
   /**

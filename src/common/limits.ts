@@ -25,8 +25,8 @@ export interface Limits {
   /** Bytes of one tool result, as JSON. What is large is kept outside of the history, and streamed into the sandbox. */
   readonly resultBytes: number
   /**
-   * Bytes of arguments, results and output that the cells of a run, or of a named session, may put into the value store;
-   * its snapshots may take as much again.
+   * Bytes of arguments, results, output and journal that a run, or a named session, may write to the value store; when they
+   * are used up, no cell and no call begins. Snapshots may take as much again.
    */
   readonly storedBytes: number
   /** Bytes of one cell's source. */

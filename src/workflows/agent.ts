@@ -126,11 +126,12 @@ class AgentRun {
   /** Goes on in a fresh history when this one is long enough; then it never returns. */
   async #mayContinue(left: LeftCell | null): Promise<void> {
     if (!(await this.#history.isDue())) return
-    const { plan, counts } = this.#run
+    const { plan, counts, stored } = this.#run
     const { question: _, ...options } = this.#input
     const state: AgentState = {
       plan,
       counts,
+      stored,
       notebook: await handOver(this.notebook),
       conversation: this.#conversation.state,
       serving: this.#serving,

@@ -8,9 +8,10 @@ import type { CallOutcome } from '../common/outcomes.js'
 import type { ToolPlan } from '../common/plan.js'
 import type { DescribedCall } from '../common/steps.js'
 import { fitSummary } from '../common/text.js'
+import { refOf } from '../common/values.js'
 import { toCallOutcome } from './call-outcome.js'
 import { on } from './engine.js'
-import type { Run } from './run.js'
+import { type Run, storeIsUsedUp } from './run.js'
 
 /** Attempts on workers that do not have the tool: they hand the call back, and give it up after ten minutes. */
 const attemptsWithoutTool = 200
@@ -40,6 +41,7 @@ export async function callTool(
   if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller)) return denied(`${call.tool} may not be called by ${callerInWords[caller]}`)
   if (run.quota.calls >= limits.callsPerRun) return denied(`the run has used up its ${limits.callsPerRun} tool calls`)
+  if (storeIsUsedUp(run)) return denied(`the run has used up the ${limits.storedBytes} bytes it may store`)
   run.quota.calls += 1
   run.counts.toolCalls += 1
   try {
@@ -50,7 +52,9 @@ export async function callTool(
       idempotencyKey: callKey(run.identity, position, call.digest),
       arguments: call.arguments,
     }
-    return { status: 'ok', value: await runAsActivity(run, tool, input, call.summary) }
+    const value = await runAsActivity(run, tool, input, call.summary)
+    run.stored.bytes += refOf(value)?.bytes ?? 0
+    return { status: 'ok', value }
   } catch (thrown) {
     return toCallOutcome(thrown, tool)
   }

@@ -47,11 +47,11 @@ export function tooManyCalls(limit: number): CellEnd {
   }
 }
 
-export function tooMuchStored(limit: number): CellEnd {
+export function tooMuchStored(limit: number, sessionKept: boolean): CellEnd {
   return {
     status: 'limit_exceeded',
-    error: `arguments, results and output of this session take more than ${limit} bytes. No more tools can be called in it.`,
-    sessionKept: false,
+    error: `arguments, results and output of this session have used up their ${limit} bytes. It runs no more code and calls no more tools.`,
+    sessionKept,
   }
 }
 

@@ -1,9 +1,14 @@
 import type { CellOutcome } from '../common/outcomes.js'
-import type { Timings } from '../common/plan.js'
 import { joinText } from './engine.js'
 import type { CellRun } from './run-cell.js'
+import type { Run } from './run.js'
+import { payloadBytes } from './stored-bytes.js'
 
 /** An outcome whose output is in place, for whoever reads the result. */
-export async function outcomeOf({ end, output }: CellRun, timings: Timings): Promise<CellOutcome> {
-  return { ...end, output: typeof output === 'string' ? output : await joinText(output, timings) }
+export async function outcomeOf({ end, output }: CellRun, { plan, stored }: Run): Promise<CellOutcome> {
+  if (typeof output === 'string') return { ...end, output }
+  const joined = await joinText(output, plan.timings)
+  // Large output is stored twice more: as the result of the activity, and as that of the program or the execution.
+  stored.bytes += 2 * payloadBytes(joined)
+  return { ...end, output: joined }
 }

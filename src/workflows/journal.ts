@@ -10,7 +10,7 @@ import type {
   StepInput,
 } from '../common/steps.js'
 import { beginning, utf8Length } from '../common/text.js'
-import { refOf, type ValueRef } from '../common/values.js'
+import type { ValueRef } from '../common/values.js'
 
 /** Bytes of recorded steps that are held here; then they are kept elsewhere. */
 const heldBytes = 256 * 1024
@@ -39,7 +39,6 @@ export interface JournalState {
   readonly cells: number
   readonly cellStart: Mark
   readonly snapshot?: Snapshot
-  readonly storedBytes?: number
 }
 
 /** Where the journal stood once. */
@@ -55,7 +54,6 @@ export class Journal {
   #latest: RecordedStep[] = []
   #latestBytes = 0
   #cells = 0
-  #storedBytes = 0
   #cellStart: Mark = { chain: null, latest: 0, cells: 0 }
   /** What the first steps came to; all of them are kept, for the day that it is of no use. */
   #snapshot: Snapshot | undefined
@@ -69,12 +67,6 @@ export class Journal {
     this.#cells = state.cells
     this.#cellStart = state.cellStart
     this.#snapshot = state.snapshot
-    this.#storedBytes = state.storedBytes ?? 0
-  }
-
-  /** Bytes of arguments, results and output that are kept elsewhere, also of steps that were dropped. */
-  get storedBytes(): number {
-    return this.#storedBytes
   }
 
   get length(): number {
@@ -128,7 +120,6 @@ export class Journal {
     const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
     const step = { ...taken, answer: recorded, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
     this.#latest.push(step)
-    this.#storedBytes += storedBytesOf(taken.input, answer)
     this.#latestBytes += utf8Length(JSON.stringify(counted(step)))
     if (taken.input.type === 'cell') this.#cells += 1
   }
@@ -167,12 +158,7 @@ export class Journal {
       this.#latest = []
       this.#latestBytes = 0
     }
-    const state = {
-      chain: this.#chain,
-      cells: this.#cells,
-      cellStart: this.#cellStart,
-      storedBytes: this.#storedBytes,
-    }
+    const state = { chain: this.#chain, cells: this.#cells, cellStart: this.#cellStart }
     return this.#snapshot === undefined ? state : { ...state, snapshot: this.#snapshot }
   }
 }
@@ -190,15 +176,4 @@ function counted({ now, input, answer, interruptedAfterMs }: RecordedStep): Reco
     answer: answer.type === 'ended' ? answer : { ...answer, calls },
     ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
   }
-}
-
-/** Bytes of what a step was given and what it answered, of what is kept elsewhere. */
-function storedBytesOf(input: StepInput, answer: AdvanceAnswer): number {
-  const given = input.type === 'results' ? input.results.map(({ outcome }) => outcome) : []
-  const held = [
-    ...given.map((outcome) => (outcome.status === 'ok' ? outcome.value : null)),
-    ...(answer.type === 'suspended' ? answer.calls.map((call) => call.arguments) : []),
-    'output' in answer ? answer.output : null,
-  ]
-  return held.reduce<number>((sum, value) => sum + (refOf(value)?.bytes ?? 0), 0)
 }

@@ -167,7 +167,7 @@ export class OwnedSession {
     this.#current = id
     run.quota.calls = 0
     try {
-      return await this.#cells.run(async () => outcomeOf(await runCell(run, notebook, source), run.plan.timings))
+      return await this.#cells.run(async () => outcomeOf(await runCell(run, notebook, source), run))
     } catch (thrown) {
       if (isCancellation(thrown)) throw this.#closed()
       // The engine failed in the middle of a cell; the next one starts from the state before it.

@@ -21,12 +21,12 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
   return neverHang(async () => {
     describeInMemo(input.source)
     const run = await startRun(input, state)
-    const { plan, counts } = run
+    const { plan, counts, stored } = run
     const history = new FreshHistory(run)
     const mayContinue = async (cell: CellState): Promise<void> => {
       if (!(await history.isDue())) return
       const { source: _, ...rest } = input
-      const next: ProgramState = { plan, counts, notebook: await handOver(notebook), cell }
+      const next: ProgramState = { plan, counts, stored, notebook: await handOver(notebook), cell }
       await continueRun<typeof program>({ ...rest, source: '' }, next)
     }
     const notebook = openNotebook(run, { hasMoreCells: false, mayContinue, state: state?.notebook })
@@ -36,7 +36,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       resumeCalls(run, notebook, state.notebook.openCalls.waiting)
       return resumeCell(run, notebook, state.cell)
     })
-    const outcome = await outcomeOf(ended, run.plan.timings)
+    const outcome = await outcomeOf(ended, run)
     recordOutcome(outcome.status)
     return { outcome, ...counts }
   })

@@ -17,7 +17,7 @@ import type { CellState } from './cell-state.js'
 import { beginIdle, type Notebook, untilWoken } from './notebook.js'
 import type { CallOfCell, OpenCalls, Record } from './open-calls.js'
 import { PrintedOutput } from './printed-output.js'
-import { type Run, showProgress } from './run.js'
+import { type Run, showProgress, storeIsUsedUp } from './run.js'
 
 /** How a cell ended, and what it printed. */
 export interface CellRun {
@@ -27,9 +27,10 @@ export interface CellRun {
 
 /** Runs one cell to its end: advance, serve the calls, advance with what has arrived. */
 export async function runCell(run: Run, notebook: Notebook, source: Held<string>): Promise<CellRun> {
-  const { sourceBytes, cellTotalSeconds } = run.plan.limits
+  const { sourceBytes, cellTotalSeconds, storedBytes } = run.plan.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
   if (bytes > sourceBytes) return { end: tooLarge(bytes, sourceBytes), output: '' }
+  if (storeIsUsedUp(run)) return { end: tooMuchStored(storedBytes, true), output: '' }
   notebook.alarm.clear()
   run.counts.cells += 1
   const cell: CellState = {
@@ -102,8 +103,8 @@ async function toItsEnd(
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt }
       const broken =
-        calls.length > 0 && session.storedBytes > limits.storedBytes
-          ? tooMuchStored(limits.storedBytes)
+        calls.length > 0 && storeIsUsedUp(run)
+          ? tooMuchStored(limits.storedBytes, false)
           : brokenSuspension(answer, openCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
       if (broken) {
         // But for what is stored, the runner lets none of this happen; only code that got hold of it does.

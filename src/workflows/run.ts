@@ -6,6 +6,7 @@ import type { ModelReply } from '../common/messages.js'
 import type { RunPlan, ToolPlan } from '../common/plan.js'
 import { planRun } from './engine.js'
 import { Slots } from './slots.js'
+import type { StoredBytes } from './stored-bytes.js'
 
 type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
 
@@ -17,6 +18,8 @@ export interface Run {
   readonly counts: MutableCounts
   /** Tool calls that count towards `callsPerRun`: of a session, those of the current execution. */
   readonly quota: { calls: number }
+  /** By cells, calls and the journal. */
+  readonly stored: StoredBytes
   /** One for each tool activity that may be under way. */
   readonly slots: Slots
 }
@@ -25,6 +28,8 @@ export interface Run {
 export interface RunState {
   readonly plan: RunPlan
   readonly counts: RunCounts
+  /** Absent in histories from before it was carried over. */
+  readonly stored?: StoredBytes
 }
 
 /** @param state of the same run before it went on in this history */
@@ -37,8 +42,14 @@ export async function startRun(options: RunOptions, state?: RunState): Promise<R
     tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
     counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 }) },
     quota: { calls: state?.counts.toolCalls ?? 0 },
+    stored: { bytes: state?.stored?.bytes ?? 0 },
     slots: new Slots(plan.limits.callsInFlight),
   }
+}
+
+/** Nothing more may be put into the value store: no cell and no call begins. */
+export function storeIsUsedUp({ stored, plan }: Run): boolean {
+  return stored.bytes >= plan.limits.storedBytes
 }
 
 export function countReply(run: Run, { usage, costUsd }: ModelReply): void {

@@ -7,12 +7,13 @@ import { fitSummary, plural } from '../common/text.js'
 import { advanceSession, appendJournal, closeSession, interruptSession, openSession, parkSession } from './engine.js'
 import { Interruption } from './interruption.js'
 import { hostIsGone, isFenced } from './host-failure.js'
-import { Journal } from './journal.js'
+import { Journal, type JournalState } from './journal.js'
 import type { Run } from './run.js'
 import type { SessionState } from './session-state.js'
 import { Snapshots } from './snapshots.js'
 import { sessionTools } from './session-tools.js'
 import { notBegun, summaryOf } from './step-summary.js'
+import { counted, payloadBytes, referredBytes, type StoredBytes } from './stored-bytes.js'
 
 /** Changes that old histories do not know of. */
 const patches = {
@@ -29,6 +30,7 @@ const rebuildsPerStep = 2
 /** The workflow's side of one sandbox session: steps go in, answers come out, whatever happens to the sandbox. */
 export class Session {
   readonly #plan: RunPlan
+  readonly #stored: StoredBytes
   readonly #startedAt: number
   #answeredAt: number | undefined
   readonly #journal: Journal
@@ -50,6 +52,7 @@ export class Session {
   /** @param state of the same session in an earlier run of the chain */
   constructor(run: Run, state?: SessionState) {
     this.#plan = run.plan
+    this.#stored = run.stored
     const { workflowId, firstExecutionRunId } = run.identity
     const id = digestOf([workflowId, firstExecutionRunId]).slice(0, 20)
     this.#startedAt = state?.startedAt ?? Date.now()
@@ -60,11 +63,6 @@ export class Session {
     this.#answeredAt = state?.answeredAt
     this.#journal = new Journal(state?.journal)
     this.#snapshots = new Snapshots(run.plan, this.#journal, state?.snapshots)
-  }
-
-  /** Bytes that its cells have put into the value store. */
-  get storedBytes(): number {
-    return this.#journal.storedBytes
   }
 
   /** Where its sandbox stands. The backend is the real one as soon as there was a sandbox. */
@@ -97,7 +95,7 @@ export class Session {
         this.#answeredAt = Date.now()
         // Its code has had it: if it goes on all the same, it caught it.
         if (answer.interruptedAfterMs !== undefined) this.interruption.clear()
-        if (this.#journal.isLarge) await this.#journal.keep(appendJournal(this.#plan.timings))
+        if (this.#journal.isLarge) await this.#keepJournal()
         return answer
       }
       await this.#leave(answer)
@@ -167,7 +165,7 @@ export class Session {
     if (this.#snapshots.underWay) await this.#snapshots.underWay
     await this.#parked
     await this.#keeping
-    const journal = await this.#journal.keep(appendJournal(this.#plan.timings))
+    const journal = await this.#keepJournal()
     return {
       ref: this.#ref,
       hostQueue: this.#hostQueue ?? null,
@@ -178,6 +176,10 @@ export class Session {
       journal,
       snapshots: this.#snapshots.state,
     }
+  }
+
+  #keepJournal(): Promise<JournalState> {
+    return this.#journal.keep(counted(this.#stored, appendJournal(this.#plan.timings)))
   }
 
   async #attempt(step: Step, outputRoom: number): Promise<AdvanceAnswer> {
@@ -253,10 +255,11 @@ export class Session {
   async #send(input: Omit<AdvanceInput, 'session'>, summary: string): Promise<AdvanceAnswer> {
     const { timings } = this.#plan
     const limits = stepLimits(this.#plan.limits)
-    const hostQueue = this.#hostQueue ?? ''
     try {
       const given = { session: this.#ref, ...sessionTools(this.#plan, this.#hasStubs), limits, ...input }
-      const answer = await advanceSession(given, hostQueue, timings, summary)
+      this.#stored.bytes += payloadBytes(given)
+      const answer = await advanceSession(given, this.#hostQueue ?? '', timings, summary)
+      this.#stored.bytes += payloadBytes(answer) + referredBytes(answer)
       this.#hasStubs = true
       return answer
     } catch (thrown) {

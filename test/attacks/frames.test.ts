@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type HostileFamily,
@@ -11,6 +10,7 @@ import {
 import { describeDocker } from '../support/docker.js'
 import { describeGvisor, gvisorRuntime, missingFromDaemon } from '../support/gvisor.js'
 import { Random } from '../support/random.js'
+import { storedFiles } from '../support/stored-files.js'
 import { tool } from '../support/tools.js'
 import type { StackOptions } from '../support/stack.js'
 import { SessionScene } from '../sessions/session-scene.js'
@@ -221,16 +221,35 @@ type(runner)._saving = lambda self: Saver()`
   it('M6 what a run puts into the value store has an end', async () => {
     const source =
       'for n in range(100): suspend(*(call(1 + n * 4 + each, "echo", text=f"{n} {each} " * 30_000) for each in range(4)))'
+    const before = storedFiles(arena.stack).bytes
     const { outcome } = await arena.attack(takeover + source, { cellSeconds: 60, storedBytes: 5_000_000 })
     expect(outcome).toMatchObject({
       status: 'limit_exceeded',
-      error: expect.stringMatching(/^arguments, results and output of this session take more than 5000000 bytes/),
+      error: expect.stringMatching(/^arguments, results and output of this session have used up their 5000000 bytes/),
     })
-    expect(called).toBeLessThan(100)
+    // Ten suspensions of 480,044 bytes; the eleventh, of 600,044, goes over the limit, and none of its calls is begun.
+    expect(called).toBe(40)
+    const stored = storedFiles(arena.stack).bytes - before
+    expect(stored).toBeGreaterThanOrEqual(10 * 480_044 + 600_044)
+    expect(stored).toBeLessThan(10 * 480_044 + 600_044 + 20_000)
+  })
+
+  it('M6 calls of more bytes than one step may carry are not stored', async () => {
+    const before = storedFiles(arena.stack).bytes
+    const { outcome } = await arena.attack(
+      `${takeover}suspend(*(call(1 + n, "echo", text=f"{n} " * (20_000 if n < 10 else 700)) for n in range(900)))`,
+      { cellSeconds: 60 },
+    )
+    expect(outcome).toMatchObject({
+      status: 'lost',
+      error: expect.stringMatching(/^the sandbox made calls of more than/),
+    })
+    expect(storedFiles(arena.stack).bytes - before).toBeLessThan(20_000)
+    expect(called).toBe(0)
   })
 
   it('M6 a suspension that makes too many calls stores none of them', async () => {
-    const before = readdirSync(arena.stack.valuesDirectory, { recursive: true }).length
+    const before = storedFiles(arena.stack).files
     const { outcome } = await arena.attack(
       `${takeover}suspend(*(call(1 + n, "echo", text=f"{n} " * 2_000) for n in range(200)))`,
       { cellSeconds: 60, callsPerCell: 100 },
@@ -239,7 +258,7 @@ type(runner)._saving = lambda self: Saver()`
       status: 'limit_exceeded',
       error: expect.stringMatching(/^more than 100 tool calls/),
     })
-    expect(readdirSync(arena.stack.valuesDirectory, { recursive: true }).length - before).toBeLessThan(10)
+    expect(storedFiles(arena.stack).files - before).toBeLessThan(10)
     expect(called).toBe(0)
   })
 

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { call, code, text, turn } from '../support/script.js'
+import { answerResult, call, code, text, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
 import { Barrier, tool } from '../support/tools.js'
+
+/** Enough for four results of `large`; a history is short. */
+const limits = { storedBytes: 2_000_000, historyEvents: 100 }
+
+/** Results of 500,000 bytes of JSON, all of them different, and others of few; how many of the large ones were asked for. */
+function tools() {
+  let calls = 0
+  const large = tool('large', () => String((calls += 1)).padEnd(499_998, '.'))
+  return { large, small: tool('small', () => null), calls: () => calls }
+}
 
 describe('over a limit of the run:', () => {
   it('turns', async () => {
@@ -28,6 +38,41 @@ describe('over a limit of the run:', () => {
     const stack = await Stack.start({ tools: [work], limits: { callsInFlight: 2 } })
     expect(await stack.run(source)).toMatchObject({ outcome: { status: 'ok', output: 'all\n' }, toolCalls: 6 })
     expect(most).toBe(2)
+  })
+
+  it('storedBytes, of direct calls and of cells, also in the fresh histories of a run', async () => {
+    const { large, small, calls } = tools()
+    const cell = (n: number) => turn(code(`await large(n=${n})\nfor n in range(8): await small(n=n)\nprint("done")`))
+    const script = [
+      turn(call('large')),
+      cell(1),
+      cell(2),
+      cell(3),
+      turn(call('large')),
+      turn(code('print("nothing but a print")')),
+      answerResult,
+    ]
+    const stack = await Stack.start({ script, tools: [large, small], limits })
+    expect(await stack.ask()).toMatchObject({
+      answer: expect.stringMatching(/^\[limit_exceeded\] arguments, results and/),
+    })
+    expect(calls()).toBe(4)
+    expect((await stack.chain()).length).toBeGreaterThan(1)
+    expect(JSON.stringify(stack.api.requests.at(5)?.body)).toContain(
+      '[denied] the run has used up the 2000000 bytes it may store',
+    )
+  })
+
+  it('storedBytes, of a program that goes on in fresh histories in the middle of its cell', async () => {
+    const { large, small, calls } = tools()
+    const stack = await Stack.start({ tools: [large, small], limits })
+    const source = 'for n in range(10):\n  await large(n=n)\n  for m in range(8): await small(m=m)'
+    expect((await stack.run(source)).outcome).toMatchObject({
+      status: 'limit_exceeded',
+      error: expect.stringMatching(/^arguments, results and output of this session have used up their 2000000 bytes/),
+    })
+    expect(calls()).toBe(4)
+    expect((await stack.chain()).length).toBeGreaterThan(1)
   })
 
   it('cellTotalSeconds, and the model is told what to do', async () => {

@@ -1,10 +1,23 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient } from '../../src/client/index.js'
+import { storedFiles } from '../support/stored-files.js'
 import { connectClient } from '../support/temporal.js'
 import { tool } from '../support/tools.js'
 import { SessionScene } from './session-scene.js'
 
 const echo = tool('echo', ({ value }) => value)
+
+/** A tool whose results are 500,000 bytes of JSON each, all of them different. */
+function largeTool() {
+  const calls: number[] = []
+  const large = tool('large', () => String(calls.push(calls.length)).padEnd(499_998, '.'))
+  return { large, calls }
+}
+
+const full = {
+  status: 'limit_exceeded',
+  error: expect.stringMatching(/^arguments, results and output of this session have used up their 2000000 bytes/),
+}
 
 it('callsPerRun counts anew with each execution: it is a run of its own to who makes it', async () => {
   const scene = await SessionScene.start({ tools: [echo], limits: { callsPerRun: 2 } })
@@ -24,6 +37,85 @@ it('what an execution prints comes whole, as far as it is captured: no model rea
   const scene = await SessionScene.start({ limits })
   expect(await scene.printed('print("x" * 20_000)')).toBe(`${'x'.repeat(20_000)}\n`)
   expect(await scene.printed('print("x" * 50_000)')).toMatch(/^x+\n\[\.\.\. \d+ characters cut \.\.\.\]\nx+\n$/)
+  await scene.close()
+})
+
+it('storedBytes counts over all executions: what tools gave', async () => {
+  const { large, calls } = largeTool()
+  const scene = await SessionScene.start({ tools: [large], limits: { storedBytes: 2_000_000 } })
+  for (let execution = 1; execution <= 3; execution += 1) {
+    expect(await scene.printed('value = await large()\nprint(len(value))')).toBe('499998\n')
+  }
+  // The fourth result uses the limit up; its code makes one call more.
+  const { outcome } = await scene.execute('value = await large()\nawait large()')
+  expect(outcome).toMatchObject({ ...full, sessionKept: false })
+  for (const source of ['await large()', 'print(1)']) {
+    expect((await scene.execute(source)).outcome).toMatchObject({ ...full, sessionKept: true, output: '' })
+  }
+  expect(calls).toHaveLength(4)
+  expect(storedFiles(scene.stack).bytes).toBeLessThan(2_000_000 + 1_000)
+  await scene.close()
+})
+
+it('storedBytes counts over all executions: arguments of calls', async () => {
+  const none = tool('none', () => null)
+  const scene = await SessionScene.start({ tools: [none], limits: { storedBytes: 2_000_000 } })
+  // As JSON, 250,000 bytes each.
+  const twice = (first: string) =>
+    `for second in "12": print(await none(text=("${first}" + second).ljust(249_989, ".")))`
+  for (const first of ['a', 'b', 'c']) expect(await scene.printed(twice(first))).toBe('None\nNone\n')
+  expect((await scene.execute(twice('d'))).outcome).toMatchObject({ ...full, sessionKept: false, output: 'None\n' })
+  expect((await scene.execute('print(1)')).outcome).toMatchObject({ ...full, sessionKept: true })
+  expect(storedFiles(scene.stack).bytes).toBeLessThan(2_000_000 + 1_000)
+  await scene.close()
+})
+
+it('storedBytes counts over all executions: what they print, without any call', async () => {
+  const scene = await SessionScene.start({ limits: { storedBytes: 2_000_000 } })
+  // As JSON, 200,003 bytes each.
+  const print = (first: number) => `print("${first}".ljust(100_000, ".") + "é" * 50_000)`
+  for (let execution = 1; execution <= 10; execution += 1) {
+    expect(await scene.printed(print(execution))).toHaveLength(150_001)
+  }
+  const { outcome } = await scene.execute(print(11))
+  expect(outcome).toEqual({ ...full, sessionKept: true, output: '' })
+  expect(storedFiles(scene.stack).bytes).toBeLessThan(2_000_000 + 1_000)
+  expect(await scene.stack.ptc.sessions.show(scene.name)).toMatchObject({ cells: 10 })
+  await scene.close()
+})
+
+it('storedBytes counts large output three times: it is a result of two payloads as well', async () => {
+  const scene = await SessionScene.start({ limits: { storedBytes: 2_000_000 } })
+  // As JSON, 300,004 bytes each.
+  const print = (first: number) => `print("${first}." + "é" * 149_999)`
+  for (let execution = 1; execution <= 3; execution += 1) {
+    expect(await scene.printed(print(execution))).toHaveLength(150_002)
+  }
+  expect((await scene.execute(print(4))).outcome).toMatchObject(full)
+  const { bytes } = storedFiles(scene.stack)
+  expect(bytes).toBeGreaterThan(3 * 3 * 300_000)
+  expect(bytes).toBeLessThan(3 * 3 * 300_000 + 5_000)
+  await scene.close()
+})
+
+it.each([
+  { callsInFlight: 1, most: 4 },
+  { callsInFlight: 3, most: 6 },
+])('storedBytes ends the calls of one suspension, $callsInFlight at a time', async ({ callsInFlight, most }) => {
+  const { large, calls } = largeTool()
+  const scene = await SessionScene.start({ tools: [large], limits: { storedBytes: 2_000_000, callsInFlight } })
+  const { outcome } = await scene.execute(`
+import asyncio
+results = await asyncio.gather(*(large(n=n) for n in range(100)), return_exceptions=True)
+refused = [each for each in results if not isinstance(each, str)]
+print(len(results) - len(refused), {type(each).__name__ for each in refused}, refused[-1])
+`)
+  const denied = 'the run has used up the 2000000 bytes it may store'
+  expect(outcome).toEqual({ status: 'ok', output: `${calls.length} {'ToolDenied'} ${denied}\n` })
+  expect(calls.length).toBeGreaterThanOrEqual(4)
+  expect(calls.length).toBeLessThanOrEqual(most)
+  expect((await scene.execute('print(1)')).outcome).toMatchObject(full)
+  expect(storedFiles(scene.stack).bytes).toBeLessThan(most * 500_000 + 1_000)
   await scene.close()
 })
 

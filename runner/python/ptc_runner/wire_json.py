@@ -6,8 +6,9 @@ decoders are made before any program runs, and hold their methods themselves.
 
 import json
 
-EXACT = 2**53  # the host reads numbers as 64-bit floats: a larger integer arrives as another one
-EXACT_DIGITS = 17
+EXACT = 2**53  # the host reads numbers as 64-bit floats: most larger integers arrive as another one
+EXPONENT = 10**21  # from here on the host writes an exponent: the integer would come back as a float
+LONGEST = len(str(-EXPONENT))  # so that no text of many digits is converted
 
 
 def _bound(maker, *names):
@@ -18,11 +19,17 @@ def _bound(maker, *names):
 
 
 def _exact(digits):
-    value = int(digits) if len(digits) <= EXACT_DIGITS else None
-    if value is None or abs(value) > EXACT:
+    value = int(digits) if len(digits) <= LONGEST else None
+    if value is None or abs(value) > EXACT and not _is_written_alike(value):
         shown = digits if len(digits) <= 40 else f"of {len(digits)} digits"
         raise TypeError(f"the integer {shown} is beyond 2**53 and would lose digits, pass it as a string")
     return value
+
+
+def _is_written_alike(value):
+    """Does the host write these digits for its float, as in a result? JavaScript writes the shortest, then zeros."""
+    shortest, _, _ = repr(float(value)).partition("e")
+    return abs(value) < EXPONENT and shortest.replace(".", "").rstrip("0") == str(value).rstrip("0")
 
 
 dumps = _bound(json.JSONEncoder(allow_nan=False), "default", "iterencode").encode

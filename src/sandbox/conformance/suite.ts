@@ -9,6 +9,7 @@ import { type CaseDefinition, type Claims, Scene } from './scene.js'
 import { stepCases } from './step-cases.js'
 import { threadCases } from './thread-cases.js'
 import { timeCases } from './time-cases.js'
+import { valueCases } from './value-cases.js'
 import { plantedSecret, wallCases } from './wall-cases.js'
 import type { SandboxBackend } from '../backend.js'
 
@@ -41,6 +42,7 @@ const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]
   ['an event loop', threadCases],
   ['cells', cellCases],
   ['ordinary Python', pythonCases],
+  ['ordinary Python', valueCases],
   ['cells over a limit', limitCases],
   ['steps', stepCases],
   ['a program that is run again', repeatCases],

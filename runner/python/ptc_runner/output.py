@@ -12,6 +12,8 @@ from .channel import EMBEDDED
 from .own_process import is_forked
 
 EMBEDDED_FILE = "/dev/output"  # made by inside.mjs, which counts it to no quota
+# What the three descriptors of an embedded interpreter are, as a link; there they are devices of the protocol's streams.
+EMBEDDED_DEVICES = {"/dev/stdin": os.devnull, "/dev/stdout": EMBEDDED_FILE, "/dev/stderr": EMBEDDED_FILE}
 CHUNK = 1 << 20
 PIECE_SECONDS = 0.25  # a long-running cell shows what it prints so often
 PIECE_CHARACTERS = 4_000
@@ -41,6 +43,10 @@ class Output:
         os.close(null)
         os.dup2(self.file, 1)
         os.dup2(self.file, 2)
+        if EMBEDDED:
+            for path, target in EMBEDDED_DEVICES.items():
+                os.unlink(path)
+                os.symlink(target, path)
         sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.FileIO(0, closefd=False))
         # Under both names: `sys.stdout = sys.__stdout__` is how a program ends a redirection of its own.
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = [

@@ -1,45 +1,9 @@
 import assert from 'node:assert/strict'
-import { expectAnswer, expectError } from './expectations.js'
+import { expectError } from './expectations.js'
 import type { CaseDefinition } from './scene.js'
 
 /** Ordinary Python that a sandbox must run as CPython does. What stays different is listed in docs/python.md. */
 export const pythonCases: readonly CaseDefinition[] = [
-  {
-    name: 'prints to descriptors and to the original streams',
-    async run(scene) {
-      const source = `
-import os, sys
-own = sys.stdout
-sys.stdout = sys.__stdout__
-print("stdout restored")
-print("__stdout__", file=sys.__stdout__)
-print("__stderr__", file=sys.__stderr__)
-os.write(1, b"descriptor 1\\n")
-os.write(2, b"descriptor 2\\n")
-print(sys.stdout is own)
-`
-      const notebook = await scene.notebook()
-      assert.equal(
-        expectAnswer((await notebook.run(source)).final, 'completed').output,
-        'stdout restored\n__stdout__\n__stderr__\ndescriptor 1\ndescriptor 2\nTrue\n',
-      )
-    },
-  },
-  {
-    name: 'finds the end of file on its standard input',
-    async run(scene) {
-      const source = `
-import sys
-try:
-    input("name? ")
-except EOFError as error:
-    print(error)
-print(repr(sys.stdin.read()), repr(open(0, closefd=False).read()))
-`
-      const notebook = await scene.notebook()
-      assert.equal((await notebook.run(source)).output, "name? EOF when reading a line\n'' ''\n")
-    },
-  },
   {
     name: 'ends at a breakpoint, as a program without a terminal does',
     async run(scene) {

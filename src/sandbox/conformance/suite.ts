@@ -7,6 +7,7 @@ import { pythonCases } from './python-cases.js'
 import { repeatCases } from './repeat-cases.js'
 import { type CaseDefinition, type Claims, Scene } from './scene.js'
 import { stepCases } from './step-cases.js'
+import { streamCases } from './stream-cases.js'
 import { threadCases } from './thread-cases.js'
 import { timeCases } from './time-cases.js'
 import { valueCases } from './value-cases.js'
@@ -42,6 +43,7 @@ const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]
   ['an event loop', threadCases],
   ['cells', cellCases],
   ['ordinary Python', pythonCases],
+  ['ordinary Python', streamCases],
   ['ordinary Python', valueCases],
   ['cells over a limit', limitCases],
   ['steps', stepCases],

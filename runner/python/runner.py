@@ -10,6 +10,8 @@ authority: whatever it says is checked again by the host, because the code it ru
                what is the same when a program is run again: time, random numbers, the order of sets of tasks
   replaced.py  what stands for functions of `time` and `os`, and behaves as builtin functions do
   wire_json.py JSON that the program can't change
+  own_builtins.py
+               Python's own builtins where the library needs them
   tools.py     the tools as async functions
   values.py    values that come in pieces
   cell.py      compile and run one cell, readable tracebacks, hints; more of those in hints.py

@@ -8,9 +8,12 @@ import traceback
 import types
 import warnings
 import weakref
-from inspect import CO_COROUTINE, CORO_CREATED, getcoroutinestate, iscoroutine  # so the program can't replace them
+from builtins import compile  # from here on: names that the program may replace
+from inspect import CO_COROUTINE, CORO_CREATED, getcoroutinestate, iscoroutine
 from itertools import takewhile
 from traceback import StackSummary, TracebackException
+
+from .own_builtins import own_builtins
 
 RUNNER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 ERROR_CHARACTERS = 8_000
@@ -63,9 +66,10 @@ def is_async(code):
 def explain(error):
     """A traceback with the cell's lines only: the runner's and asyncio's say nothing to the reader."""
     try:
-        report = TracebackException.from_exception(error)
-        _keep_cells(report, set())
-        text = "".join(report.format()).rstrip()
+        with own_builtins():  # newer Pythons import where they make one
+            report = TracebackException.from_exception(error)
+            _keep_cells(report, set())
+            text = "".join(report.format()).rstrip()
     except Exception as problem:  # hostile __str__, __cause__ loops: never let explaining fail the session
         text = f"{type(error).__name__} (no traceback: {type(problem).__name__})"
     if len(text) > ERROR_CHARACTERS:

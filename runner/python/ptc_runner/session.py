@@ -8,6 +8,7 @@ import random
 import sys
 import time
 from asyncio import all_tasks, get_running_loop, set_event_loop  # from here on: names that the program may replace
+from builtins import eval, exec
 from gc import collect
 
 from . import forked, hints, program_time, randomness, tools
@@ -18,6 +19,7 @@ from .errors import CellStop, Closed
 from .last_step import LastStep
 from .loop import Loop, Policy, set_event_loop_policy
 from .output import Output
+from .own_builtins import import_late
 from .own_process import is_program
 from .suspension import CLEANUP_SECONDS, Suspension
 from .values import Values
@@ -108,9 +110,7 @@ class Session:
         self.timer.begin()
 
     def _saving(self):
-        from . import saving  # few sandboxes need it, and it brings pickle
-
-        return saving
+        return import_late("ptc_runner.saving")  # few sandboxes need it, and it brings pickle
 
     def _receive(self, must_read):
         while True:

@@ -3,6 +3,7 @@
 import re
 
 from .errors import CellStop
+from .own_builtins import import_late
 from .wire_json import dumps, loads
 
 # Python gives all characters of a text the width of its widest: one emoji would make the text of a whole value four
@@ -15,13 +16,8 @@ class Incoming:
     """One value on its way; `value` once all of it is here."""
 
     def __init__(self):
-        try:  # not by way of hashlib, whose names the program may replace
-            from _hashlib import openssl_sha256 as sha256  # brings OpenSSL, half a megabyte that most sandboxes never need
-        except ImportError:  # Pyodide
-            from _sha2 import sha256
-
         self.pieces = []
-        self.digest = sha256()
+        self.digest = _sha256()
         self.count = 0
         self.characters = 0
         self.whole = False
@@ -142,6 +138,14 @@ class Values:
         for incoming in held:
             incoming.give_up(TOO_LARGE)
         return bool(held)
+
+
+def _sha256():
+    """Not by way of hashlib, whose names the program may replace. OpenSSL takes memory that most sandboxes never need."""
+    try:
+        return import_late("_hashlib").openssl_sha256()
+    except ImportError:  # Pyodide
+        return import_late("_sha2").sha256()
 
 
 def _escaped(match):

@@ -1,10 +1,11 @@
 """JSON as the runner reads and writes it, whatever the program does to the module `json`.
 
-A program may replace `json.dumps` or a method of its classes (`mock.patch`, `functools.partial`). The runner's encoder and
-decoders are made before any program runs, and hold their methods themselves.
+A program may replace `json.dumps`, a function of `json.encoder` or a method of its classes (`mock.patch`). The runner's
+decoders are made before any program runs, and hold their methods themselves; its encoder is the one in C below them all.
 """
 
 import json
+from json.encoder import c_make_encoder, encode_basestring_ascii
 
 EXACT = 2**53  # the host reads numbers as 64-bit floats: most larger integers arrive as another one
 EXPONENT = 10**21  # from here on the host writes an exponent: the integer would come back as a float
@@ -32,6 +33,15 @@ def _is_written_alike(value):
     return abs(value) < EXPONENT and shortest.replace(".", "").rstrip("0") == str(value).rstrip("0")
 
 
-dumps = _bound(json.JSONEncoder(allow_nan=False), "default", "iterencode").encode
+_refuse = json.JSONEncoder().default  # raises TypeError for what is no JSON
+
+
+def dumps(value):
+    """JSON in ASCII. Raises TypeError, or ValueError for a NaN, an infinity and what contains itself."""
+    containers = {}  # that are being written
+    encoder = c_make_encoder(containers, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
+    return "".join(encoder(value, 0))
+
+
 loads = _bound(json.JSONDecoder(), "raw_decode").decode  # text only
 loads_exact = _bound(json.JSONDecoder(parse_int=_exact), "raw_decode").decode  # refuses what the host can't read exactly

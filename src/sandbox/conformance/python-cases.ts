@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { expectError } from './expectations.js'
+import { echo } from './notebook.js'
 import type { CaseDefinition } from './scene.js'
 
 /** Ordinary Python that a sandbox must run as CPython does. What stays different is listed in docs/python.md. */
@@ -23,17 +24,28 @@ from decimal import Decimal
 from unittest import mock
 json.dumps = functools.partial(json.dumps, ensure_ascii=False)
 json.loads = functools.partial(json.loads, parse_float=Decimal)
-def broken(*_, **__): raise AssertionError("the runner used what the program replaced")
+json.encoder.encode_basestring_ascii = json.encoder.c_make_encoder = json.encoder.encode_basestring
+def broken(*_, **__): raise AssertionError("the program replaced it")
 names = """os.read os.write os.fstat os.pread os.ftruncate os.dup2 os.getpid time.time time.monotonic time.sleep gc.collect
     inspect.iscoroutine inspect.getcoroutinestate traceback.TracebackException traceback.format_exception
     warnings.showwarning warnings.formatwarning json.JSONEncoder.encode json.JSONEncoder.iterencode json.JSONEncoder.default
-    json.JSONDecoder.decode json.JSONDecoder.raw_decode builtins.print builtins.open builtins.input""".split()
+    json.JSONDecoder.decode json.JSONDecoder.raw_decode builtins.print builtins.open builtins.input
+    builtins.eval builtins.exec builtins.compile builtins.__import__""".split()
 patches = [mock.patch(name, broken) for name in names]
 say = print
 for patch in patches: patch.start()
-say((await get("é", b=0.5))["b"] + 0.5)
+say((await get("é", b=0.5))["b"] + 0.5, len(await get("large")))
 `
-      assert.equal((await notebook.run(patched)).output, '1.0\n')
+      const large = notebook.keep('é'.repeat(10_000))
+      const { output } = await notebook.run(patched, (call) =>
+        call.arguments['a'] === 'large' ? { status: 'ok', value: large } : echo(call),
+      )
+      assert.equal(output, '1.0 10000\n')
+      const { host, session, step, limits } = notebook
+      const wanted = { limits, bytes: 1_000_000, seconds: 60 }
+      const signal = AbortSignal.timeout(60_000)
+      const snapshot = await host.snapshot(session, step, wanted, { attempt: 1, signal })
+      assert.deepEqual(snapshot, { type: 'no_snapshot', reason: 'AssertionError: the program replaced it' })
       expectError((await notebook.run('say("é")\n1 / 0')).final, /line 2, in <module>[^]*ZeroDivisionError/)
       const restore = 'for patch in patches: patch.stop()\nprint("restored")'
       assert.equal((await notebook.run(restore)).output, 'restored\n')

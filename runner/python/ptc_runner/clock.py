@@ -28,6 +28,7 @@ class ProgramClock:
     def __init__(self):
         self.origin = 0  # microseconds since the epoch when the session began
         self.now = 0  # what `time` and `datetime` read
+        self.looks = 0  # of the cell at `now`
         self.loop = 0  # what timers go by: the time waited, for threads, processes and sockets too
         self.loop_at_answer = 0  # from then on the host measures what is waited
         self.ahead = 0.0  # seconds that a monotonic clock must be ahead of the real one not to be behind `now`
@@ -85,6 +86,7 @@ class ProgramClock:
     def read(self):
         """Microseconds since the epoch."""
         self.now += 1
+        self.looks += 1
         return self.origin + self.now
 
     def read_loop(self):

@@ -52,7 +52,7 @@ class SuspendingSelector:
             self.session.suspend(timeout, self, waits_locally)
             return []
         if is_long and not waits_locally and has_threads():
-            # A thread of a pool that has taken its work this moment looks idle until it runs again.
+            # A thread of a pool that has taken its work this moment, and has not begun it, looks idle.
             if events := self._ready(SECOND_LOOK):
                 return events
             waits_locally = self._has_local_work()
@@ -94,26 +94,37 @@ class SuspendingSelector:
         if EMBEDDED:
             return False
         is_watching = len(self.real.get_map()) > self.own or not WAKING.isdisjoint(self.handled)
-        return self.jobs > 0 or is_watching or count_busy_threads() > 0
+        return self.jobs > 0 or is_watching or bool(busy_threads())
 
 
 def has_threads():
     return not EMBEDDED and len(_current_frames()) > 1
 
 
-def count_busy_threads():
-    """Other threads than this one, without those of thread pools that have nothing to do.
+def busy_threads():
+    """The numbers of other threads than this one, without those of thread pools that have nothing to do.
 
-    A thread of a ThreadPoolExecutor that waits for work is in `_worker` itself; one that has work is in a function that
-    was called from there. Its name says nothing: programs choose it.
+    A thread of a ThreadPoolExecutor that waits for work is in `_worker` itself, and its queue is empty; one that has work
+    is in a function that was called from there. Its name says nothing: programs choose it.
     """
     if EMBEDDED:
-        return 0
+        return []
     pools = sys.modules.get("concurrent.futures.thread")
     idle = pools and pools._worker.__code__
+    queues = _queues(pools) if pools else {}
     frames = _current_frames()
     frames.pop(get_ident(), None)
-    return sum(frame.f_code is not idle for frame in frames.values())
+    return [number for number, frame in frames.items() if frame.f_code is not idle or _has_jobs(queues.get(number))]
+
+
+def _queues(pools):
+    """By the number of the thread. A copy first: other threads make pools."""
+    threads = ((key(), queue) for key, queue in list(pools._threads_queues.data.items()))
+    return {thread.ident: queue for thread, queue in threads if thread is not None}
+
+
+def _has_jobs(queue):
+    return queue is not None and queue.qsize() > 0
 
 
 class Loop(asyncio.BaseEventLoop if EMBEDDED else asyncio.SelectorEventLoop):

@@ -34,7 +34,7 @@ class Session:
         self.output = Output(self.channel)
         self.namespace = Namespace()
         self.hints = AwaitHints(self.namespace.variables)
-        self.thread_hint = hints.ThreadHint()
+        self.thread_hint, self.exit_hint = hints.ThreadHint(), hints.ExitHint()
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.limits = {}
@@ -170,7 +170,7 @@ class Session:
 
     def _cell(self, frame):
         self.clock.step(frame["now"], frame.get("waited"))
-        self.calls_in_cell = 0
+        self.calls_in_cell = self.clock.looks = 0
         self.suspension.begin_cell()
         self.context = self.context.copy()  # so that what is left over from the last cell can't have entered it
         self.output.begin()
@@ -180,7 +180,7 @@ class Session:
         forked.leave_child(answer)
         self.suspension.end()
         try:
-            self._reply(answer, self.hints.text(len(self.calls)) + self.thread_hint.text())
+            self._reply(answer, self.hints.text(len(self.calls)) + self.thread_hint.text() + self.exit_hint.text())
         except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
             self._abandon()
             self._reply({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
@@ -190,7 +190,9 @@ class Session:
         try:
             self.timer.resume()
             self._prepare_loop()
-            code = compile_cell(self._value(frame, "source"), frame["cell"])
+            source = self._value(frame, "source")
+            self.exit_hint.begin(source)
+            code = compile_cell(source, frame["cell"])
             self.values.forget()
             if is_async(code):
                 self.loop.run_cell(eval(code, self.namespace.variables), self.context)
@@ -201,7 +203,7 @@ class Session:
             raise
         except CellStop as stop:
             self.timer.pause()
-            error = explain(stop)
+            error = explain(stop) + hints.for_stop(stop, self.clock.looks)
             self._abandon()
             return {"type": "failed", "kind": stop.kind, "error": error}
         except SystemExit as leave:
@@ -259,8 +261,7 @@ class Session:
             raise CellStop("limit_exceeded", f"more than {limit} tool calls in one cell. Make the rest in the next cell.")
         loop = get_running_loop()
         if not is_program() or not isinstance(loop, Loop):
-            where = "in the cell's own thread, in its loop or that of asyncio.run() or asyncio.new_event_loop()"
-            raise RuntimeError(f"{tool}() can be awaited {where}; from another: asyncio.run_coroutine_threadsafe(..., loop)")
+            raise RuntimeError(hints.WRONG_LOOP.format(tool=tool))
         self.call_index += 1
         future = loop.create_future()
         index = self.call_index

@@ -22,6 +22,23 @@ export const cellCases: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'that raise show the notes of their exception',
+    async run(scene) {
+      const source = 'error = ValueError("bad")\nerror.add_note("a note")\nraise error'
+      expectError((await (await scene.notebook()).run(source)).final, /ValueError: bad\na note$/)
+    },
+  },
+  {
+    name: 'that register functions with atexit are told that their output is lost',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      const hint =
+        '[hint] what functions of `atexit` print is lost: they run when the session is over. Call them in a cell.\n'
+      assert.equal((await notebook.run('import atexit\natexit.register(print, "bye")')).output, hint)
+      assert.equal((await notebook.run('import logging, weakref\nprint("atexit")')).output, 'atexit\n')
+    },
+  },
+  {
     name: 'that do not compile say where',
     async run(scene) {
       expectError((await (await scene.notebook()).run('x ===')).final, 'SyntaxError')

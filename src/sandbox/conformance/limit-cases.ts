@@ -27,6 +27,17 @@ export const limitCases: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'that look at the clock till their time is up are told which one to look at',
+    needs: 'stopsCode',
+    async run(scene) {
+      const notebook = await scene.fresh({ cellSeconds: 2 })
+      const source = 'import time\nbegun = time.time()\nwhile time.time() - begun < 3600: sum(range(1000))'
+      expectError((await notebook.run(source)).final, /\n\[hint\] time\.time\(\) stands still while code computes/)
+      const { final } = await notebook.run('begun = time.time()\nwhile True: pass')
+      assert.doesNotMatch(expectError(final, 'it may run 2 seconds'), /hint/)
+    },
+  },
+  {
     name: 'that do not let themselves be stopped are killed',
     needs: 'stopsCode',
     async run(scene) {

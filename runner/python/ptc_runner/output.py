@@ -86,10 +86,14 @@ class Output:
     def _drain(self):
         """Moves what was printed from the file to the bounded text; gives its tail."""
         self.unread = 0
-        text, size = "", fstat(self.file).st_size
-        for offset in range(0, size, CHUNK):
-            text = self.decoder.decode(pread(self.file, min(CHUNK, size - offset), offset))
+        text, offset = "", 0
+        while fstat(self.file).st_size > offset:  # again at its end: a child may print meanwhile
+            data = pread(self.file, CHUNK, offset)
+            if not data:  # truncated meanwhile
+                break
+            text = self.decoder.decode(data)
             self.add(text)
+            offset += len(data)
         ftruncate(self.file, 0)
         return text
 

@@ -88,6 +88,18 @@ test('os.system answers that there is no such thing, and the session goes on', a
   expect(await cell('import os\nprint(os.system("id"))')).toMatchObject({ type: 'completed', output: '-1\n' })
 })
 
+test('a thread can not be started', async () => {
+  expect(await cell('import threading\nthreading.Thread(target=print).start()')).toMatchObject({
+    type: 'failed',
+    error: expect.stringContaining("RuntimeError: can't start new thread"),
+  })
+})
+
+test('there is no alarm', async () => {
+  const source = 'import signal\nprint(hasattr(signal, "setitimer"))\nsignal.alarm(1)'
+  expect(await cell(source)).toMatchObject({ type: 'failed', output: 'False\n' })
+})
+
 test('what is printed to the descriptors themselves never reads as a frame', async () => {
   const forged = `import json, os, sys\nsys.stdout.write("\\0\\0\\0\\2{}")\nsys.stderr.write("\\0\\0\\0\\2{}")`
   const reply = await cell(forged)

@@ -82,6 +82,12 @@ export const callCases: readonly CaseDefinition[] = [
     },
   },
   refused('a set', 'await get({1})', 'JSON values only'),
+  refused('bytes', 'await get(b"x")', 'JSON values only: Object of type bytes is not JSON serializable'),
+  refused(
+    'a datetime',
+    'import datetime\nawait get(datetime.date.today())',
+    'Object of type date is not JSON serializable',
+  ),
   refused('NaN', 'await get(float("nan"))', 'JSON values only'),
   refused('a missing argument', 'await get()', "missing 'a'"),
   refused('too many arguments', 'await get(1, 2, 3)', 'takes 2 arguments'),

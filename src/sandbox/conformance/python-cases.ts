@@ -83,6 +83,26 @@ else:
     },
   },
   {
+    name: 'may fork a child in a cell with await, and not wait for it',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const notebook = await scene.fresh()
+      const source = `
+import os
+await get(1)
+if os.fork() == 0:
+    print("child")
+else:
+    print("parent", (await get(2))["a"])`
+      const { output, calls } = await notebook.run(source)
+      assert.match(output, /parent 2\n/)
+      assert.equal(calls.length, 2)
+      const next = await notebook.run('os.wait()\nprint("next", await get(3))')
+      assert.match(output + next.output, /child/)
+      assert.match(next.output, /next {'a': 3}\n$/)
+    },
+  },
+  {
     name: 'finds the functions of time and os to be builtin ones',
     async run(scene) {
       const source = `
@@ -185,6 +205,36 @@ await g()
         /, in <module>\n {4}f\(\)\n[^]*, in f\n[^]*, in <module>\n {4}await g\(\)\n[^]*, in g\n[^]* True\n$/,
       )
       assert.doesNotMatch(output, /runner/)
+    },
+  },
+  {
+    name: 'sees no frame of the runner on its stack, but where it asks for the frames themselves',
+    async run(scene) {
+      const source = 'import inspect\nprint(any("ptc_runner" in frame.filename for frame in inspect.stack()))'
+      assert.equal((await (await scene.notebook()).run(source)).output, 'True\n')
+    },
+  },
+  {
+    name: "finds the machine's time on its files",
+    async run(scene) {
+      const source = `
+import os, time
+begun, measured = time.time(), time.perf_counter()
+while time.perf_counter() - measured < 0.5: pass
+with open("/tmp/file", "w") as file: pass
+print(os.stat("/tmp/file").st_mtime - begun > 0.4 > time.time() - begun)
+os.remove("/tmp/file")
+`
+      assert.equal((await (await scene.fresh()).run(source)).output, 'True\n')
+    },
+  },
+  {
+    name: 'can make no lock of multiprocessing',
+    needs: 'hasProcesses',
+    async run(scene) {
+      const { final } = await (await scene.fresh()).run('import multiprocessing\nmultiprocessing.Lock()')
+      // By runc and by gVisor.
+      expectError(final, /FileNotFoundError|PermissionError/)
     },
   },
   {

@@ -183,7 +183,7 @@ from concurrent.futures import ThreadPoolExecutor
 go, pool = threading.Event(), ThreadPoolExecutor(1)
 def work(name):
     go.wait()
-    print(name)
+    print(name + "\\n", end="")  # in one piece
 job = pool.submit(work, "pool")
 timer = threading.Timer(0, work, ["timer"])
 timer.start()`

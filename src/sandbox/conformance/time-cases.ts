@@ -55,6 +55,21 @@ print(time.time() - begun > 60)`
     },
   },
   {
+    name: 'is not used up by computing: wait_for lets code end that computes between its awaits',
+    async run(scene) {
+      const source = `
+import asyncio, time
+async def compute():
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < 0.5:
+        sum(range(100_000))  # each turn of the loop is a microsecond to its timers
+        await asyncio.sleep(0)
+    return "computed"
+print(await asyncio.wait_for(compute(), 0.1))`
+      assert.equal((await (await scene.notebook()).run(source)).output, 'computed\n')
+    },
+  },
+  {
     name: 'that can never come is an error, not a hang',
     async run(scene) {
       const { final } = await (await scene.notebook()).run('await asyncio.Future()')

@@ -69,6 +69,9 @@ out.close(), error.close()
       const { final, output } = await notebook.run(source)
       expectAnswer(final, 'completed')
       assert.equal(output, 'kept\nby path\nown\n')
+      const held =
+        'file = open("/dev/stdout", "w")\nfile.write("1234")\nfile.flush()\nawait get(1)\nfile.write("5")\nfile.close()'
+      assert.equal((await notebook.run(held)).output, '1234\0\0\0\u00005')
     },
   },
 ]

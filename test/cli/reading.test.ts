@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { testTemporal } from '../support/temporal.js'
 import { Project } from './ptc.js'
 
-const readers = [['list'], ['show', 'nap'], ['watch', 'nobody'], ['sessions', 'list'], ['values', 'stat']]
+const ofSessions = [['list'], ['show', 'x'], ['interrupt', 'x'], ['close', 'x'], ['close-all']].map((command) => [
+  'sessions',
+  ...command,
+])
+const readers = [['list'], ['show', 'nap'], ['watch', 'nobody'], ['values', 'stat']]
 
 describe('a command that only reads', () => {
   it('goes on with no run that is there', async () => {
@@ -20,10 +24,13 @@ describe('a command that only reads', () => {
     const workerLog = () => readFile(join(project.folder, '.ptc/worker.log'), 'utf8')
     const before = await workerLog()
 
-    expect(await project.run('sessions', 'list')).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(/^ptc: no Temporal server is running for this folder\n.*`ptc dev`/m),
-    })
+    for (const command of ofSessions) {
+      expect(await project.run(...command), command.join(' ')).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringMatching(/^ptc: no Temporal server is running for this folder\n.*`ptc dev`/m),
+      })
+    }
     expect(await project.run('watch', 'nobody')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('there is no run nobody'),
@@ -46,6 +53,13 @@ describe('a command that only reads', () => {
     for (const command of readers) {
       const { stderr } = await project.run(...command)
       expect(stderr, command.join(' ')).not.toContain(`reading-${process.pid}`)
+    }
+    for (const command of ofSessions) {
+      const { code, stderr } = await project.run(...command)
+      expect({ code, stderr }, command.join(' ')).toEqual({
+        code: 3,
+        stderr: expect.stringContaining('no worker is running on task queue durable-ptc'),
+      })
     }
     expect(isLoaded()).toBe(false)
     expect((await project.run('list')).stderr).toContain('does not run ptc.config.mjs: --config ptc.config.mjs')

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
-import { judgeWorkers } from './check-workers.js'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { checkWorkers, judgeWorkers } from './check-workers.js'
 
 const now = 1_000_000_000
 const served = { taskQueue: '', pollers: 1, lastPolledAt: now - 3_000, backlog: 0, waitingSince: undefined }
@@ -31,4 +34,14 @@ test('a configuration without tools needs no worker for them', () => {
   const check = judgeWorkers('q', [served, served, unserved, served], true, now)
   expect(check.status).toBe('ok')
   expect(check.message).not.toContain('tools')
+})
+
+test('a configuration that can not be loaded has no task queue to look at', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ptc-check-workers-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'ptc.config.mjs')
+  await writeFile(file, 'export default { tools: 1 }')
+  const checks = await checkWorkers(file)
+  expect(checks).toMatchObject([{ name: 'Workers', status: 'warning', message: expect.stringMatching(/^skipped: /) }])
+  expect(checks[0]?.message).not.toContain('durable-ptc')
 })

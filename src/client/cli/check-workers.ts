@@ -1,3 +1,4 @@
+import { messageOf } from '../../common/errors.js'
 import { defaultTaskQueue, type Role, roles } from '../../common/names.js'
 import { plural } from '../../common/text.js'
 import { resolveTemporal } from '../../worker/dev-server/index.js'
@@ -5,18 +6,27 @@ import { type Check, failed, ok, warning } from '../../worker/doctor/index.js'
 import { connectClient } from '../connect.js'
 import { describeRole, isUnserved, type QueueState } from '../pollers.js'
 import { formatDuration } from '../render/index.js'
-import { findConfig, stateDirectory } from './project.js'
+import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
 
 const name = 'Workers'
 
-/** Who serves each role, and what waits. Empty where no server is found: that is another check's to say. Never throws. */
+/**
+ * Who serves each role, and what waits; skipped when the configuration, which has the task queue, can't be loaded. Empty where
+ * no server is found: that is another check's to say. Never throws.
+ */
 export async function checkWorkers(config: string | undefined): Promise<readonly Check[]> {
+  let found: LoadedConfig | undefined
+  try {
+    found = await findConfig(config)
+  } catch (thrown) {
+    const why = `skipped: the task queue is in the configuration, which can't be loaded: ${messageOf(thrown)}`
+    return [warning(name, why, 'Correct the configuration, then run `ptc doctor` again.')]
+  }
   const server = await resolveTemporal({ stateDirectory: stateDirectory(), onProgress: () => undefined }).catch(
     () => undefined,
   )
   if (server === undefined) return []
   try {
-    const found = await findConfig(config).catch(() => undefined)
     const taskQueue = found?.taskQueue ?? defaultTaskQueue
     const client = await connectClient(server)
     const queues = await Promise.all(roles.map((role) => describeRole(client, taskQueue, role)))

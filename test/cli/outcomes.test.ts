@@ -74,3 +74,18 @@ test('a configuration without tools needs no worker for tools', async ({ project
   expect(stderr).not.toContain('no worker')
   expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
 })
+
+test('watch of a program without tools asks for no worker for tools', async ({ client, project, workflowId }) => {
+  const source = 'import asyncio\nawait asyncio.sleep(3600)'
+  await client.workflow.start('program', { taskQueue, workflowId, args: [{ source }] })
+  terminateAfterTest(client, workflowId)
+  // A command that loads the configuration leaves its task queue to those that only read.
+  await project.start('exec', '-').input('print(1)').ended
+  const watching = project.start('watch', workflowId)
+  // Said after the workers were looked for.
+  await watching.said(new RegExp(`^run ${workflowId}$`, 'm'))
+  watching.signal('SIGINT')
+  const { code, stderr } = await watching.ended
+  expect(stderr).not.toContain('no worker')
+  expect(code).toBe(130)
+})

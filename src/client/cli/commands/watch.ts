@@ -23,7 +23,9 @@ async function watch(id: string, { config, json }: ConfigOption & JsonOption): P
 
   await using place = await placeOf(id, config, interrupts)
   const { runId, status, type } = await place.ptc.handle(id).describe()
-  if (status === 'running') await warnWithoutWorkers(place, type === 'program' ? programRoles : roles)
+  // Without the configuration it is not known whether the run has tools; the tree says when a call waits for a worker.
+  const needed = (type === 'program' ? programRoles : roles).filter((role) => role !== 'tools')
+  if (status === 'running') await warnWithoutWorkers(place, needed)
   const handle = place.ptc.handle(id, runId)
   announce(handle, place)
   const followed = await follow(handle, { place, interrupts, onInterrupt: 'leave' })

@@ -17,6 +17,7 @@ const grpc = {
   notFound: 5,
   permissionDenied: 7,
   resourceExhausted: 8,
+  failedPrecondition: 9,
   aborted: 10,
   internal: 13,
   unavailable: 14,
@@ -37,6 +38,11 @@ const passing: readonly number[] = [
 export function mayPass(thrown: unknown): boolean {
   const code = grpcCode(thrown)
   return code !== undefined && passing.includes(code)
+}
+
+/** Is it the server's answer to a query when no worker has polled the task queue for a while? */
+export function saysNoPoller(thrown: unknown): boolean {
+  return grpcCode(thrown) === grpc.failedPrecondition
 }
 
 /**

@@ -4,8 +4,8 @@ import { type Description, timeOf } from './history/event.js'
 import type { UnservedQueue } from './history/index.js'
 import { describeQueue, isUnserved, type QueueState, unservedMs } from './pollers.js'
 
-/** PENDING_ACTIVITY_STATE_SCHEDULED and PENDING_WORKFLOW_TASK_STATE_SCHEDULED. */
-const scheduled = 1
+/** PENDING_ACTIVITY_STATE_* and PENDING_WORKFLOW_TASK_STATE_* of the API. */
+const taskStates = { scheduled: 1, started: 2 } as const
 
 /** The roles' queues and the host's: a run waits on no more. */
 const mostQueues = 6
@@ -39,6 +39,11 @@ export function unservedQueue({ taskQueue, lastPolledAt, waitingSince = 0 }: Que
   return { taskQueue, role: roleOf(taskQueue, own), waitingSince, lastPolledAt }
 }
 
+/** Does the run's workflow have a task that waits for a worker (`scheduled`), or that a worker has (`started`)? */
+export function hasTaskIn({ raw }: Pick<Description, 'raw'>, state: keyof typeof taskStates): boolean {
+  return Number(raw.pendingWorkflowTask?.state) === taskStates[state]
+}
+
 function waitingOn({ raw, taskQueue: own }: Description): readonly WaitingOn[] {
   const found = new Map<string, WaitingOn>()
   const add = (next: WaitingOn): void => {
@@ -48,13 +53,13 @@ function waitingOn({ raw, taskQueue: own }: Description): readonly WaitingOn[] {
     if (!before || before.waitingSince > next.waitingSince) found.set(key, next)
   }
   const { pendingWorkflowTask: task, pendingActivities } = raw
-  if (Number(task?.state) === scheduled) {
+  if (hasTaskIn({ raw }, 'scheduled')) {
     add({ taskQueue: own, type: 'workflow', waitingSince: timeOf(task?.scheduledTime) })
   }
   for (const { state, scheduledTime, activityOptions } of pendingActivities ?? []) {
     const taskQueue = activityOptions?.taskQueue?.name
     // The scheduled time of a retry lies ahead until its pause is over.
-    if (Number(state) === scheduled && taskQueue) {
+    if (Number(state) === taskStates.scheduled && taskQueue) {
       add({ taskQueue, type: 'activity', waitingSince: timeOf(scheduledTime) })
     }
   }

@@ -65,7 +65,8 @@ test('cancel says that no worker is there to end the run', async ({
   const handle = await client.workflow.start('program', { taskQueue: lonely, workflowId, args: [{ source: '1' }] })
   terminateAfterTest(client, handle.workflowId)
   const { code, stderr } = await project.run('cancel', workflowId)
-  expect(stderr).toContain(`no worker polls task queue ${lonely}: the run stops when one does`)
+  expect(stderr).toContain(`no worker takes tasks from ${lonely}: `)
+  expect(stderr).toContain('the run stops when a worker does\n')
   expect(code).toBe(0)
 })
 

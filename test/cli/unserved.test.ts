@@ -1,5 +1,6 @@
+import type { Client } from '@temporalio/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { testTemporal, uniqueName } from '../support/temporal.js'
+import { connectClient, testTemporal, uniqueName } from '../support/temporal.js'
 import { Project, type Ptc } from './ptc.js'
 
 const taskQueue = uniqueName('unserved')
@@ -20,12 +21,17 @@ export default defineConfig({
 `
 
 let project: Project
+let client: Client
 
 beforeAll(async () => {
+  client = await connectClient()
   project = await Project.create({ 'ptc.config.ts': configuration }, { TEMPORAL_ADDRESS: testTemporal().address })
 })
 
-afterAll(() => project[Symbol.asyncDispose]())
+afterAll(async () => {
+  await project[Symbol.asyncDispose]()
+  await client.connection.close()
+})
 
 async function startWorker(roles: string): Promise<Ptc> {
   const worker = project.start('worker', '--roles', roles)
@@ -44,16 +50,30 @@ function unservedBy(role: string, queue: string): RegExp {
   return new RegExp(line.replaceAll(' ', '\\s+'), 's')
 }
 
-test('every command says that no worker takes tasks, after all workers were killed', async () => {
-  const id = uniqueName('lonely')
-  const first = await startWorker('workflow,tools,sandbox')
-  // The server knows the worker once a run needed every role of it.
-  expect(await project.start('exec', '-').input('print(1)').ended).toMatchObject({ code: 0 })
+/** Of a command that can't go on without a worker. */
+const missing = expect.stringMatching(new RegExp(`^ptc: .*no worker .* ${taskQueue}.*last poll .* ago`, 'm'))
+
+test('every command says that no worker takes tasks, after the worker for workflows was killed', async () => {
+  const [id, cancelled] = [uniqueName('lonely'), uniqueName('cancelled')]
+  const others = await startWorker('tools,sandbox')
+  const first = await startWorker('workflow')
+  const begin = ['kept', 'shut'].map((name) => project.start('exec', '--session', name, '-').input('x = 41').ended)
+  expect(await Promise.all(begin)).toMatchObject([{ code: 0 }, { code: 0 }])
   await kill(first)
 
-  const following = project.start('exec', '-', '--id', id).input('print(6 * 7)')
+  // For 70 seconds the server lists the killed worker; then a command says that no worker is running.
   const unserved = unservedBy('workflow', taskQueue)
-  await following.said(unserved)
+  const following = project.start('exec', '-', '--id', id).input('print(6 * 7)')
+  const onKept = project.start('exec', '--session', 'kept', '-').input('print(x + 1)')
+  const blocks = project.start('exec', '-i').input('print(6 * 7)\n')
+  const closing = project.run('sessions', 'close', 'shut')
+  const listing = project.run('sessions', 'list')
+  await client.workflow.start('program', { taskQueue, workflowId: cancelled, args: [{ source: '1' }] })
+  await Promise.all([following, onKept, blocks].map((ptc) => ptc.said(unserved)))
+  expect(await project.run('cancel', cancelled)).toMatchObject({ code: 0, stderr: expect.stringMatching(unserved) })
+
+  expect(await closing).toMatchObject({ code: 3, stderr: missing })
+  expect(await listing).toMatchObject({ code: 3, stderr: missing })
 
   expect((await project.run('show', id)).stdout).toMatch(unserved)
   const tree: unknown = JSON.parse((await project.run('show', id, '--json')).stdout)
@@ -61,15 +81,32 @@ test('every command says that no worker takes tasks, after all workers were kill
   await expect.poll(async () => (await project.run('list')).stderr, { interval: 500 }).toMatch(unserved)
   const { stdout } = await project.run('doctor')
   expect(stdout).toMatch(
-    new RegExp(`warn +Workers: task queue ${taskQueue}\n +- workflow: .*, 1 task waiting, the oldest for`),
+    new RegExp(`warn +Workers: task queue ${taskQueue}\n +- workflow: .*, \\d+ tasks? waiting, the oldest for`),
   )
   const watching = project.start('watch', id)
   await watching.said(unserved)
 
-  const worker = await startWorker('workflow,tools,sandbox')
+  const worker = await startWorker('workflow')
   expect(await following.ended).toMatchObject({ code: 0, stdout: '42\n' })
   expect(await watching.ended).toMatchObject({ code: 0, stdout: '42\n' })
+  expect(await onKept.ended).toMatchObject({ code: 0, stdout: '42\n' })
+  expect(await blocks.ended).toMatchObject({ code: 0, stdout: '42\n' })
   await kill(worker)
+  await kill(others)
+})
+
+test('interrupting and showing idle sessions say that no worker takes tasks, after the worker was killed', async () => {
+  const worker = await startWorker('workflow,tools,sandbox')
+  const begin = ['stopped', 'idle'].map((name) => project.start('exec', '--session', name, '-').input('x = 1').ended)
+  expect(await Promise.all(begin)).toMatchObject([{ code: 0 }, { code: 0 }])
+  await kill(worker)
+  // Nothing waits for the worker but the query.
+  const showing = project.run('sessions', 'show', 'idle')
+  const { code, stderr } = await project.run('sessions', 'interrupt', 'stopped')
+  expect(stderr).toMatch(unservedBy('workflow', taskQueue))
+  expect(stderr).toContain('session stopped is interrupted when a worker takes its tasks')
+  expect(code).toBe(0)
+  expect(await showing).toMatchObject({ code: 3, stderr: missing })
 })
 
 test('a run says that no worker takes its tool calls, after the worker for tools was killed', async () => {

@@ -1,7 +1,9 @@
 import { programRoles, type Role, roles } from '../../common/names.js'
+import { queueOfUntakenTask } from '../missing-worker.js'
 import { describeRole, isUnserved } from '../pollers.js'
 import { describeUnserved } from '../render/index.js'
 import type { RunInfo } from '../run-info.js'
+import type { Execution } from '../history-pages.js'
 import type { Place } from './place.js'
 import { say } from './terminal.js'
 
@@ -20,4 +22,12 @@ export async function sayUnserved({ client, ptc: { taskQueue } }: Place, runs: r
     }),
   )
   for (const line of lines.flat()) say(line)
+}
+
+/** Says that no worker takes what a run was told. True when it did. */
+export async function sayUntaken({ client }: Place, execution: Execution): Promise<boolean> {
+  const queue = await queueOfUntakenTask(client, execution)
+  if (queue === undefined) return false
+  say(`ptc: ${describeUnserved({ ...queue, role: 'workflow' }, Date.now())}`)
+  return true
 }

@@ -36,8 +36,13 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
     ...opened,
     ...(first?.slice(before) ?? []),
     ...later.flat(),
-    ...tree.unserved.map((queue) => ofUnserved(queue, columns)),
+    ...unservedMilestones(tree, columns),
   ]
+}
+
+/** The queues that no worker polls at the moment. */
+export function unservedMilestones({ unserved }: RunTree, columns: number): readonly Milestone[] {
+  return unserved.map((queue) => ofUnserved(queue, columns))
 }
 
 /** Said again when workers came and went in between. */

@@ -1,7 +1,7 @@
 import type { RunTree } from '../history/index.js'
 import { colorsFor } from './colors.js'
 import { printLine } from './line.js'
-import { milestones } from './milestones.js'
+import { milestones, unservedMilestones } from './milestones.js'
 import { renderProgress } from './render-progress.js'
 
 /** What is written to: `process.stderr`, for one. */
@@ -14,7 +14,7 @@ export interface ProgressStream {
 export interface ProgressWriterOptions {
   readonly stream: ProgressStream
   readonly color: boolean
-  /** `live`: where the run is, and nothing that stays. Default: everything. */
+  /** `live`: where the run is, and of what stays only the queues without a worker. Default: everything. */
   readonly shows?: 'everything' | 'live' | undefined
 }
 
@@ -48,7 +48,7 @@ export class ProgressWriter {
     this.#tree = tree
     const columns = this.#columns
     const colors = colorsFor(this.#color)
-    const due = (this.#shows === 'live' ? [] : milestones(tree, columns)).filter(
+    const due = (this.#shows === 'live' ? unservedMilestones(tree, columns) : milestones(tree, columns)).filter(
       ({ key, passing }) => !this.#printed.has(key) && !(passing && this.#stream.isTTY),
     )
     for (const { key } of due) this.#printed.add(key)

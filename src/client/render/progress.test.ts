@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { recordedEvents, type RecordedName, treeOf, upTo } from '../../../test/run-tree/recorded.js'
-import type { HistoryEvent, RunTree } from '../history/index.js'
+import type { HistoryEvent, RunTree, UnservedQueue } from '../history/index.js'
 import { ProgressWriter } from './progress-writer.js'
 import { renderProgress } from './render-progress.js'
 import { renderTree } from './render-tree.js'
@@ -137,3 +137,37 @@ test('what blocks the event loop of a worker is said once a turn, and drawn with
   const drawn = renderTree(blockedFor(3), { width: 120, color: false, full: false })
   expect(count(drawn, note(3))).toBe(2)
 })
+
+test.each(['everything', 'live'] as const)(
+  'a queue without a worker is told by live lines (shows: %s)',
+  async (shows) => {
+    const screen = new Screen(true)
+    const writer = new ProgressWriter({ stream: screen, color: false, shows })
+    onTestFinished(() => writer.close())
+    const tree = await treeOf(recordedEvents('answered').slice(0, 5))
+    writer.update({ ...tree, unserved: [unservedQueue()] })
+    const live = screen.text.replaceAll(/\s+/g, ' ')
+    expect(live).toMatch(/^▸ \S.* no worker takes tasks from q\.tools: waiting for 12\.\ds, last poll 48\.\ds ago;/)
+    expect(live).toContain('`ptc worker --roles tools` starts one')
+    for (const line of screen.text.split('\n')) expect(line.length).toBeLessThan(60)
+    writer.update(tree)
+    expect(screen.text).not.toContain('no worker')
+  },
+)
+
+test('where there is no terminal, a queue without a worker has its line, whatever else is shown', async () => {
+  const tree = await treeOf(recordedEvents('answered'))
+  const screen = new Screen(false)
+  const writer = new ProgressWriter({ stream: screen, color: false, shows: 'live' })
+  const unserved = [unservedQueue()]
+  for (let times = 0; times < 2; times += 1) writer.update({ ...tree, unserved })
+  writer.close()
+  expect(screen.text).toMatch(/^no worker takes tasks from q\.tools/)
+  expect(count(screen.text, 'no worker')).toBe(1)
+})
+
+/** A queue for tools on which a task has waited for 12 s, last polled 48 s ago. */
+function unservedQueue(): UnservedQueue {
+  const now = Date.now()
+  return { taskQueue: 'q.tools', role: 'tools', waitingSince: now - 12_000, lastPolledAt: now - 48_000 }
+}

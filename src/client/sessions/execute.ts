@@ -23,7 +23,8 @@ import { mayPass } from '../temporal-error.js'
 import { interruptSession } from './interrupt.js'
 import { latestSession, sessionEnd, type SessionEnding, sessionOver } from './ending.js'
 import { sessionWorkflowId } from './name.js'
-import { type WatchedExecution, watchExecution } from './watch-execution.js'
+import { watchAcceptance } from './watch-acceptance.js'
+import { watchExecution } from './watch-execution.js'
 
 export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
   /** Fail when there is no such session, instead of beginning one. */
@@ -85,12 +86,12 @@ export async function executeOnSession(
       throw sessionOver(name, before.type === 'none' ? undefined : before.ending)
     }
     try {
-      const handle =
+      const send = () =>
         before.type === 'running'
-          ? await client.workflow
+          ? client.workflow
               .getHandle(workflowId, before.runId)
               .startUpdate<Executed, [ExecuteInput]>(sessionMessages.execute, update)
-          : await client.workflow.startUpdateWithStart<Workflow, Executed, [ExecuteInput]>(sessionMessages.execute, {
+          : client.workflow.startUpdateWithStart<Workflow, Executed, [ExecuteInput]>(sessionMessages.execute, {
               ...update,
               startWorkflowOperation: new WithStartWorkflowOperation<Workflow>(workflowNames.session, {
                 workflowId,
@@ -101,11 +102,16 @@ export async function executeOnSession(
                 memo: { summary: `session ${name}` },
               }),
             })
+      const handle = await (onChange === undefined
+        ? send()
+        : whileWatching((over) => watchAcceptance(client, taskQueue, onChange, over), send))
       const { workflowRunId: runId = '' } = handle
       const interrupt = () => interruptSession(client, { workflowId, runId }, { execution: updateId })
       const answer = () => whileHeeding(signal, interrupt, () => answerOf(handle, name))
       const watched = { workflowId, runId, updateId, source }
-      const executed = await (onChange === undefined ? answer() : whileWatching(client, watched, onChange, answer))
+      const executed = await (onChange === undefined
+        ? answer()
+        : whileWatching((over) => watchExecution(client, watched, onChange, over), answer))
       const previous = executed.isNew && before.type === 'over' ? before.ending : undefined
       return { session: name, workflowId, runId, previous, ...executed }
     } catch (thrown) {
@@ -151,15 +157,17 @@ async function whileHeeding<Result>(
   }
 }
 
-/** Waits for work, and tells what it does meanwhile. */
+/**
+ * Waits for work, and watches it meanwhile.
+ *
+ * @param watch never rejects; ends when the signal is aborted
+ */
 async function whileWatching<Result>(
-  client: Client,
-  execution: WatchedExecution,
-  onChange: (tree: RunTree) => void,
+  watch: (signal: AbortSignal) => Promise<void>,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const over = new AbortController()
-  const watching = watchExecution(client, execution, onChange, over.signal)
+  const watching = watch(over.signal)
   try {
     return await work()
   } finally {

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/sessions.js'
+import { whileServed } from '../missing-worker.js'
 import { queryRun } from '../query-run.js'
 import { temporalError } from '../temporal-error.js'
 import { type Located, sessionName } from './name.js'
@@ -29,7 +30,7 @@ export interface LocatedOwner extends Located {
 /**
  * What a session says of itself; undefined when it is over, or when a run has no sandbox.
  *
- * @throws PtcError TEMPORAL_UNREACHABLE when no worker answers
+ * @throws PtcError WORKER_MISSING, TEMPORAL_UNREACHABLE
  */
 export async function inspectSession(
   client: Client,
@@ -38,7 +39,10 @@ export async function inspectSession(
   const name = type === 'session' ? sessionName(workflowId) : workflowId
   try {
     // Undefined: it is over; or a run has only just begun, or its worker is older than the question.
-    const found = await queryRun<SessionStatus | null>(client, { workflowId, runId }, sessionMessages.inspect)
+    const asked = { what: `can't ask session ${name}`, isQuery: true }
+    const found = await whileServed(client, { workflowId, runId }, asked, () =>
+      queryRun<SessionStatus | null>(client, { workflowId, runId }, sessionMessages.inspect),
+    )
     if (found === undefined || found === null || found.state === 'ending') return undefined
     const { createdAt, lastUsedAt, expiresAt, ...status } = found
     return {

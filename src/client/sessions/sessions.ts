@@ -4,6 +4,7 @@ import { sessionMessages } from '../../common/names.js'
 import type { SessionResult } from '../../common/sessions.js'
 import { checkKeys } from '../check-input.js'
 import { listRuns } from '../list-runs.js'
+import { whileServed } from '../missing-worker.js'
 import { runError } from '../run-error.js'
 import { overSoon } from './ending.js'
 import { type ExecuteOptions, executeOnSession, type SessionExecution } from './execute.js'
@@ -32,19 +33,20 @@ export interface Sessions {
    * The sessions of this task queue, the newest first, those of runs in flight included. Visibility lags: one that has just
    * begun may be missing for a second.
    *
-   * @throws PtcError RUN_INPUT_INVALID; TEMPORAL_UNREACHABLE, also when no worker answers
+   * @throws PtcError RUN_INPUT_INVALID; WORKER_MISSING when no worker answers for them; TEMPORAL_UNREACHABLE
    */
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /**
    * One by its name; the sandbox of a run in flight by the id of that.
    *
-   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE
+   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE
    */
   show(name: string): Promise<SessionInfo>
   /**
    * Ends a session, and what is executed on it; gives back when its sandbox is removed.
    *
-   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for that of a run
+   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for that of a run;
+   * WORKER_MISSING when no worker takes its tasks: it ends when one does
    */
   close(name: string): Promise<SessionResult>
   /** Ends every named session of this task queue that {@link list} can see; gives their names. Runs go on. */
@@ -109,7 +111,8 @@ async function closeSession(client: Client, session: Located): Promise<SessionRe
   try {
     await handle.signal(sessionMessages.close)
     // Both ends are ours: the workflow of this type returns this type.
-    return (await handle.result()) as SessionResult
+    const told = { what: `session ${sessionName(workflowId)} is to close`, isQuery: false }
+    return (await whileServed(client, session, told, () => handle.result())) as SessionResult
   } catch (thrown) {
     const error = runError(thrown, workflowId)
     throw error.code === 'TEMPORAL_NOT_FOUND' ? await overSoon(client, session) : error

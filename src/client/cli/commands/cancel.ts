@@ -18,14 +18,13 @@ async function cancel(id: string): Promise<void> {
   const { inWords } = await import('../../render/status-mark.js')
   await using place = await openPlace({ config: false, otherwise: 'fail', interrupts })
   const handle = place.ptc.handle(id)
-  const { status, outcome, taskQueue } = await unlessAborted(interrupts.first, handle.describe())
+  const { status, outcome } = await unlessAborted(interrupts.first, handle.describe())
   if (status !== 'running' && status !== 'paused') {
     throw new PtcError('TEMPORAL_NOT_FOUND', `run ${id} has already ended (${inWords(outcome ?? status)})`)
   }
   await unlessAborted(interrupts.first, handle.cancel())
   say(`run ${id} was asked to stop; \`ptc watch ${id}\` shows how it ends`)
-  const { missingRoles } = await import('../../pollers.js')
-  const [missing] = await unlessAborted(interrupts.first, missingRoles(place.client, taskQueue, ['workflow']))
-  if (missing !== undefined)
-    say(`no worker polls task queue ${taskQueue}: the run stops when one does (\`ptc worker\`)`)
+  const { sayUntaken } = await import('../unserved-notice.js')
+  const isUntaken = await unlessAborted(interrupts.first, sayUntaken(place, { workflowId: id }))
+  if (isUntaken) say('the run stops when a worker does')
 }

@@ -3,6 +3,7 @@ import { unlessAborted } from '../../../common/abort.js'
 import { catchInterrupts } from '../interrupts.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption } from '../options.js'
 import type { Sessions } from '../../sessions/sessions.js'
+import type { Place } from '../place.js'
 import { print, say } from '../terminal.js'
 
 type Options = ConfigOption & JsonOption
@@ -64,10 +65,14 @@ function show(name: string, options: Options): Promise<void> {
 }
 
 function interrupt(name: string, options: Options): Promise<void> {
-  return withSessions(options, async (sessions) => {
+  return withSessions(options, async (sessions, place) => {
     await sessions.interrupt(name)
+    const { sayUntaken } = await import('../unserved-notice.js')
+    const { sessionWorkflowId } = await import('../../sessions/name.js')
+    const workflowId = sessionWorkflowId(place.ptc.taskQueue, name)
+    const isUntaken = await sayUntaken(place, { workflowId })
     if (options.json === true) print(JSON.stringify({ session: name }))
-    else say(`session ${name} is interrupted`)
+    else say(`session ${name} is interrupted${isUntaken ? ' when a worker takes its tasks' : ''}`)
   })
 }
 
@@ -88,10 +93,13 @@ function closeAll(options: Options): Promise<void> {
 }
 
 /** Sessions speak for themselves: a worker must be there to let them. None is started: it would go on with every run there is. */
-async function withSessions({ config }: Options, work: (sessions: Sessions) => Promise<void>): Promise<void> {
+async function withSessions(
+  { config }: Options,
+  work: (sessions: Sessions, place: Place) => Promise<void>,
+): Promise<void> {
   using interrupts = catchInterrupts()
   const { openPlace } = await import('../place.js')
   await using place = await openPlace({ config, reads: true, otherwise: 'fail', interrupts })
   await place.requireWorkers(['workflow'])
-  await unlessAborted(interrupts.first, work(place.ptc.sessions))
+  await unlessAborted(interrupts.first, work(place.ptc.sessions, place))
 }

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../common/errors.js'
-import { type Role, roleQueue, roles } from '../common/names.js'
+import { type Role, roleQueue } from '../common/names.js'
 import { timeOf } from './history/event.js'
+import { formatDuration } from './render/format.js'
 import { temporalError } from './temporal-error.js'
 
 /** TASK_QUEUE_TYPE_* of the API. */
@@ -66,17 +67,24 @@ export function isUnserved({ lastPolledAt = 0, waitingSince }: QueueState): bool
   return waitingSince !== undefined && Date.now() - waitingSince > unservedMs && lastPolledAt <= waitingSince
 }
 
+interface MissingRole {
+  readonly role: Role
+  readonly lastPolledAt: number | undefined
+}
+
 /**
  * The roles that no worker serves at the moment. The server remembers a worker for a while after it died, so an empty answer
  * is no promise.
  */
-export async function missingRoles(
+async function missingRoles(
   client: Client,
   taskQueue: string,
   wanted: readonly Role[],
-): Promise<readonly Role[]> {
-  const queues = await Promise.all(wanted.map((role) => describeRole(client, taskQueue, role)))
-  return wanted.filter((_, place) => queues[place]?.pollers === 0)
+): Promise<readonly MissingRole[]> {
+  const queues = await Promise.all(
+    wanted.map(async (role) => ({ role, ...(await describeRole(client, taskQueue, role)) })),
+  )
+  return queues.filter(({ pollers }) => pollers === 0)
 }
 
 /** The server hears of a worker a moment after that has said it is ready. */
@@ -92,10 +100,17 @@ export async function requireWorkers(client: Client, taskQueue: string, wanted: 
     missing = await missingRoles(client, taskQueue, wanted)
   }
   if (missing.length === 0) return
-  const what = missing.length === wanted.length ? 'no worker is' : `no worker for ${missing.join(', ')} is`
-  const option =
-    missing.length === roles.length || missing.length === wanted.length ? '' : ` --roles ${missing.join(',')}`
-  throw new PtcError('WORKER_MISSING', `${what} running on task queue ${taskQueue}`, {
+  const names = missing.map(({ role }) => role)
+  const isAll = missing.length === wanted.length
+  const what = isAll ? 'no worker is' : `no worker for ${names.join(', ')} is`
+  const option = isAll ? '' : ` --roles ${names.join(',')}`
+  throw new PtcError('WORKER_MISSING', `${what} running on task queue ${taskQueue} (${lastPoll(missing)})`, {
     hint: `Start one with \`ptc worker${option}\`, or everything at once with \`ptc dev\`.`,
   })
+}
+
+/** Of the roles together: the latest. */
+function lastPoll(missing: readonly MissingRole[]): string {
+  const times = missing.flatMap(({ lastPolledAt }) => lastPolledAt ?? [])
+  return times.length === 0 ? 'no poll for minutes' : `last poll ${formatDuration(Date.now() - Math.max(...times))} ago`
 }

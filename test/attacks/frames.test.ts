@@ -147,19 +147,6 @@ function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void
   // The rest is decided outside of the sandbox.
   if (options.runtime !== undefined) return
 
-  it.runIf(options.backend === 'wasm')(
-    'the oracles see an event loop that does not run, and the attempt it costs',
-    async () => {
-      const seen = await innocent.beside(arena.stack, async () => {
-        await Promise.resolve()
-        for (const end = performance.now() + 4_000; performance.now() < end;);
-      })
-      expect(seen.stallMs).toBeGreaterThan(mostStallMs)
-      expect(seen).not.toMatchObject(unharmed)
-      expect(seen.attempts['idempotent']).not.toEqual([1])
-    },
-  )
-
   it('C1 messages of every other type, small ones in a flood and others as large as is read, stall nobody', async () => {
     const others = (['failed', 'completed', 'snapshot'] as const).map((type) => sendLargest(type, 'step + 1_000'))
     const outcome = await attackBeside(`
@@ -275,6 +262,19 @@ threading.Thread(target=flood, daemon=True).start()`
     await beside(() => arena.stack.run('import time\ntime.sleep(5)'))
     await scene.close()
   })
+
+  // The last one here: the attempt that it costs may be made again when its run has ended.
+  it.runIf(options.backend === 'wasm')(
+    'the oracles see an event loop that does not run, and what it costs',
+    async () => {
+      const { stallMs, outcome, attempts } = await innocent.beside(arena.stack, async () => {
+        await Promise.resolve()
+        for (const end = performance.now() + 6_000; performance.now() < end;);
+      })
+      expect(stallMs).toBeGreaterThan(mostStallMs)
+      expect({ outcome, attempts }).not.toMatchObject(unharmed)
+    },
+  )
 }
 
 describeDocker('frames of a hostile program (docker)', () => hostileFrames({ backend: 'docker' }))

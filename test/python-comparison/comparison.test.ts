@@ -1,16 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { describeDocker } from '../support/docker.js'
+import { readExpected } from './outcomes.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-comparison-'))
 const known = 'test_pickle.CompatPickleTests test.test_pickle.CompatPickleTests.test_exceptions'
 const unchanged = 'test_bisect test.test_bisect.TestBisectC.test_lookups_with_key_function'
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it('the list of expected differences only shrinks', () => {
+  const list = readFileSync(new URL('expected-differences.txt', import.meta.url), 'utf8')
+  expect(readExpected(list).length).toBeLessThanOrEqual(96)
+})
 
 // A small part of `npm run compare:cpython`, which compares all of CPython's tests and takes hours.
 describeDocker('the comparison with plain Python', () => {

@@ -23,5 +23,13 @@ export async function killContainersOf(workflowId: string): Promise<number> {
 
 /** What a dead host left behind, for the end of a test. */
 export async function removeContainersOf(workflowId: string): Promise<void> {
-  for (const { Id } of await containersOf(workflowId)) await docker().getContainer(Id).remove({ force: true })
+  for (const { Id } of await containersOf(workflowId)) {
+    await docker().getContainer(Id).remove({ force: true }).catch(unlessBeingRemoved)
+  }
+}
+
+/** A worker may remove a container at the same time: 404 when it has, 409 while it does. */
+function unlessBeingRemoved(thrown: unknown): void {
+  const { statusCode } = thrown as { readonly statusCode?: number }
+  if (statusCode !== 404 && statusCode !== 409) throw thrown
 }

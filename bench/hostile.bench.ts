@@ -19,8 +19,8 @@ import { openSession, prepareDocker, startHost } from './support/sandboxes.js'
 const stallMs = 250
 
 /**
- * CPU that a worker may spend for the CPU that a sandbox spends on saying something: the fixed factors of ADR 0002. A sandbox
- * says thousands of small messages in one write.
+ * CPU that a worker may spend for the CPU that a sandbox spends on saying something: the fixed factors of ADR 0002.
+ * A sandbox says thousands of small messages in one write.
  */
 const mostRatio = { large: 100, small: 1_000 } as const
 

@@ -53,8 +53,8 @@ export async function describeAnswer(
 }
 
 /**
- * Looks at each call of an answer, and stores nothing. An honest runner stays within the limits by itself; what a forged one
- * says too much of is cut, and too many calls are the end of it.
+ * Looks at each call of an answer, and stores nothing. An honest runner stays within the limits by itself; what a
+ * forged one says too much of is cut, and too many calls are the end of it.
  */
 export async function lookAtAnswer(answer: StepAnswer, describing: Describing): Promise<LookedAtAnswer> {
   switch (answer.type) {

@@ -9,8 +9,8 @@ import { Happening, tool } from '../support/tools.js'
 export const shortHeartbeats = { heartbeat: '2s' } as const
 
 /**
- * For the rest of a test file: the watch thread of a worker, which sends heartbeats while the event loop is blocked, knows of
- * no activity. So all heartbeats depend on the event loop.
+ * For the rest of a test file: the watch thread of a worker, which sends heartbeats while the event loop is blocked,
+ * knows of no activity. So all heartbeats depend on the event loop.
  */
 export function silenceWatchThread(): void {
   vi.spyOn(StallWatch.prototype, 'tell').mockReturnValue(undefined)

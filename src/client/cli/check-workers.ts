@@ -11,8 +11,8 @@ import { findConfig, type LoadedConfig, stateDirectory } from './project.js'
 const name = 'Workers'
 
 /**
- * Who serves each role, and what waits; skipped when the configuration, which has the task queue, can't be loaded. Empty where
- * no server is found: that is another check's to say. Never throws.
+ * Who serves each role, and what waits; skipped when the configuration, which has the task queue, can't be loaded.
+ * Empty where no server is found: that is another check's to say. Never throws.
  */
 export async function checkWorkers(config: string | undefined): Promise<readonly Check[]> {
   let found: LoadedConfig | undefined

@@ -23,8 +23,8 @@ export interface OwnWorkerOptions extends Pick<WorkerOptions, 'config' | 'server
 /** A worker with every role, for the time of one command; its log goes to a file. */
 export async function startOwnWorker({ config, server, sandbox, logFile }: OwnWorkerOptions): Promise<OwnWorker> {
   installRuntime('INFO', fileLog(logFile))
-  const own = { config: withSandbox(config, sandbox), server, warm: 1, stallLog: logFile }
-  return runWorker({ ...own, onProgress: sayStep })
+  const own = { config: withSandbox(config, sandbox), server, warm: 1, stallLog: logFile, onProgress: sayStep }
+  return runWorker(own)
 }
 
 /** @throws PtcError, as startWorker does */

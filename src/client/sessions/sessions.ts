@@ -45,8 +45,8 @@ export interface Sessions {
   /**
    * Ends a session, and what is executed on it; gives back when its sandbox is removed.
    *
-   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for that of a run;
-   * WORKER_MISSING when no worker takes its tasks: it ends when one does
+   * @throws PtcError SESSION_NOT_FOUND, SESSION_EXPIRED, SESSION_CLOSED, TEMPORAL_UNREACHABLE; SESSION_OWNED for that
+   * of a run; WORKER_MISSING when no worker takes its tasks: it ends when one does
    */
   close(name: string): Promise<SessionResult>
   /** Ends every named session of this task queue that {@link list} can see; gives their names. Runs go on. */

@@ -46,6 +46,14 @@ async function answerFirst(notebook: Notebook, source: string) {
   return notebook.advance({ type: 'results', results: [{ index: 1, outcome }] })
 }
 
+/** An alarm that is due a moment later. */
+const setAlarm = `
+import signal
+def late(*_): raise TimeoutError("alarm")
+signal.signal(signal.SIGALRM, late)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+`
+
 /** Threads, child processes and alarms beside the event loop of the program. */
 export const threadCases: readonly CaseDefinition[] = [
   beside('notices a thread', 'await asyncio.to_thread(time.sleep, 0.2)'),
@@ -240,15 +248,10 @@ print(selector._has_local_work())`
     needs: 'hasProcesses',
     async run(scene) {
       const notebook = await scene.fresh()
-      const source = `
-import signal, time
-def late(*_): raise TimeoutError("alarm")
-signal.signal(signal.SIGALRM, late)
-signal.setitimer(signal.ITIMER_REAL, 0.1)
-while True: pass`
+      const source = `${setAlarm}while True: pass`
       expectError((await notebook.run(source)).final, /TimeoutError: alarm$/)
       await notebook.run('signal.setitimer(signal.ITIMER_REAL, 0.1)')
-      assert.equal((await notebook.run('time.sleep(0.3)\nprint("no alarm")')).output, 'no alarm\n')
+      assert.equal((await notebook.run('import time\ntime.sleep(0.3)\nprint("no alarm")')).output, 'no alarm\n')
     },
   },
   {
@@ -256,12 +259,7 @@ while True: pass`
     needs: 'hasProcesses',
     async run(scene) {
       const notebook = await scene.fresh()
-      const source = `
-import signal
-def late(*_): raise TimeoutError("alarm")
-signal.signal(signal.SIGALRM, late)
-signal.setitimer(signal.ITIMER_REAL, 0.1)
-await get(1)
+      const source = `${setAlarm}await get(1)
 print("answered")`
       expectAnswer(await notebook.begin(source), 'suspended')
       await setTimeout(300)

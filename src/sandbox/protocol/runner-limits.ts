@@ -8,8 +8,8 @@ export interface RunnerFrameLimits {
 }
 
 /**
- * Of new calls that the runner puts into one suspension (suspension.py), unless a single one is larger; that one has no more
- * than this outside of strings (tools.py).
+ * Of new calls that the runner puts into one suspension (suspension.py), unless a single one is larger; that one has no
+ * more than this outside of strings (tools.py).
  */
 const suspensionBytes = 256 * 1024
 

@@ -137,6 +137,13 @@ test('a program may have its memory and no more: Python is told, and lives on', 
   expect(await attacker.run('x = None; answer = ",".join(["ab"] * 100)[:2]')).toEqual({ answer: 'ab' })
 })
 
+test('an interpreter that has no memory left for its runner ends as out of memory', async () => {
+  const connection = await backend().open(specOf('memory-of-runner', { memoryBytes: 128 * 1024 * 1024 }), signal)
+  const source = 'import os\ndef write(*_): raise MemoryError\nos.write = write'
+  expect(await new Attacker(connection).run(source)).toBeUndefined()
+  expect(await connection.ended).toMatchObject({ reason: 'out_of_memory' })
+})
+
 test('memory that JavaScript takes is bounded too', async () => {
   const connection = await backend().open(specOf('javascript-memory'), signal)
   const attacker = new Attacker(connection)

@@ -112,6 +112,14 @@ test('more memory than allowed is a MemoryError of the cell', async () => {
   expect(await cell('print("still here")')).toMatchObject({ output: 'still here\n' })
 })
 
+test('a cell prints when nearly all memory is in use', async () => {
+  const fill =
+    'rows = []\nfor size in (4_000_000, 500_000):\n  try:\n    while True: rows.append(b"x" * size)\n  except MemoryError: pass'
+  expect(await cell(fill)).toMatchObject({ type: 'completed' })
+  expect(await cell('print("still here")')).toMatchObject({ output: 'still here\n' })
+  expect(await cell('del rows')).toMatchObject({ type: 'completed' })
+})
+
 test('an interrupt ends an endless loop as a failed cell, and the session goes on', async () => {
   const looping = cell('n = 0\nwhile True: n += 1')
   const interrupting = setInterval(() => void connection.interrupt(), 50)

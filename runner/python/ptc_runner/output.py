@@ -87,8 +87,8 @@ class Output:
         """Moves what was printed from the file to the bounded text; gives its tail."""
         self.unread = 0
         text, offset = "", 0
-        while fstat(self.file).st_size > offset:  # again at its end: a child may print meanwhile
-            data = pread(self.file, CHUNK, offset)
+        while (left := fstat(self.file).st_size - offset) > 0:  # again at its end: a child may print meanwhile
+            data = pread(self.file, min(left, CHUNK), offset)  # no more than is there: memory may be short
             if not data:  # truncated meanwhile
                 break
             text = self.decoder.decode(data)

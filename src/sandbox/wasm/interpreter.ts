@@ -152,7 +152,8 @@ export class Interpreter {
     // Everything that held the pipe is gone when it closes: the child and whatever was wrapped around it.
     await diagnosed.catch(() => {})
     const diagnostics = error === undefined ? this.#diagnostics.toString() : messageOf(error)
-    const outOfMemory = !this.#killed && !over && diedOfMemory(signal, exitCode, diagnostics)
+    const outOfMemory =
+      !this.#killed && (over ? endedByMemoryError(diagnostics) : diedOfMemory(signal, exitCode, diagnostics))
     return { reason: outOfMemory ? 'out_of_memory' : 'exited', exitCode: exitCode ?? this.#announced, diagnostics }
   }
 }
@@ -178,6 +179,11 @@ function diedOfMemory(signal: NodeJS.Signals | null, exitCode: number | null, di
   if (signal === 'SIGKILL' || exitCode === 128 + 9) return true
   const crashed = signal !== null || (exitCode !== null && exitCode > 128)
   return crashed && /out of memory|allocation failed|SetPermissions/i.test(diagnostics)
+}
+
+/** Python had no memory left for the runner itself; the last line is what `main.mjs` reports. */
+function endedByMemoryError(diagnostics: string): boolean {
+  return /the interpreter ended: MemoryError\s*$/.test(diagnostics)
 }
 
 function killGroup(child: ChildProcess): void {

@@ -5,6 +5,7 @@ import { CancelledFailure } from '@temporalio/common'
 import { call, faulty, text, turn } from '../support/script.js'
 import { Stack } from '../support/stack.js'
 import { aborted, Happening, tool } from '../support/tools.js'
+import { patientSignal } from '../support/patient.js'
 
 /** A tool that runs until it is told to stop, and tells when it was. */
 function patient() {
@@ -31,9 +32,9 @@ describe('cancelling a run', () => {
       script: [faulty([{ type: 'delay', attempt: 'every', ms: 60_000 }], turn(text('late')))],
     })
     const handle = await stack.startAgent()
-    await stack.api.waitForRequest(({ attempt }) => attempt === 1)
+    await stack.api.waitForRequest(({ attempt }) => attempt === 1, patientSignal())
     await endsCancelled(stack, handle)
-    await stack.api.waitForRequest(({ outcome }) => outcome === 'abandoned')
+    await stack.api.waitForRequest(({ outcome }) => outcome === 'abandoned', patientSignal())
   })
 
   it('F28: while a direct call runs ends it, and the tool is told', async () => {

@@ -6,6 +6,7 @@ import { CrashScene } from '../support/crash-scene.js'
 import { describeDocker } from '../support/docker.js'
 import { answerResult, code, faulty, turn } from '../support/script.js'
 import { uniqueName } from '../support/temporal.js'
+import { patientSignal } from '../support/patient.js'
 
 const cells = [
   `
@@ -43,7 +44,7 @@ type Kill = (scene: CrashScene, handle: WorkflowHandle) => Promise<void>
 const modelIsAsked =
   (turns: number): Kill =>
   async (scene, handle) => {
-    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === turns)
+    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === turns, patientSignal())
     await scene.killContainer(handle)
   }
 const codeRuns: Kill = async (scene, handle) => {

@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../src/testing/index.js'
 import { CrashScene } from '../support/crash-scene.js'
 import { describeDocker } from '../support/docker.js'
+import { patientSignal } from '../support/patient.js'
 
 const code = (source: string) => ({
   reply: { content: [{ type: 'tool_use' as const, name: 'execute_code', input: { code: source } }] },
@@ -58,7 +59,7 @@ describeDocker('kill -9', () => {
   it('of the worker while the model answers: only the request in flight is repeated', async () => {
     const scene = await CrashScene.begin(script({ secondTurnDelayMs: 60_000 }))
     const handle = await scene.startAgent()
-    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
+    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, patientSignal())
     await scene.replaceWorker()
     await nothingWasLost(scene, handle)
     expect(await scene.count(handle, 'session.open')).toBe(1)
@@ -93,7 +94,7 @@ describeDocker('kill -9', () => {
   it('of the container while the model answers: variables of the earlier cell come back', async () => {
     const scene = await CrashScene.begin(script({ secondTurnDelayMs: 15_000 }))
     const handle = await scene.startAgent()
-    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
+    await scene.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, patientSignal())
     await scene.killContainer(handle)
     await nothingWasLost(scene, handle)
     expect(await scene.count(handle, 'session.open')).toBe(2)

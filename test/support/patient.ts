@@ -3,3 +3,8 @@ export const patient = { timeout: 300_000, interval: 50 } as const
 
 /** For what lasts a moment only. */
 export const attentive = { ...patient, interval: 10 } as const
+
+/** The same for what takes a signal. */
+export function patientSignal(): AbortSignal {
+  return AbortSignal.timeout(patient.timeout)
+}

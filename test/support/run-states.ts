@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { DockerGate } from './docker-gate.js'
 import { exitCodeIn } from './exit-code-in.js'
-import { patient } from './patient.js'
+import { patient, patientSignal } from './patient.js'
 import { call, code, faulty, text, turn } from './script.js'
 import { Stack, type StackOptions } from './stack.js'
 import { aborted, Happening, tool } from './tools.js'
@@ -92,8 +92,8 @@ const states: Readonly<Record<string, (options: Options) => Promise<Place>>> = {
       stack,
       async start(end) {
         const handle = await stack.startAgent({}, end)
-        await stack.api.waitForRequest(({ attempt }) => attempt === 1)
-        const told = stack.api.waitForRequest(({ outcome }) => outcome === 'abandoned')
+        await stack.api.waitForRequest(({ attempt }) => attempt === 1, patientSignal())
+        const told = stack.api.waitForRequest(({ outcome }) => outcome === 'abandoned', patientSignal())
         return { stack, handle, told }
       },
     }
@@ -160,7 +160,7 @@ const states: Readonly<Record<string, (options: Options) => Promise<Place>>> = {
       stack,
       async start(end) {
         const handle = await stack.startAgent({}, end)
-        await stack.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1)
+        await stack.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, patientSignal())
         expect(await stack.containers(handle)).toMatchObject([{ State: 'running' }])
         return { stack, handle }
       },

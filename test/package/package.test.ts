@@ -98,7 +98,7 @@ describe('the package, packed and installed into an empty project', () => {
     const env = { ...process.env }
     delete env['NODE_OPTIONS']
     const { stdout } = await run(process.execPath, ['--test-reporter=tap', 'conformance.test.js'], { cwd: folder, env })
-    expect(stdout).toMatch(/^# pass [4-9]\d$/m)
+    expect(stdout).toMatch(/^# pass ([4-9]\d|\d{3})$/m)
     expect(stdout).toMatch(/^# fail 0$/m)
   })
 

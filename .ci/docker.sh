@@ -1,17 +1,18 @@
 # shellcheck shell=bash
-# Docker on a bare Debian: engine, daemon, base image. Sourced by .ci/run, which defines say, fail and $cache.
+# Docker on a bare Debian: engine, daemon, base image. Sourced by .ci/run, which defines progress, fail and $cache.
 
 dockerd_pid=
 dockerd_folder=
 dockerd_log=
-# gVisor, and its checkpoints, which Docker calls experimental. A sandbox has no network, so gVisor needs none of its own.
+# gVisor, and its checkpoints, which Docker calls experimental. A sandbox has no network, so gVisor needs none of its
+# own.
 dockerd_configuration='{ "experimental": true, "runtimes": { "runsc": { "path": "runsc", "runtimeArgs": ["--network=none"] } } }'
 
 docker_answers() {
   timeout -k 5 10 docker version >/dev/null 2>&1
 }
 
-# Installs only what is missing; the package lists are fetched once, and only then.
+# Installs missing packages. Updates the package lists once, if needed.
 install_missing() {
   local command package missing=()
   for command in "$@"; do
@@ -20,7 +21,7 @@ install_missing() {
   done
   [ ${#missing[@]} -eq 0 ] && return
   [ "$(id -u)" = 0 ] || fail "missing: ${missing[*]}. Run as root, or install them first."
-  say "installing ${missing[*]}"
+  progress "installing ${missing[*]}"
   if [ -z "${package_lists_fresh:-}" ]; then
     timeout -k 10 180 apt-get update -qq >&2 || fail 'apt-get update failed'
     package_lists_fresh=yes
@@ -29,7 +30,7 @@ install_missing() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 || fail "could not install ${missing[*]}"
 }
 
-# A daemon that answers already is used and left alone; one started here has gVisor, and is stopped by stop_docker.
+# Uses a running daemon unchanged. Otherwise starts one with gVisor, which stop_docker stops.
 start_docker() {
   docker_answers && return
   install_missing dockerd:docker.io docker:docker.io iptables:iptables
@@ -39,11 +40,11 @@ start_docker() {
   export PTC_TEST_GVISOR=required
   dockerd_folder=$(mktemp -d)
   dockerd_log=$dockerd_folder/log
-  say "starting dockerd (log: $dockerd_log)"
-  # Left behind by a machine image or a killed daemon, it would keep the new one from starting.
+  progress "starting dockerd (log: $dockerd_log)"
+  # A pid file of a machine image or a killed daemon would prevent the start.
   if [ -f /var/run/docker.pid ] && ! kill -0 "$(cat /var/run/docker.pid)" 2>/dev/null; then rm -f /var/run/docker.pid; fi
   printf '%s\n' "$dockerd_configuration" >"$dockerd_folder/daemon.json"
-  # containerd leaves what it unpacked of a checkpoint in its TMPDIR.
+  # containerd leaves unpacked checkpoints in its TMPDIR.
   TMPDIR=$dockerd_folder dockerd --config-file "$dockerd_folder/daemon.json" >"$dockerd_log" 2>&1 &
   dockerd_pid=$!
   local deadline=$((SECONDS + 90))
@@ -65,28 +66,28 @@ stop_docker() {
   rm -rf "$dockerd_folder"
 }
 
-# Debian without a registry: debootstrap, kept as a tarball so that the second time takes seconds.
+# Makes a Debian image without a registry, by debootstrap. A cached tarball makes the next run fast.
 make_base_image() {
   local image=$1 suite=$2 tarball
   tarball="${cache:?}/base-$suite-$(dpkg --print-architecture).tar.gz"
   docker image inspect "$image" >/dev/null 2>&1 && return
-  if ! intact "$tarball"; then
+  if ! checksum_matches "$tarball"; then
     install_missing debootstrap:debootstrap
     [ "$(id -u)" = 0 ] || fail 'debootstrap needs root. Set PTC_BASE_IMAGE to a Debian image instead.'
     debootstrap_to "$tarball" "$suite"
   fi
-  say "importing $image"
+  progress "importing $image"
   gzip -dc "$tarball" | timeout -k 10 180 docker import - "$image" >&2 || fail "could not import $tarball"
 }
 
-# A cache may be cut off or half written: the digest beside the tarball is written last.
-intact() {
+# An interrupted run may leave a partial tarball, so its digest is written last.
+checksum_matches() {
   [ -s "$1" ] && [ -s "$1.sha256" ] && [ "$(sha256sum <"$1")" = "$(cat "$1.sha256")" ]
 }
 
 debootstrap_to() {
   local tarball=$1 suite=$2 work
-  say "making a Debian $suite with debootstrap"
+  progress "making a Debian $suite with debootstrap"
   work=$(mktemp -d)
   rm -f "$tarball" "$tarball.sha256"
   timeout -k 10 420 debootstrap --variant=minbase --include=ca-certificates "$suite" "$work/root" >"$work/log" 2>&1 || {

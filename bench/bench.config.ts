@@ -1,20 +1,20 @@
 import { defineConfig, defineTool } from 'durable-ptc'
 import { z } from 'zod'
 
-/** As little as a tool can do: what is measured is everything around it. */
+/** A tool without work, so that benchmarks measure the overhead around it. */
 const ping = defineTool({
   name: 'ping',
-  description: 'Gives its argument back.',
+  description: 'Returns its argument.',
   input: z.object({ value: z.number() }),
   output: z.number(),
   effect: 'read',
   run: ({ value }) => Promise.resolve(value),
 })
 
-/** As much as one asks for, and each time something else. */
+/** A tool with a result of any size, different for each number. */
 const blob = defineTool({
   name: 'blob',
-  description: 'Gives so many bytes of text.',
+  description: 'Returns a text of this many bytes.',
   input: z.object({ bytes: z.int(), number: z.int() }),
   output: z.string(),
   effect: 'read',

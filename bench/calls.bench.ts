@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { WorkflowHandle } from '@temporalio/client'
 import { benchmark } from './support/benchmark.js'
-import { type Measured, measureHistory } from './support/history.js'
-import { interleaved, ratios, type Row } from './support/measure.js'
+import { type HistoryMeasurement, measureHistory } from './support/history.js'
+import { interleaved, ratios, type ResultRow } from './support/measure.js'
 import { bareQueue, type Stack, startStack } from './support/stack.js'
 
 const sequential = (calls: number): string => `for value in range(${calls}):\n    await ping(value=value)`
@@ -12,9 +12,9 @@ const parallel = (calls: number): string =>
 
 const targets = { sequential: 2.2, parallel: 1.2 } as const
 
-// Calls made by code, beside bare activities of the same process: time, history events and history bytes of each.
+// Compares calls from code with bare activities of the same process: time, history events and history bytes per call.
 await benchmark('calls', async (context) => {
-  const { runs, calls, tell } = context
+  const { runs, calls, progress } = context
   const stack = await startStack(context)
   const work = {
     bareSequential: (count: number) => bare(stack, 'bareSequential', count),
@@ -22,7 +22,7 @@ await benchmark('calls', async (context) => {
     bareParallel: (count: number) => bare(stack, 'bareParallel', count),
     codeParallel: (count: number) => program(stack, parallel(count)),
   }
-  tell('warming up')
+  progress('warming up')
   await interleaved(
     2,
     mapValues(work, (run) => () => run(10)),
@@ -31,29 +31,29 @@ await benchmark('calls', async (context) => {
     1,
     mapValues(work, (run) => () => run(0)),
   )
-  tell(`${runs} repetitions of ${calls} calls, sequential and parallel, bare and from code`)
+  progress(`${runs} repetitions of ${calls} calls, sequential and parallel, bare and from code`)
   const full = await interleaved(
     runs,
     mapValues(work, (run) => () => run(calls)),
   )
 
-  const rows = (name: keyof typeof work, what: string): Row[] => {
+  const rows = (name: keyof typeof work, what: string): ResultRow[] => {
     const [base] = empty[name]
     return [
-      { what: `${what}, time`, unit: 'ms', samples: full[name].map(({ durationMs }) => durationMs / calls) },
+      { name: `${what}, time`, unit: 'ms', samples: full[name].map(({ durationMs }) => durationMs / calls) },
       {
-        what: `${what}, history`,
+        name: `${what}, history`,
         unit: 'events',
         samples: full[name].map(({ events }) => (events - (base?.events ?? 0)) / calls),
       },
       {
-        what: `${what}, history`,
+        name: `${what}, history`,
         unit: 'bytes',
         samples: full[name].map(({ bytes }) => (bytes - (base?.bytes ?? 0)) / calls),
       },
     ]
   }
-  const ratio = (code: readonly Measured[], reference: readonly Measured[]): number[] =>
+  const ratio = (code: readonly HistoryMeasurement[], reference: readonly HistoryMeasurement[]): number[] =>
     ratios(
       code.map(({ durationMs }) => durationMs),
       reference.map(({ durationMs }) => durationMs),
@@ -62,7 +62,7 @@ await benchmark('calls', async (context) => {
     ...rows('bareSequential', 'bare activity, sequential'),
     ...rows('codeSequential', 'call from code, sequential'),
     {
-      what: 'sequential: code / bare',
+      name: 'sequential: code / bare',
       unit: 'x',
       samples: ratio(full.codeSequential, full.bareSequential),
       target: targets.sequential,
@@ -70,7 +70,7 @@ await benchmark('calls', async (context) => {
     ...rows('bareParallel', 'bare activity, parallel'),
     ...rows('codeParallel', 'call from code, parallel'),
     {
-      what: 'parallel: code / bare',
+      name: 'parallel: code / bare',
       unit: 'x',
       samples: ratio(full.codeParallel, full.bareParallel),
       target: targets.parallel,
@@ -78,21 +78,21 @@ await benchmark('calls', async (context) => {
   ]
 })
 
-async function bare({ client }: Stack, workflow: string, calls: number): Promise<Measured> {
+async function bare({ client }: Stack, workflow: string, calls: number): Promise<HistoryMeasurement> {
   const options = { taskQueue: bareQueue, workflowId: randomUUID(), args: [calls] }
   return finished(await client.workflow.start(workflow, options))
 }
 
-/** From the moment the code is handed over to its end: everything but opening and closing the session. */
-async function program({ client, taskQueue }: Stack, source: string): Promise<Measured> {
+/** Measures from the first step to the end: everything but opening and closing the session. */
+async function program({ client, taskQueue }: Stack, source: string): Promise<HistoryMeasurement> {
   const options = { taskQueue, workflowId: randomUUID(), args: [{ source }] }
   const handle = await client.workflow.start('program', options)
   const { outcome } = (await handle.result()) as { readonly outcome: { readonly status: string } }
   if (outcome.status !== 'ok') throw new Error(`the measured program failed: ${JSON.stringify(outcome)}`)
-  return finished(handle, 'session.advance')
+  return finished(handle, 'session.step')
 }
 
-async function finished(handle: WorkflowHandle, activity?: string): Promise<Measured> {
+async function finished(handle: WorkflowHandle, activity?: string): Promise<HistoryMeasurement> {
   await handle.result()
   return measureHistory(handle, activity)
 }

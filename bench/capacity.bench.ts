@@ -1,16 +1,16 @@
-import { containerName } from '../dist/sandbox/docker/identity.js'
+import { containerName } from '../dist/sandbox/docker/container/sandbox-identity.js'
 import { benchmark } from './support/benchmark.js'
 import { containerMemory } from './support/container-memory.js'
-import { type BenchSession, namespace, openSession, prepareDocker, runCell, startHost } from './support/sandboxes.js'
+import { type BenchSession, namespace, openSession, createDocker, runCell, createHost } from './support/sandboxes.js'
 
 const sessionsAtOnce = 20
 const concurrency = 4
 
-// How many sessions a host can make in a second, and what one costs that does nothing; without Temporal around it.
+// Sessions that a host opens per second, and the memory of an idle session. Without Temporal.
 await benchmark('capacity', async (context) => {
-  const { runs, tell, atEnd } = context
-  const backend = await prepareDocker(context)
-  const host = await startHost(backend, context)
+  const { runs, progress, defer } = context
+  const backend = await createDocker(context)
+  const host = await createHost(backend, context)
   const made: number[] = []
   const memory: number[] = []
   const sessions = new Set<BenchSession>()
@@ -18,13 +18,13 @@ await benchmark('capacity', async (context) => {
     await Promise.all([...sessions].map((session) => session.close()))
     sessions.clear()
   }
-  atEnd(closeAll)
+  defer(closeAll)
   const open = async (): Promise<void> => {
     const session = await openSession(host, 'docker')
     sessions.add(session)
     await runCell(session, 'pass')
   }
-  tell(`${runs} repetitions of ${sessionsAtOnce} sessions, ${concurrency} at a time`)
+  progress(`${runs} repetitions of ${sessionsAtOnce} sessions, ${concurrency} at a time`)
   for (let run = 0; run <= runs; run += 1) {
     const start = performance.now()
     for (let left = sessionsAtOnce; left > 0; left -= concurrency) {
@@ -42,7 +42,7 @@ await benchmark('capacity', async (context) => {
     memory.push(total / names.length / 2 ** 20)
   }
   return [
-    { what: `sessions made, ${concurrency} at a time, first cell done`, unit: '/s', samples: made },
-    { what: `memory of an idle session, of ${sessionsAtOnce}`, unit: 'MiB', samples: memory, target: 10 },
+    { name: `sessions made, ${concurrency} at a time, first cell done`, unit: '/s', samples: made },
+    { name: `memory of an idle session, of ${sessionsAtOnce}`, unit: 'MiB', samples: memory, target: 10 },
   ]
 })

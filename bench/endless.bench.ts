@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { temporal } from '@temporalio/proto'
 import { benchmark } from './support/benchmark.js'
-import { type ChainRun, chainOf, eventsOf } from './support/chain.js'
-import { type Row, summarise } from './support/measure.js'
+import { type Execution, executionsOf, eventsOf } from './support/executions.js'
+import { type ResultRow, summarize } from './support/measure.js'
 import { sampleMemory } from './support/memory.js'
 import { type Stack, startStack } from './support/stack.js'
 
@@ -15,42 +15,42 @@ for value in range(${calls}):
 print(total)
 `
 
-// One cell with very many calls, one after the other: is the last as cheap as the first? `--calls 100` makes 10,000.
+// One cell with very many sequential calls: compares the cost of the last with the first. `--calls 100` makes 10,000.
 await benchmark('endless', async (context) => {
-  const { tell } = context
+  const { progress } = context
   const calls = context.calls * 100
   const stack = await startStack(context)
   await run(stack, source(100)) // warm
-  tell(`${calls} calls in one cell`)
+  progress(`${calls} calls in one cell`)
   const memory = sampleMemory()
   const workflowId = await run(stack, source(calls), calls)
-  const { atFirst, atMost } = memory.stop()
-  const chain = await chainOf(stack.client, workflowId)
-  tell(`${chain.length} histories`)
-  const ends = chain.flatMap((one) => callEnds(one.events))
+  const { peakOfFirstTenth, peak } = memory.stop()
+  const executions = await executionsOf(stack.client, workflowId)
+  progress(`${executions.length} histories`)
+  const ends = executions.flatMap((one) => callEnds(one.events))
   if (ends.length !== calls) throw new Error(`${ends.length} calls are in the histories, not ${calls}`)
   const tenth = Math.floor(calls / 10)
   const [first, last] = [gaps(ends.slice(0, tenth)), gaps(ends.slice(-tenth))]
-  const perCall = (what: string, of: (one: ChainRun) => number): Row[] => {
-    // The last history ends whenever the program does; the one before it is full, as the first is.
-    const [begin, end] = [chain[0], chain.at(-2) ?? chain[0]]
-    const each = (one: ChainRun | undefined) => (one ? of(one) / callEnds(one.events).length : Number.NaN)
+  const perCall = (what: string, of: (one: Execution) => number): ResultRow[] => {
+    // The last history ends with the program. The one before it has full length, as the first.
+    const [begin, end] = [executions[0], executions.at(-2) ?? executions[0]]
+    const each = (one: Execution | undefined) => (one ? of(one) / callEnds(one.events).length : Number.NaN)
     const unit = what === 'bytes' ? 'bytes' : 'events'
     return [
-      { what: `history a call, first of ${chain.length} histories`, unit, samples: [each(begin)] },
-      { what: 'history a call, last whole history', unit, samples: [each(end)] },
-      { what: `history ${what}: last / first`, unit: 'x', samples: [each(end) / each(begin)], target: 1.05 },
+      { name: `history a call, first of ${executions.length} histories`, unit, samples: [each(begin)] },
+      { name: 'history a call, last whole history', unit, samples: [each(end)] },
+      { name: `history ${what}: last / first`, unit: 'x', samples: [each(end) / each(begin)], target: 1.05 },
     ]
   }
   return [
-    { what: `a call, first ${tenth}`, unit: 'ms', samples: first },
-    { what: `a call, last ${tenth}`, unit: 'ms', samples: last },
-    { what: 'time: last / first', unit: 'x', samples: [summarise(last).median / summarise(first).median], target: 1.1 },
+    { name: `a call, first ${tenth}`, unit: 'ms', samples: first },
+    { name: `a call, last ${tenth}`, unit: 'ms', samples: last },
+    { name: 'time: last / first', unit: 'x', samples: [summarize(last).median / summarize(first).median], target: 1.1 },
     ...perCall('events', ({ events }) => events.length),
     ...perCall('bytes', ({ bytes }) => bytes),
-    { what: 'memory of the worker, after a tenth', unit: 'MiB', samples: [atFirst] },
-    { what: 'memory of the worker, at most', unit: 'MiB', samples: [atMost] },
-    { what: 'memory: most / after a tenth', unit: 'x', samples: [atMost / atFirst], target: 1.5 },
+    { name: 'memory of the worker, after a tenth', unit: 'MiB', samples: [peakOfFirstTenth] },
+    { name: 'memory of the worker, at most', unit: 'MiB', samples: [peak] },
+    { name: 'memory: most / after a tenth', unit: 'x', samples: [peak / peakOfFirstTenth], target: 1.5 },
   ]
 })
 
@@ -68,7 +68,7 @@ async function run({ client, taskQueue }: Stack, program: string, calls = 100): 
   return workflowId
 }
 
-/** When each call of a history ended, in milliseconds by the server's clock. */
+/** End times of the calls of a history, in milliseconds of the server's clock. */
 function callEnds(events: readonly Event[]): number[] {
   const calls = new Set(
     eventsOf(events, 'activityTaskScheduledEventAttributes')
@@ -81,5 +81,5 @@ function callEnds(events: readonly Event[]): number[] {
 }
 
 function gaps(ends: readonly number[]): number[] {
-  return ends.slice(1).map((end, place) => end - (ends[place] ?? end))
+  return ends.slice(1).map((end, index) => end - (ends[index] ?? end))
 }

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { noise, timedCalls } from '../test/support/neighbours.js'
+import { noisyPrograms, timedCallsProgram } from '../test/support/faults/noisy-neighbours.js'
 import { benchmark } from './support/benchmark.js'
 import { interleaved, quantile, ratios } from './support/measure.js'
 import { type Stack, startStack } from './support/stack.js'
 
 const sessions = Number(process.env['NEIGHBOURS'] ?? 20)
 
-/** How much longer the calls of the others may take. */
-const target = 2
+/** Maximum slowdown of the other sessions' calls. */
+const maxSlowdown = 2
 
-/** `--calls` is for a program that is alone. */
+/** Fewer than `--calls`, which is meant for a single program. */
 const shareOfCalls = 10
 
 const starts = Array.from({ length: sessions })
 
-// Many sessions at once, with and without bad neighbours: the time of a call for those that do no harm.
+// Many parallel sessions with and without noisy neighbours: the call time of the quiet sessions.
 await benchmark('neighbours', async (context) => {
-  const { runs, tell } = context
+  const { runs, progress } = context
   const calls = Math.ceil(context.calls / shareOfCalls)
   const stack = await startStack(context)
-  const all = async (): Promise<number[]> => (await Promise.all(starts.map(() => polite(stack, calls)))).flat()
-  tell('warming up')
+  const all = async (): Promise<number[]> => (await Promise.all(starts.map(() => measuredCalls(stack, calls)))).flat()
+  progress('warming up')
   await all()
-  tell(`${runs} repetitions of ${sessions} sessions of ${calls} calls, with and without three bad neighbours`)
-  const took = await interleaved(runs, { quiet: all, noisy: () => amidNoise(stack, all) })
+  progress(`${runs} repetitions of ${sessions} sessions of ${calls} calls, with and without three bad neighbours`)
+  const took = await interleaved(runs, { quiet: all, noisy: () => withNoisyNeighbours(stack, all) })
   const shareOf = (samples: readonly number[][], share: number) =>
     samples.map((sample) =>
       quantile(
@@ -33,16 +33,16 @@ await benchmark('neighbours', async (context) => {
     )
   const [quiet, noisy] = [shareOf(took.quiet, 0.95), shareOf(took.noisy, 0.95)]
   return [
-    { what: 'call, quiet, p50', unit: 'ms', samples: shareOf(took.quiet, 0.5) },
-    { what: 'call, quiet, p95', unit: 'ms', samples: quiet },
-    { what: 'call, among noise, p50', unit: 'ms', samples: shareOf(took.noisy, 0.5) },
-    { what: 'call, among noise, p95', unit: 'ms', samples: noisy },
-    { what: 'p95: noise / quiet', unit: 'x', samples: ratios(noisy, quiet), target },
+    { name: 'call, quiet, p50', unit: 'ms', samples: shareOf(took.quiet, 0.5) },
+    { name: 'call, quiet, p95', unit: 'ms', samples: quiet },
+    { name: 'call, among noise, p50', unit: 'ms', samples: shareOf(took.noisy, 0.5) },
+    { name: 'call, among noise, p95', unit: 'ms', samples: noisy },
+    { name: 'p95: noise / quiet', unit: 'x', samples: ratios(noisy, quiet), target: maxSlowdown },
   ]
 })
 
-async function amidNoise<Result>(stack: Stack, work: () => Promise<Result>): Promise<Result> {
-  const neighbours = await Promise.all(Object.values(noise).map((source) => start(stack, source)))
+async function withNoisyNeighbours<Result>(stack: Stack, work: () => Promise<Result>): Promise<Result> {
+  const neighbours = await Promise.all(Object.values(noisyPrograms).map((source) => startProgram(stack, source)))
   try {
     const result = await work()
     for (const neighbour of neighbours) {
@@ -58,8 +58,8 @@ async function amidNoise<Result>(stack: Stack, work: () => Promise<Result>): Pro
   }
 }
 
-async function polite(stack: Stack, calls: number): Promise<number[]> {
-  const handle = await start(stack, timedCalls('ping', calls))
+async function measuredCalls(stack: Stack, calls: number): Promise<number[]> {
+  const handle = await startProgram(stack, timedCallsProgram('ping', calls))
   const { outcome } = (await handle.result()) as {
     readonly outcome: { readonly status: string; readonly output: string }
   }
@@ -67,8 +67,8 @@ async function polite(stack: Stack, calls: number): Promise<number[]> {
   return JSON.parse(outcome.output) as number[]
 }
 
-/** The limit on a cell's own time is the longest that noise may last. */
-function start({ client, taskQueue }: Stack, source: string) {
+/** The CPU limit of a cell bounds the duration of the noise. */
+function startProgram({ client, taskQueue }: Stack, source: string) {
   const args = [{ source, limits: { cellSeconds: 600 } }]
   return client.workflow.start('program', { taskQueue, workflowId: randomUUID(), args })
 }

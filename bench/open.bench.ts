@@ -6,16 +6,17 @@ import { measureHistory } from './support/history.js'
 import { interleaved, ratios } from './support/measure.js'
 import { bareQueue, startStack } from './support/stack.js'
 
-/** With limits of its own a session gets no container of the pool. */
+/** A session with other limits can't use the pool's containers. */
 const unusual = { memoryBytes: defaultLimits.memoryBytes - (1 << 20) }
 
-// The activity `session.open`, from the warm pool and cold, beside an activity that does nothing: from scheduled to completed.
+// Compares the activity `session.open`, from the warm pool and cold, with an empty activity: from scheduled to
+// completed.
 await benchmark('open', async (context) => {
-  const { runs, tell, signal } = context
+  const { runs, progress, signal } = context
   const { client, taskQueue } = await startStack(context, 1)
 
   const finish = async (workflow: string, queue: string, argument: unknown, activity?: string): Promise<number> => {
-    // What the last one left behind is done by then: the pool is full, the container removed.
+    // By then the pool is full again and the previous container is removed.
     await pause(1_000, undefined, { signal })
     const options = { taskQueue: queue, workflowId: randomUUID(), args: [argument] }
     const handle = await client.workflow.start(workflow, options)
@@ -28,13 +29,13 @@ await benchmark('open', async (context) => {
     cold: () => finish('program', taskQueue, { source: 'pass', limits: unusual }, 'session.open'),
   }
   await interleaved(2, work)
-  tell(`${runs} repetitions of an activity that does nothing, and of opening a session, warm and cold`)
+  progress(`${runs} repetitions of an activity that does nothing, and of opening a session, warm and cold`)
   const { bare, warm, cold } = await interleaved(runs, work)
   return [
-    { what: 'bare activity', unit: 'ms', samples: bare },
-    { what: 'session.open, from the warm pool', unit: 'ms', samples: warm },
-    { what: 'session.open, cold', unit: 'ms', samples: cold },
-    { what: 'session.open: warm / bare', unit: 'x', samples: ratios(warm, bare), target: 1.5 },
-    { what: 'session.open: cold / bare', unit: 'x', samples: ratios(cold, bare) },
+    { name: 'bare activity', unit: 'ms', samples: bare },
+    { name: 'session.open, from the warm pool', unit: 'ms', samples: warm },
+    { name: 'session.open, cold', unit: 'ms', samples: cold },
+    { name: 'session.open: warm / bare', unit: 'x', samples: ratios(warm, bare), target: 1.5 },
+    { name: 'session.open: cold / bare', unit: 'x', samples: ratios(cold, bare) },
   ]
 })

@@ -1,41 +1,41 @@
 import { randomUUID } from 'node:crypto'
 import { benchmark } from './support/benchmark.js'
-import { chainOf } from './support/chain.js'
-import type { Row } from './support/measure.js'
+import { executionsOf } from './support/executions.js'
+import type { ResultRow } from './support/measure.js'
 import { sampleMemory } from './support/memory.js'
 import { type Stack, startStack } from './support/stack.js'
 
 const sizes = [1_000, 1_000_000] as const
 
-// A thousand results, one after the other, of a kilobyte and of a megabyte: what do they cost the worker and the history?
+// A thousand sequential results of a kilobyte and of a megabyte: their cost in worker memory and history.
 // `--calls 100` makes 1,000.
 await benchmark('results', async (context) => {
-  const { tell } = context
+  const { progress } = context
   const count = context.calls * 10
   const stack = await startStack(context)
   await run(stack, 10, 1_000)
-  const rows: Row[] = []
+  const rows: ResultRow[] = []
   const bytes: number[] = []
   for (const size of sizes) {
-    tell(`${count} results of ${size} bytes`)
+    progress(`${count} results of ${size} bytes`)
     const memory = sampleMemory()
     const start = performance.now()
     const workflowId = await run(stack, count, size)
     const each = (performance.now() - start) / count
-    const { atFirst, atMost } = memory.stop()
-    const chain = await chainOf(stack.client, workflowId)
-    const history = chain.reduce((sum, one) => sum + one.bytes, 0) / count
+    const { peakOfFirstTenth, peak } = memory.stop()
+    const executions = await executionsOf(stack.client, workflowId)
+    const history = executions.reduce((sum, one) => sum + one.bytes, 0) / count
     bytes.push(history)
     rows.push(
-      { what: `a result of ${size} bytes, time`, unit: 'ms', samples: [each] },
-      { what: `a result of ${size} bytes, history`, unit: 'bytes', samples: [history] },
-      { what: `memory of the worker, after a tenth, ${size} bytes`, unit: 'MiB', samples: [atFirst] },
-      { what: `memory of the worker, at most, ${size} bytes`, unit: 'MiB', samples: [atMost] },
-      { what: 'memory: most / after a tenth', unit: 'x', samples: [atMost / atFirst], target: 1.5 },
+      { name: `a result of ${size} bytes, time`, unit: 'ms', samples: [each] },
+      { name: `a result of ${size} bytes, history`, unit: 'bytes', samples: [history] },
+      { name: `memory of the worker, after a tenth, ${size} bytes`, unit: 'MiB', samples: [peakOfFirstTenth] },
+      { name: `memory of the worker, at most, ${size} bytes`, unit: 'MiB', samples: [peak] },
+      { name: 'memory: most / after a tenth', unit: 'x', samples: [peak / peakOfFirstTenth], target: 1.5 },
     )
   }
   const [small = Number.NaN, large = Number.NaN] = bytes
-  return [...rows, { what: 'history: a megabyte / a kilobyte', unit: 'x', samples: [large / small], target: 1.1 }]
+  return [...rows, { name: 'history: a megabyte / a kilobyte', unit: 'x', samples: [large / small], target: 1.1 }]
 })
 
 async function run({ client, taskQueue }: Stack, count: number, bytes: number): Promise<string> {

@@ -1,53 +1,54 @@
 import { randomUUID } from 'node:crypto'
 import { startScriptedMessagesApi } from '../dist/testing/index.js'
 import { benchmark } from './support/benchmark.js'
-import { type ChainRun, chainOf, eventsOf } from './support/chain.js'
-import { type Row, summarise } from './support/measure.js'
+import { type Execution, executionsOf, eventsOf } from './support/executions.js'
+import { type ResultRow, summarize } from './support/measure.js'
 import { sampleMemory } from './support/memory.js'
 import { startStack } from './support/stack.js'
 
-// One agent of very many turns, each with a cell and a call: is the last as cheap as the first? `--calls 100` makes 500.
+// One agent with very many turns, each with a cell and a call: compares the last with the first. `--calls 100` makes
+// 500.
 await benchmark('turns', async (context) => {
-  const { tell, atEnd } = context
+  const { progress, defer } = context
   const turns = context.calls * 5
   const code = { type: 'tool_use', name: 'execute_code', input: { code: 'print(await ping(value=1))' } } as const
   const cells = Array.from({ length: turns - 1 }, () => ({ reply: { content: [code] } }))
   const api = await startScriptedMessagesApi({
     script: [...cells, { reply: { content: [{ type: 'text', text: 'done' }] } }],
   })
-  atEnd(() => api.close())
+  defer(() => api.close())
   process.env['ANTHROPIC_BASE_URL'] = api.url
   process.env['ANTHROPIC_API_KEY'] = 'scripted'
   const { client, taskQueue } = await startStack(context, 0, ['workflow', 'model', 'tools', 'sandbox'])
-  tell(`${turns} turns`)
+  progress(`${turns} turns`)
   const memory = sampleMemory()
   const workflowId = randomUUID()
   const input = { question: 'go', limits: { turns } }
   const result = await client.workflow.execute('agent', { taskQueue, workflowId, args: [input] })
-  const { atFirst, atMost } = memory.stop()
+  const { peakOfFirstTenth, peak } = memory.stop()
   if ((result as { readonly answer: string }).answer !== 'done') throw new Error(`it failed: ${JSON.stringify(result)}`)
-  const chain = await chainOf(client, workflowId)
-  tell(`${chain.length} histories`)
-  const starts = chain.flatMap(turnStarts)
-  const gaps = starts.slice(1).map((start, place) => start - (starts[place] ?? start))
+  const executions = await executionsOf(client, workflowId)
+  progress(`${executions.length} histories`)
+  const starts = executions.flatMap(turnStarts)
+  const gaps = starts.slice(1).map((start, index) => start - (starts[index] ?? start))
   const tenth = Math.floor(turns / 10)
   const [first, last] = [gaps.slice(0, tenth), gaps.slice(-tenth)]
-  const [begin, end] = [chain[0], chain.at(-2) ?? chain[0]]
-  const bytes = (one: ChainRun | undefined): number => (one ? one.bytes / turnStarts(one).length : Number.NaN)
-  const rows: Row[] = [
-    { what: `a turn, first ${tenth}`, unit: 'ms', samples: first },
-    { what: `a turn, last ${tenth}`, unit: 'ms', samples: last },
-    { what: 'time: last / first', unit: 'x', samples: [summarise(last).median / summarise(first).median], target: 1.2 },
-    { what: `history a turn, first of ${chain.length} histories`, unit: 'bytes', samples: [bytes(begin)] },
-    { what: 'history a turn, last whole history', unit: 'bytes', samples: [bytes(end)] },
-    { what: 'history: last / first', unit: 'x', samples: [bytes(end) / bytes(begin)], target: 1.05 },
-    { what: 'memory of the worker: most / after a tenth', unit: 'x', samples: [atMost / atFirst], target: 1.5 },
+  const [begin, end] = [executions[0], executions.at(-2) ?? executions[0]]
+  const bytes = (one: Execution | undefined): number => (one ? one.bytes / turnStarts(one).length : Number.NaN)
+  const rows: ResultRow[] = [
+    { name: `a turn, first ${tenth}`, unit: 'ms', samples: first },
+    { name: `a turn, last ${tenth}`, unit: 'ms', samples: last },
+    { name: 'time: last / first', unit: 'x', samples: [summarize(last).median / summarize(first).median], target: 1.2 },
+    { name: `history a turn, first of ${executions.length} histories`, unit: 'bytes', samples: [bytes(begin)] },
+    { name: 'history a turn, last whole history', unit: 'bytes', samples: [bytes(end)] },
+    { name: 'history: last / first', unit: 'x', samples: [bytes(end) / bytes(begin)], target: 1.05 },
+    { name: 'memory of the worker: most / after a tenth', unit: 'x', samples: [peak / peakOfFirstTenth], target: 1.5 },
   ]
   return rows
 })
 
-/** When each turn of a history began, in milliseconds by the server's clock. */
-function turnStarts({ events }: ChainRun): number[] {
+/** Start times of the turns of a history, in milliseconds of the server's clock. */
+function turnStarts({ events }: Execution): number[] {
   return eventsOf(events, 'activityTaskScheduledEventAttributes')
     .filter(({ attributes }) => attributes.activityType?.name === 'model.turn')
     .map(({ at }) => at)

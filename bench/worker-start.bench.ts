@@ -10,31 +10,31 @@ const file = (relative: string): string => fileURLToPath(new URL(relative, impor
 
 const startMs = 60_000
 
-// From the start of a process until the server sees it poll for workflows.
+// Time from the start of a worker process until the server sees its first poll for workflows.
 await benchmark('worker-start', async (context) => {
-  const { runs, tell } = context
+  const { runs, progress } = context
   const stack = await startServer(context)
   const { address, namespace } = stack.server
   const small = (way: string) => () =>
     untilPolling(stack, way, [file('support/workflow-worker.mjs'), way, address, namespace, way])
-  const cli = [file('../dist/client/cli/main.js'), 'worker', '--config', configFile, '--log-level', 'ERROR']
+  const cli = [file('../dist/cli/main.js'), 'worker', '--config', configFile, '--log-level', 'ERROR']
   const work = {
     prebuilt: small('prebuilt'),
     bundling: small('bundling'),
     whole: () => untilPolling(stack, stack.taskQueue, [...cli, '--roles', 'workflow,tools,sandbox']),
   }
-  tell(`${runs} repetitions of three ways to start a worker`)
+  progress(`${runs} repetitions of three ways to start a worker`)
   await interleaved(1, work)
   const { prebuilt, bundling, whole } = await interleaved(runs, work)
   return [
-    { what: 'workflow worker, prebuilt bundle', unit: 'ms', samples: prebuilt },
-    { what: 'workflow worker, bundling at its start', unit: 'ms', samples: bundling },
-    { what: 'prebuilt / bundling', unit: 'x', samples: ratios(prebuilt, bundling) },
-    { what: '`ptc worker` with Docker sandboxes', unit: 'ms', samples: whole },
+    { name: 'workflow worker, prebuilt bundle', unit: 'ms', samples: prebuilt },
+    { name: 'workflow worker, bundling at its start', unit: 'ms', samples: bundling },
+    { name: 'prebuilt / bundling', unit: 'x', samples: ratios(prebuilt, bundling) },
+    { name: '`ptc worker` with Docker sandboxes', unit: 'ms', samples: whole },
   ]
 })
 
-/** @throws Error when the process ends first, or polls nothing within a minute */
+/** @throws Error when the process ends first, or does not poll within a minute */
 async function untilPolling(stack: Stack, queue: string, argv: readonly string[]): Promise<number> {
   const { address, namespace } = stack.server
   const start = performance.now()
@@ -58,7 +58,7 @@ async function untilPolling(stack: Stack, queue: string, argv: readonly string[]
   }
 }
 
-/** Asks for pollers of workflows: they are what the API means when no type is named. */
+/** Requests the pollers of the workflow task queue, which is the API's default type. */
 async function polls({ client, server }: Stack, queue: string, pid: number | undefined): Promise<boolean> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: server.namespace,

@@ -1,5 +1,5 @@
-// `npm run bench [-- name … --runs N --calls N --json]`: runs bench/<name>.bench.ts one after the other, each in a fresh
-// process; all unless named. Against the built package, as users run it; jiti only loads the benchmark itself.
+// `npm run bench [-- name … --runs N --calls N --json]`: runs the named benchmarks (default: all), each
+// bench/<name>.bench.ts in a process of its own. They use the built package; jiti loads only the benchmark.
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { runNode } from './run.mjs'
@@ -11,8 +11,8 @@ const suffix = '.bench.ts'
 const all = filesUnder(join(root, 'bench'))
   .filter((file) => file.endsWith(suffix))
   .map((file) => file.slice(0, -suffix.length))
-// The names come first; what follows is for the benchmarks themselves.
-const firstOption = process.argv.findIndex((word, place) => place >= 2 && word.startsWith('-'))
+// Names come first. The options after them are passed to the benchmarks.
+const firstOption = process.argv.findIndex((word, index) => index >= 2 && word.startsWith('-'))
 const wanted = process.argv.slice(2, firstOption < 0 ? undefined : firstOption)
 const options = firstOption < 0 ? [] : process.argv.slice(firstOption)
 const unknown = wanted.filter((name) => !all.includes(name))

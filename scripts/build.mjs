@@ -1,4 +1,4 @@
-// `npm run build`: src to dist with the TypeScript compiler, then the prebuilt workflow bundle. Does nothing when nothing changed.
+// `npm run build`: compiles src to dist and bundles the workflow code. Does nothing when no source changed.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -12,45 +12,38 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { crashPointSource, withoutCrashPoints } from './crash-points.mjs'
 import { progress, root, setup, stop } from './setup.mjs'
 import { digestOfFiles, filesUnder, isAsset, isTest, outputsOf } from './sources.mjs'
 
 const src = join(root, 'src')
 
-/** What is shipped, and the same with its crash points, for tests that kill. */
-const builds = {
-  shipped: { folder: join(root, 'dist'), keepsCrashPoints: false },
-  chaos: { folder: join(root, 'dist-chaos'), keepsCrashPoints: true },
-}
+const folder = join(root, 'dist')
 
-/** Brings a build up to date; ends the process when a source does not compile. */
-export async function build(which = 'shipped') {
-  const { folder, keepsCrashPoints } = builds[which]
+/** Updates `dist`. Ends the process when a source does not compile. */
+export async function build() {
   const workflows = join(folder, 'workflows/index.js')
   const bundle = join(folder, 'workflow-bundle.js')
-  const sources = filesUnder(src).filter((path) => !isTest(path) && (keepsCrashPoints || path !== crashPointSource))
+  const sources = filesUnder(src).filter((path) => !isTest(path))
   const digest = digestOf(sources)
   const bundled = digestOf(sources.filter((path) => /^(workflows|common)\//.test(path)))
-  const last = readStamp(which)
+  const last = readStamp()
   const outputsThere = sources.flatMap(outputsOf).every((path) => existsSync(join(folder, path)))
 
   let compiled = true
   if (last.digest !== digest || !outputsThere) {
-    progress(`compiling${which === 'shipped' ? '' : ` (${which})`}`)
-    compiled = compile(folder)
-    if (!keepsCrashPoints) removeCrashPoints(folder, sources)
-    copyAssets(folder, sources)
-    const executable = join(folder, 'client/cli/main.js')
+    progress('compiling')
+    compiled = compile()
+    copyAssets(sources)
+    const executable = join(folder, 'cli/main.js')
     if (existsSync(executable)) chmodSync(executable, 0o755)
   }
-  removeStale(folder, sources, existsSync(workflows))
-  // The bundle is made even when types are wrong somewhere: one run then tells of everything that is wrong.
+  removeStale(sources, existsSync(workflows))
+  // Bundles also after a type error, so that one run reports all problems.
   if (existsSync(workflows) && (last.bundled !== bundled || !existsSync(bundle))) {
     progress('bundling workflows')
-    await bundleWorkflows(folder, bundle)
+    await bundleWorkflows(bundle)
   }
-  writeStamp(which, { digest: compiled ? digest : undefined, bundled })
+  writeStamp({ digest: compiled ? digest : undefined, bundled })
   if (!compiled) stop('the sources do not compile; see above.')
 }
 
@@ -59,12 +52,11 @@ function digestOf(sources) {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
-    'scripts/crash-points.mjs',
     ...sources.map((path) => `src/${path}`),
   ])
 }
 
-function compile(folder) {
+function compile() {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   return (
     spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder], {
@@ -74,25 +66,15 @@ function compile(folder) {
   )
 }
 
-function removeCrashPoints(folder, sources) {
-  for (const path of sources.flatMap(outputsOf).filter((path) => path.endsWith('.js'))) {
-    const file = join(folder, path)
-    if (!existsSync(file)) continue
-    const text = readFileSync(file, 'utf8')
-    const shipped = withoutCrashPoints(text, path)
-    if (shipped !== text) writeFileSync(file, shipped)
-  }
-}
-
-function copyAssets(folder, sources) {
+function copyAssets(sources) {
   for (const path of sources.filter(isAsset)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     copyFileSync(join(src, path), join(folder, path))
   }
 }
 
-/** What a deleted or renamed source left behind would still be importable, and be published. */
-function removeStale(folder, sources, hasWorkflows) {
+/** Removes the outputs of deleted sources, which would be importable and published. */
+function removeStale(sources, hasWorkflows) {
   const expected = new Set(sources.flatMap(outputsOf))
   for (const path of filesUnder(folder)) {
     const isBundle = path.startsWith('workflow-bundle.js')
@@ -100,40 +82,36 @@ function removeStale(folder, sources, hasWorkflows) {
   }
 }
 
-async function bundleWorkflows(folder, bundle) {
+async function bundleWorkflows(bundle) {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(folder, 'workflows/index.js'),
-    workflowInterceptorModules: [join(folder, 'workflows/query-guard.js')],
+    workflowInterceptorModules: [join(folder, 'workflows/temporal/query-guard.js')],
     logger: new DefaultLogger('WARN'),
   })
-  // By rename: a worker that starts meanwhile reads the old bundle or the new one, never half of one.
+  // By rename: a worker that starts meanwhile never reads a partial bundle.
   const unfinished = `${bundle}.${process.pid}`
   writeFileSync(unfinished, code)
   renameSync(unfinished, bundle)
 }
 
-// Kept in node_modules: out of the package, and gone with the dependencies that the outputs depend on.
-function stampFile(which) {
-  return join(root, `node_modules/.cache/durable-ptc/build-${which}.json`)
-}
+// In node_modules: not published, and deleted with the dependencies that the outputs depend on.
+const stampFile = join(root, 'node_modules/.cache/durable-ptc/build.json')
 
-function readStamp(which) {
+function readStamp() {
   try {
-    return JSON.parse(readFileSync(stampFile(which), 'utf8'))
+    return JSON.parse(readFileSync(stampFile, 'utf8'))
   } catch {
     return {}
   }
 }
 
-function writeStamp(which, stamp) {
-  mkdirSync(dirname(stampFile(which)), { recursive: true })
-  writeFileSync(stampFile(which), JSON.stringify(stamp))
+function writeStamp(stamp) {
+  mkdirSync(dirname(stampFile), { recursive: true })
+  writeFileSync(stampFile, JSON.stringify(stamp))
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const which = process.argv[2] ?? 'shipped'
-  if (!(which in builds)) stop(`no build ${which}; there are ${Object.keys(builds).join(', ')}.`)
   setup()
-  await build(which)
+  await build()
 }

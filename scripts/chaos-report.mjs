@@ -1,10 +1,10 @@
-// What the runs of test/chaos/support/chaos-run.ts have shown together.
+// Summarizes the runs of test/chaos/support/chaos-run.ts.
 import { readLines } from './report-lines.mjs'
 
 const disturbances = ['kill-container', 'kill-worker', 'freeze-worker']
 
-/** Prints it; gives the faults that no run has met. */
-export async function tellChaos(file) {
+/** Prints the report and returns the faults that no run had. */
+export async function printChaosReport(file) {
   const runs = readLines(file)
   if (runs.length === 0) return []
   const sum = (key) => runs.reduce((total, run) => total + run[key], 0)
@@ -20,10 +20,10 @@ chaos report
   duplicates   ${sum('duplicates')}
   lost         ${sum('lost')}
   leaks        ${sum('leaks')}
-  recovery     p50 ${seconds(quantile(recoveries, 0.5))}, p99 ${seconds(quantile(recoveries, 0.99))}, over ${recoveries.length} deaths of a worker: from kill -9 to the next thing the world is asked
+  recovery     p50 ${seconds(quantile(recoveries, 0.5))}, p99 ${seconds(quantile(recoveries, 0.99))}, over ${recoveries.length} kills of a worker: from kill -9 to the next effect
 `)
-  const { crashPoints } = await import('../dist-chaos/common/crash-point.js')
-  return [...crashPoints, ...disturbances].filter((fault) => !faults.has(fault))
+  const { failpoints } = await import('../dist/common/failpoint.js')
+  return [...failpoints, ...disturbances].filter((fault) => !faults.has(fault))
 }
 
 function count(names) {

@@ -1,13 +1,12 @@
-// Adds to package-lock.json the platform packages (`@swc/core-darwin-arm64` …) that npm left out of it.
-// Behind a registry mirror that lacks the packages of other platforms npm writes a lock file that `npm ci` then refuses
-// on every machine. Run it after `npm install` behind such a mirror; where nothing is missing it changes nothing.
+// Adds missing platform packages (`@swc/core-darwin-arm64` …) to package-lock.json. Run it after `npm install` behind a
+// registry mirror without the packages of other platforms: `npm ci` rejects the lock file that npm writes there.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { progress, root } from './setup.mjs'
 
 const file = join(root, 'package-lock.json')
 
-/** How package names spell what npm calls os, cpu and libc, where the spelling differs. */
+/** Parts of package names that differ from npm's values of os, cpu and libc. */
 const spellings = { windows: 'win32', ppc64le: 'ppc64', gnu: 'glibc', gnueabihf: 'glibc', musleabihf: 'musl' }
 const known = {
   os: ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'],
@@ -23,13 +22,13 @@ if (added.length > 0) {
 }
 progress(`package-lock.json: ${added.length} platform packages added`)
 
-/** What is missing of one package's optional dependencies with an exact version. */
+/** Returns the missing optional dependencies of a package with an exact version. */
 function platformPackagesOf({ optionalDependencies = {}, dev }) {
   return Object.entries(optionalDependencies)
     .filter(([name, version]) => /^\d/.test(version) && lock.packages[`node_modules/${name}`] === undefined)
     .map(([name, version]) => [
       `node_modules/${name}`,
-      // No digest: only the package itself gives it, and npm fills it in where it can reach it.
+      // Without a digest: npm adds it where it can download the package.
       { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true },
     ])
 }

@@ -1,17 +1,17 @@
-// What the modes of test/modes did, from the lines that their test files wrote.
+// Summarizes the faults that the modes of test/modes injected, from the lines of their test files.
 import { readLines } from './report-lines.mjs'
 
-/** What each mode does, by the names of test/modes/faults.ts. */
+/** The fault of each mode, with its name in test/modes/faults.ts. */
 const faultOf = {
-  'always-replay': ['forgetfulWorkers', 'workers that remember nothing'],
+  'always-replay': ['uncachedWorkers', 'workers without a workflow cache'],
   'always-evict': ['sandboxesDestroyed', 'sandboxes destroyed'],
   'always-reattach': ['connectionsDropped', 'connections dropped'],
 }
 
 export const modes = Object.keys(faultOf)
 
-/** Prints it; gives a line for each mode that ran and did nothing. */
-export function tellModes(file) {
+/** Prints the report and returns a line for each mode that ran without a fault. */
+export function printModesReport(file) {
   const files = readLines(file)
   return Object.entries(faultOf).flatMap(([mode, [fault, words]]) => {
     const ran = files.filter((each) => each.mode === mode)

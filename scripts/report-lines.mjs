@@ -1,4 +1,4 @@
-// Files of one JSON object a line, to which many test processes append.
+// Files of JSON lines, to which many test processes append.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ export function readLines(file) {
     .map((line) => JSON.parse(line))
 }
 
-/** Gives work the names of files in a folder that is gone when it has ended. */
-export async function withFiles(work) {
+/** Calls `work` with a function that names files in a temporary folder, and deletes the folder. */
+export async function withTemporaryFiles(work) {
   const folder = mkdtempSync(join(tmpdir(), 'ptc-report-'))
   try {
     return await work((name) => join(folder, name))

@@ -1,63 +1,69 @@
-// Runs vitest, runs failed files once more where that is wanted, and ends with the count as the last line.
+// Runs vitest, optionally repeats failed files, and prints the count as the last line.
 // PTC_TEST_DOCKER: required (no daemon: fail), auto (no daemon: say so and skip), off.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withFiles } from './report-lines.mjs'
+import { withTemporaryFiles } from './report-lines.mjs'
 import { root, stop } from './setup.mjs'
 import { exitCodeOf, exitOnSignals } from './signals.mjs'
 import { countLine, countsOf, hasFailed, nameOf } from './test-results.mjs'
 import { runVitest } from './vitest-process.mjs'
 
 const dockerModes = ['required', 'auto', 'off']
-/** More files than this are no accident: they are not run again, and the run fails. */
-const mostFlakyFiles = 3
+/** When more files fail, none is repeated. */
+const maxFlakyFiles = 3
 
 let counts = { passed: 0, failed: 1, skipped: 0 }
 
-/** Makes the count the last line, whatever ends this process. Every test command calls it first. */
-export function endWithCount() {
+/** Prints the count as the last line at any exit of this process. Every test command calls it first. */
+export function printCountOnExit() {
   exitOnSignals()
   process.on('exit', () => console.log(countLine(counts)))
 }
 
-/** What the command line asks vitest for; these projects when it names none. */
-export function choiceOf(projects) {
+/** Arguments for vitest from the command line; with these projects when it names none. */
+export function vitestSelection(projects) {
   const wanted = process.argv.slice(2)
   const isNamed = wanted.some((word) => word.startsWith('--project'))
   return [...(isNamed ? [] : projects.flatMap((name) => ['--project', name])), ...wanted]
 }
 
 /**
- * Gives the exit code.
+ * Runs the tests and returns the exit code.
  *
- * @param {string[]} selection what vitest runs
+ * @param {string[]} selection arguments for vitest
  * @param {object} options
- * @param {() => string[] | Promise<string[]>} [options.tell] prints a report when the tests have ended; each line that
- *   it returns is one more failure
- * @param {boolean} [options.repeatsFailedFiles] a file that fails and then passes by itself is flaky: it has not failed
- * @param {number} [options.seconds] vitest is ended after these
- * @param {string[]} [options.vitestOptions] for every run of vitest
- * @param {string[]} [options.problems] what failed before the tests
- * @param {string} [options.report] the file for results and durations
+ * @param {() => string[] | Promise<string[]>} [options.printReports] prints reports after the tests; each line that it
+ *   returns counts as a failure
+ * @param {boolean} [options.repeatsFailedFiles] a file that fails and then passes by itself counts as flaky, not as
+ *   failed
+ * @param {number} [options.seconds] time limit of vitest
+ * @param {string[]} [options.vitestOptions] arguments for every run of vitest
+ * @param {string[]} [options.problems] failures before the tests
+ * @param {string} [options.report] file for results and durations
  */
 export async function runTests(selection, options = {}) {
-  const { tell = () => [], repeatsFailedFiles = false, seconds = 24 * 3600, problems = [] } = options
+  const { printReports = () => [], repeatsFailedFiles = false, seconds = 24 * 3600, problems = [] } = options
   const { vitestOptions = [], report = join(root, 'test-report.json') } = options
   const docker = process.env['PTC_TEST_DOCKER'] ?? 'auto'
   if (!dockerModes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${dockerModes.join(', ')}.`)
-  const begun = performance.now()
-  return withFiles(async (file) => {
+  const startedAt = performance.now()
+  return withTemporaryFiles(async (file) => {
     const run = (name, wanted) =>
       runVitest([...vitestOptions, ...wanted], {
         lines: file(name),
-        seconds: seconds - (performance.now() - begun) / 1_000,
+        seconds: seconds - (performance.now() - startedAt) / 1_000,
         env: { PTC_TEST_DOCKER: docker },
       })
     const first = await run('first', selection)
     const { flaky, repeats } = repeatsFailedFiles ? await repeatFailedFiles(first, run) : { flaky: [], repeats: [] }
     const files = first.files.map((each) => flaky.find(({ first }) => first === each)?.second ?? each)
     writeFileSync(report, `${JSON.stringify({ files, flaky }, undefined, 2)}\n`)
-    const allProblems = [...problems, ...problemsOf(first), ...repeats.flatMap(whyNotComplete), ...(await tell())]
+    const allProblems = [
+      ...problems,
+      ...problemsOf(first),
+      ...repeats.flatMap(incompleteReasons),
+      ...(await printReports()),
+    ]
     printSummary(files, flaky, allProblems)
     counts = countsOf(files)
     counts.failed += allProblems.length
@@ -67,20 +73,20 @@ export async function runTests(selection, options = {}) {
   })
 }
 
-/** What failed beside tests: one failure each. */
+/** Failures outside tests. Each counts as one. */
 function problemsOf(run) {
   const problems = run.unhandled.map((message) => `an error that belongs to no test file: ${message}`)
-  const early = whyNotComplete(run)
+  const early = incompleteReasons(run)
   if (early.length > 0) return [...problems, ...early]
   const howItEnded = run.signal ?? `exit code ${run.code}`
   if (!run.isComplete) return [...problems, `vitest ended with ${howItEnded} before its tests did`]
   if (run.files.every(({ passed, failures }) => passed + failures.length === 0)) return [...problems, 'no test ran']
-  // A global tear-down that breaks, for one.
+  // For example a failed global tear-down.
   const isExplained = run.code === 0 || problems.length > 0 || run.files.some(hasFailed)
   return isExplained ? problems : [`vitest ended with ${howItEnded}, and no test failed`]
 }
 
-function whyNotComplete({ interruptedBy, isCutOff, unfinished }) {
+function incompleteReasons({ interruptedBy, isCutOff, unfinished }) {
   const notEnded = unfinished.length === 0 ? '' : `; not at their end: ${unfinished.map(nameOf).join(', ')}`
   if (interruptedBy) return [`interrupted by ${interruptedBy}${notEnded}`]
   return isCutOff ? [`cut off by the time limit${notEnded}`] : []
@@ -91,13 +97,13 @@ async function repeatFailedFiles(first, run) {
   const failed = first.isComplete ? first.files.filter(hasFailed) : []
   const flaky = []
   const repeats = []
-  if (failed.length > mostFlakyFiles) {
-    console.log(`\n${failed.length} test files failed: more than ${mostFlakyFiles}, so none is run once more`)
+  if (failed.length > maxFlakyFiles) {
+    console.log(`\n${failed.length} test files failed: more than ${maxFlakyFiles}, so none is run once more`)
     return { flaky, repeats }
   }
-  for (const [place, file] of failed.entries()) {
+  for (const [index, file] of failed.entries()) {
     console.log(`\nrunning once more, by itself: ${nameOf(file)}`)
-    const again = await run(`again-${place}`, ['--project', file.project, file.file])
+    const again = await run(`again-${index}`, ['--project', file.project, file.file])
     repeats.push(again)
     if (again.interruptedBy || again.isCutOff) break
     const second = again.files.find((each) => nameOf(each) === nameOf(file))

@@ -19,7 +19,7 @@ const rejects = `${passes}
     await new Promise((settle) => setTimeout(settle, 50))
   })`
 
-/** Fails when it runs for the first time. */
+/** A test that fails when it first runs. */
 const flaky = (name: string): string => `
   import { existsSync, writeFileSync } from 'node:fs'
   it('passes the second time', () => {
@@ -42,7 +42,7 @@ interface Options {
   readonly problems?: string[]
 }
 
-/** Runs these test files, by name, as the test commands do. `watch` gets the output so far, whenever there is more. */
+/** Runs test files, given by name, as the test commands do. `watch` gets all output so far after each new output. */
 async function runTests(
   files: Readonly<Record<string, string>>,
   options: Options = {},
@@ -56,8 +56,8 @@ async function runTests(
   for (const [name, code] of Object.entries(files)) await writeFile(join(folder, `${name}.test.mjs`), code)
   const allOptions = { ...options, vitestOptions: ['--root', folder], report: join(folder, 'report.json') }
   const script = `
-    import { endWithCount, runTests } from ${JSON.stringify(runTestsModule)}
-    endWithCount()
+    import { printCountOnExit, runTests } from ${JSON.stringify(runTestsModule)}
+    printCountOnExit()
     process.exit(await runTests([], ${JSON.stringify(allOptions)}))`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script])
   const printed = { stdout: '', stderr: '' }
@@ -80,7 +80,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-it('prints a failure when it happens, counts, and runs nothing again unless asked to', async () => {
+it('prints a failure when it happens, and repeats no file by default', async () => {
   const ended = await runTests({ one: `${passes}; it.skip('is skipped', () => {})`, two: flaky('two') })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '1 passed, 1 failed, 1 skipped' })
   const { output } = ended
@@ -90,7 +90,7 @@ it('prints a failure when it happens, counts, and runs nothing again unless aske
   expect(atOnce).toBeLessThan(output.indexOf('Failed Tests'))
 })
 
-it('passes when a failed file passes by itself, and names the flaky test at once and at the end', async () => {
+it('passes when a failed file passes by itself, and reports the flaky test at once and at the end', async () => {
   const ended = await runTests({ one: passes, two: flaky('two') }, { repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 0, lastLine: '2 passed, 0 failed, 0 skipped' })
   const told = ended.output.split('flaky: fixture two.test.mjs > passes the second time\n  Error: wrong once\n')
@@ -104,7 +104,7 @@ it('fails when a file fails again by itself', async () => {
   expect(ended.output).toContain('failed: fixture one.test.mjs > fails')
 })
 
-it('fails when more than three files fail, and runs none of them again', async () => {
+it('fails when more than three files fail, and repeats none of them', async () => {
   const files = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, flaky(name)]))
   const ended = await runTests(files, { repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '0 passed, 4 failed, 0 skipped' })
@@ -120,13 +120,13 @@ it('counts a failed hook, a file that does not load, an unhandled rejection and 
   expect(ended.output).toMatch(/failed: fixture dead.test.mjs > /)
 })
 
-it('is cut off by its time limit, and counts that as one failure', async () => {
+it('counts one failure when the time limit ends it', async () => {
   const ended = await runTests({ one: endless }, { seconds: 8, repeatsFailedFiles: true })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '0 passed, 1 failed, 0 skipped' })
   expect(ended.output).toContain('failed: cut off by the time limit')
 })
 
-it('has printed failures, and counts them, when a signal ends it', async () => {
+it('prints and counts failures when a signal ends it', async () => {
   const ended = await runTests({ one: `${fails}; ${endless}` }, {}, (output, child) => {
     if (output.includes('FAILED  fixture one.test.mjs > fails')) child.kill('SIGTERM')
   })
@@ -136,7 +136,7 @@ it('has printed failures, and counts them, when a signal ends it', async () => {
   await expect.poll(() => isThere(testProcess)).toBe(false)
 })
 
-it('counts what failed before the tests, and that no test ran', async () => {
+it('counts failures before the tests, and that no test ran', async () => {
   const ended = await runTests({ one: `it.skip('is skipped', () => {})` }, { problems: ['npm run check'] })
   expect(ended, ended.output).toMatchObject({ code: 1, lastLine: '0 passed, 2 failed, 1 skipped' })
   expect(ended.output).toContain('failed: npm run check')

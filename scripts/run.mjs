@@ -1,4 +1,4 @@
-// Running our own programs from the entry scripts.
+// Runs programs of this checkout from the entry scripts.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { root, stop } from './setup.mjs'
 
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** Runs a program of this checkout with Node, passes signals on, and gives the exit code a shell would. */
+/** Runs a program of this checkout with Node, forwards signals, and returns its exit code as a shell does. */
 export function runNode(script, programArguments) {
   const path = join(root, script)
   if (!existsSync(path)) stop(`${script} is missing; this checkout is not complete.`)
   const child = spawn(process.execPath, [path, ...programArguments], { stdio: 'inherit' })
   for (const signal of forwarded) {
-    // Ctrl-C reaches the child by itself; this process only has to outlive it.
+    // The terminal sends Ctrl-C to the child too. This process only has to outlive it.
     process.on(signal, () => signal === 'SIGINT' || child.kill(signal))
   }
   return new Promise((settle) => {

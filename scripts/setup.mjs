@@ -1,4 +1,4 @@
-// What every entry script does first. Plain Node without dependencies: it runs before `npm ci` did.
+// First step of every entry script. Plain Node without dependencies, because it runs before `npm ci`.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Ends the process with one line for a person, never a stack trace. */
+/** Ends the process with one line and no stack trace. */
 export function stop(message) {
   console.error(`durable-ptc: ${message}`)
   process.exit(1)
 }
 
-/** One line about a step that takes a while; stderr, so that stdout stays for results. */
+/** Prints a line about a slow step to stderr; stdout is for results. */
 export function progress(line) {
   console.error(`› ${line}`)
 }
 
-/** Checks Node and installs dependencies when node_modules is not what package-lock.json says. */
+/** Checks Node, and installs dependencies when node_modules differs from package-lock.json. */
 export function setup() {
   checkNode()
   if (!dependenciesInstalled()) installDependencies()
@@ -32,16 +32,16 @@ function checkNode() {
 
 export function isAtLeast(version, wanted) {
   const [have, want] = [version, wanted].map((text) => text.split('.').map(Number))
-  for (const [place, number] of want.entries()) {
-    const mine = have[place] ?? 0
-    if (mine !== number) return mine > number
+  for (const [index, required] of want.entries()) {
+    const number = have[index] ?? 0
+    if (number !== required) return number > required
   }
   return true
 }
 
 /**
- * Compares contents, not times: a fresh checkout or `npm i` of another package touches files without changing them.
- * npm writes the hidden lock file last, so a broken-off installation counts as none.
+ * Compares contents, not times: a checkout or `npm i` of another package touches files without changing them. npm
+ * writes the hidden lock file last, so an interrupted installation counts as missing.
  */
 function dependenciesInstalled() {
   const wanted = readJson('package-lock.json').packages

@@ -1,16 +1,16 @@
-// What signals do to the entry scripts of tests.
+// Handling of signals in the test commands.
 import { constants } from 'node:os'
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const exit = (name) => process.exit(exitCodeOf(name))
 let handle = exit
 
-/** From now on a signal makes the process exit, so that its `exit` listeners run. */
+/** Makes the process exit at a signal, so that its `exit` listeners run. */
 export function exitOnSignals() {
   for (const name of names) process.on(name, () => handle(name))
 }
 
-/** Until the function that this returns is called, signals are handled by the caller. */
+/** Gives signals to the caller until the returned function is called. */
 export function handleSignals(handler) {
   handle = handler
   return () => {
@@ -18,7 +18,7 @@ export function handleSignals(handler) {
   }
 }
 
-/** The exit code of a process that a signal ended, as shells give it. */
+/** The exit code of shells for a process that a signal ended. */
 export function exitCodeOf(name) {
   return 128 + constants.signals[name]
 }

@@ -1,9 +1,9 @@
-// The files a build starts from and what becomes of them.
+// The sources of a build and their outputs.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** Files under a folder, relative to it, with forward slashes, sorted; empty when there is no such folder. */
+/** Sorted relative paths, with forward slashes, of the files in a folder; empty when the folder does not exist. */
 export function filesUnder(folder) {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -17,12 +17,12 @@ export function isTest(path) {
   return path.endsWith('.test.ts') || path.includes('.golden.')
 }
 
-/** A source that is shipped as it is: anything the compiler does not turn into JavaScript. */
+/** True for a source that is copied, not compiled. */
 export function isAsset(path) {
   return path.endsWith('.d.ts') || !path.endsWith('.ts')
 }
 
-/** What dist holds for one file of src. */
+/** The files of dist for one file of src. */
 export function outputsOf(path) {
   if (isTest(path)) return []
   if (isAsset(path)) return [path]
@@ -30,7 +30,7 @@ export function outputsOf(path) {
   return [`${stem}.js`, `${stem}.d.ts`]
 }
 
-/** One digest over names and contents: times lie after a checkout. */
+/** Digest of names and contents, because times are wrong after a checkout. */
 export function digestOfFiles(folder, paths) {
   const hash = createHash('sha256')
   for (const path of paths)

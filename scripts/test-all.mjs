@@ -1,16 +1,15 @@
-// `npm run test:all [-- vitest arguments]`: every test, and the reports of the chaos suite and of the modes.
-// It takes more than an hour.
+// `npm run test:all [-- vitest arguments]`: runs every test and prints the reports of the chaos suite and of the modes.
+// Takes more than an hour.
 import { build } from './build.mjs'
 import { modes } from './modes-report.mjs'
-import { choiceOf, endWithCount, runTests } from './run-tests.mjs'
+import { vitestSelection, printCountOnExit, runTests } from './run-tests.mjs'
 import { setup } from './setup.mjs'
 import { withReports } from './suite-reports.mjs'
 
 const isAll = process.argv.length === 2
-const projects = ['unit', 'integration', 'attacks', 'chaos', 'long', ...modes]
+const projects = ['unit', 'integration', 'attacks', 'chaos', 'slow', ...modes]
 
-endWithCount()
+printCountOnExit()
 setup()
 await build()
-await build('chaos')
-process.exit(await withReports(isAll, (tell) => runTests(choiceOf(projects), { tell })))
+process.exit(await withReports(isAll, (printReports) => runTests(vitestSelection(projects), { printReports })))

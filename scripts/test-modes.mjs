@@ -1,11 +1,11 @@
-// `npm run test:modes [-- vitest arguments]`: the functional suite in three harder worlds; then what was done in each.
+// `npm run test:modes [-- vitest arguments]`: runs the functional suite in three modes and prints the injected faults.
 import { build } from './build.mjs'
 import { modes } from './modes-report.mjs'
-import { choiceOf, endWithCount, runTests } from './run-tests.mjs'
+import { vitestSelection, printCountOnExit, runTests } from './run-tests.mjs'
 import { setup } from './setup.mjs'
 import { withReports } from './suite-reports.mjs'
 
-endWithCount()
+printCountOnExit()
 setup()
 await build()
-process.exit(await withReports(false, (tell) => runTests(choiceOf(modes), { tell })))
+process.exit(await withReports(false, (printReports) => runTests(vitestSelection(modes), { printReports })))

@@ -1,5 +1,5 @@
-// `npm run test:podman`: the conformance suite against Podman's service, which it starts for the time of the test.
-// PTC_PODMAN_OPTIONS: options of podman before its command, such as `--root DIR --runroot DIR --runtime runc`.
+// `npm run test:podman`: runs the conformance suite against Podman's service, which it starts and stops.
+// PTC_PODMAN_OPTIONS: global options of podman, such as `--root DIR --runroot DIR --runtime runc`.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,14 +10,14 @@ import { progress, root, stop } from './setup.mjs'
 const startMs = 60_000
 
 const version = spawnSync('podman', ['--version'], { encoding: 'utf8' }).stdout?.trim()
-if (!version) stop('there is no podman; install it to test with it.')
+if (!version) stop('podman is not installed.')
 progress(version)
 
 const options = (process.env['PTC_PODMAN_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
 const folder = mkdtempSync(join(tmpdir(), 'ptc-podman-'))
 const socket = join(folder, 'podman.sock')
 const service = spawn('podman', [...options, 'system', 'service', '--time=0', `unix://${socket}`], {
-  // conmon leaves a file where it is started when a container runs out of memory.
+  // conmon writes a file into its working directory when a container runs out of memory.
   cwd: folder,
   stdio: ['ignore', 'inherit', 'inherit'],
 })
@@ -26,9 +26,9 @@ let status = 1
 try {
   await listening()
   loadBase()
-  // What it can't do is said in docs/backends.md: sandboxes end with their worker.
+  // What it can't do is said in docs/guides/sandboxes.md: sandboxes end with their worker.
   const env = { ...process.env, DOCKER_HOST: `unix://${socket}`, PTC_TEST_DOCKER: 'required', PTC_TEST_PODMAN: '1' }
-  const tests = ['--project', 'integration', 'test/sandbox/docker-conformance.test.ts']
+  const tests = ['--project', 'integration', 'test/integration/sandbox/docker/conformance.test.ts']
   status = spawnSync(process.execPath, ['scripts/test.mjs', ...tests], { cwd: root, stdio: 'inherit', env }).status ?? 1
 } finally {
   service.kill()
@@ -43,7 +43,7 @@ async function listening() {
   }
 }
 
-/** A base image that only Docker has, as where no registry can be reached. */
+/** Copies a base image that only Docker has, when no registry is reachable. */
 function loadBase() {
   const base = process.env['PTC_BASE_IMAGE']
   if (!base || spawnSync('podman', [...options, 'image', 'exists', base]).status === 0) return

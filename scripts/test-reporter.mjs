@@ -1,25 +1,25 @@
-// A vitest reporter. It prints each failure when it happens, and appends what happens to a file of one JSON object a
-// line, so that a run that is cut off has said what it found. test-results.mjs reads the file.
+// A vitest reporter. It prints each failure when it happens, and appends events to a file of JSON lines, so that an
+// interrupted run leaves its results. test-results.mjs reads the file.
 import { appendFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { wholeFile } from './test-results.mjs'
 
-/** The variable that names the file. */
+/** Environment variable with the path of the file. */
 export const resultsVariable = 'PTC_TEST_RESULTS'
 
-export default class FailuresAtOnce {
+export default class ImmediateFailureReporter {
   #vitest
   #file = process.env[resultsVariable]
-  #begun = new Map()
+  #started = new Map()
 
   onInit(vitest) {
     this.#vitest = vitest
   }
 
-  /** A worker takes the file. */
+  /** A worker starts the file. */
   onTestModuleQueued(module) {
-    this.#begun.set(module.id, performance.now())
-    this.#write({ kind: 'begun', ...this.#place(module) })
+    this.#started.set(module.id, performance.now())
+    this.#write({ kind: 'started', ...this.#fileOf(module) })
   }
 
   onTestCaseResult(test) {
@@ -27,7 +27,7 @@ export default class FailuresAtOnce {
     if (result.state === 'failed') this.#failed(test.module, test.fullName, result.errors)
   }
 
-  /** A suite fails by itself when a hook of it fails. */
+  /** A suite itself fails when one of its hooks fails. */
   onTestSuiteResult(suite) {
     if (suite.errors().length > 0) this.#failed(suite.module, suite.fullName, suite.errors())
   }
@@ -38,11 +38,11 @@ export default class FailuresAtOnce {
     const count = (...wanted) => states.filter((state) => wanted.includes(state)).length
     this.#write({
       kind: 'ended',
-      ...this.#place(module),
+      ...this.#fileOf(module),
       isFailed: module.state() === 'failed',
       passed: count('passed'),
       skipped: count('skipped', 'pending'),
-      seconds: Math.round((performance.now() - this.#begun.get(module.id)) / 100) / 10,
+      seconds: Math.round((performance.now() - this.#started.get(module.id)) / 100) / 10,
     })
   }
 
@@ -56,14 +56,14 @@ export default class FailuresAtOnce {
   }
 
   #failed(module, name, errors) {
-    const place = this.#place(module)
+    const place = this.#fileOf(module)
     this.#write({ kind: 'failure', ...place, name, message: errors.map(messageOf).join('\n') })
     const { logger } = this.#vitest
     logger.error(`\n FAILED  ${place.project} ${place.file} > ${name}`)
     for (const error of errors) logger.printError(error, { project: module.project })
   }
 
-  #place(module) {
+  #fileOf(module) {
     return { project: module.project.name, file: relative(this.#vitest.config.root, module.moduleId) }
   }
 
@@ -72,7 +72,7 @@ export default class FailuresAtOnce {
   }
 }
 
-/** Without the frames of vitest itself. */
+/** Formats an error without the frames of vitest. */
 function messageOf({ name, message, stack = '', stacks }) {
   const frames = stacks?.map(({ method, file, line, column }) => `    at ${method} ${file}:${line}:${column}`)
   return `${name}: ${message}\n${frames?.join('\n') ?? stack}`

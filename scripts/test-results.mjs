@@ -1,15 +1,15 @@
-// What the lines of test-reporter.mjs say together.
+// Summarizes the lines of test-reporter.mjs.
 
 /**
  * @typedef {{ project: string, file: string, hasEnded: boolean, seconds: number, passed: number, skipped: number,
  *   failures: { name: string, message: string }[] }} FileResult
  */
 
-/** The name of a failure that belongs to no single test. */
+/** Name of a failure of no single test. */
 export const wholeFile = '(the whole file)'
 
 /**
- * The results of one run of vitest, and the errors that belong to no file.
+ * Returns the results of one run of vitest, and the errors of no file.
  *
  * @returns {{ files: FileResult[], unhandled: string[], isComplete: boolean }}
  */
@@ -17,11 +17,11 @@ export function resultsOf(lines) {
   const files = new Map()
   const unhandled = []
   const fileOf = (line) => {
-    if (!files.has(nameOf(line))) files.set(nameOf(line), begun(line))
+    if (!files.has(nameOf(line))) files.set(nameOf(line), started(line))
     return files.get(nameOf(line))
   }
   for (const line of lines) {
-    if (line.kind === 'begun') files.set(nameOf(line), begun(line))
+    if (line.kind === 'started') files.set(nameOf(line), started(line))
     if (line.kind === 'failure') fileOf(line).failures.push({ name: line.name, message: line.message })
     if (line.kind === 'ended') end(fileOf(line), line)
     if (line.kind === 'unhandled') {
@@ -33,14 +33,14 @@ export function resultsOf(lines) {
   return { files: [...files.values()], unhandled, isComplete: lines.some(({ kind }) => kind === 'complete') }
 }
 
-/** Of the death of a test process vitest tells no file: it belongs to one that has not ended. */
+/** Vitest names no file for a dead test process. It belongs to a file that has not ended. */
 function ownerOf({ file, message }, files) {
   if (file !== undefined) return files.find((each) => each.file === file)
   return message.includes('[vitest-pool]') ? files.find((each) => !each.hasEnded && !hasFailed(each)) : undefined
 }
 
 /** @returns {FileResult} */
-function begun({ project, file }) {
+function started({ project, file }) {
   return { project, file, hasEnded: false, seconds: 0, passed: 0, skipped: 0, failures: [] }
 }
 
@@ -49,7 +49,7 @@ function end(file, { isFailed, passed, skipped, seconds }) {
   if (isFailed && file.failures.length === 0) file.failures.push({ name: wholeFile, message: 'vitest gave no reason' })
 }
 
-/** How a file is named to people; a file can be in more than one project. */
+/** Display name of a file. A file can be in several projects. */
 export function nameOf({ project, file }) {
   return `${project} ${file}`
 }

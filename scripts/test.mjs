@@ -1,10 +1,10 @@
-// `npm test [-- vitest arguments]`: install, build, run unit and integration tests; `npm run test:all` runs every test.
+// `npm test [-- vitest arguments]`: installs, builds, and runs unit and integration tests. `npm run test:all` runs
+// every test.
 import { build } from './build.mjs'
-import { choiceOf, endWithCount, runTests } from './run-tests.mjs'
+import { vitestSelection, printCountOnExit, runTests } from './run-tests.mjs'
 import { setup } from './setup.mjs'
 
-endWithCount()
+printCountOnExit()
 setup()
 await build()
-await build('chaos')
-process.exit(await runTests(choiceOf(['unit', 'integration'])))
+process.exit(await runTests(vitestSelection(['unit', 'integration'])))

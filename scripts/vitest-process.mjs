@@ -1,4 +1,4 @@
-// One run of vitest as a process of its own, and what it reported until it ended.
+// Runs vitest as a process and reads its results.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { readLines } from './report-lines.mjs'
@@ -7,7 +7,7 @@ import { handleSignals } from './signals.mjs'
 import { resultsVariable } from './test-reporter.mjs'
 import { hasFailed, resultsOf, wholeFile } from './test-results.mjs'
 
-/** From the request to end to SIGKILL. */
+/** Time from SIGTERM to SIGKILL. */
 const graceMs = 15_000
 const hasGroups = process.platform !== 'win32'
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
@@ -15,7 +15,7 @@ const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 /**
  * @param {string[]} vitestArguments
  * @param {{ lines: string, seconds: number, env?: Record<string, string> }} options `lines`: a file that does not exist
- * @returns what `resultsOf` gives, and how vitest ended; `interruptedBy` is a signal to this process
+ * @returns the result of `resultsOf`, and how vitest ended; `interruptedBy` is a signal to this process
  */
 export async function runVitest(vitestArguments, { lines, seconds, env = {} }) {
   const reporters = vitestArguments.some((argument) => argument.startsWith('--reporter')) ? [] : ['--reporter=default']
@@ -24,7 +24,7 @@ export async function runVitest(vitestArguments, { lines, seconds, env = {} }) {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env, [resultsVariable]: lines },
-    // A process group of its own, so that nothing of it is left behind.
+    // A process group of its own, so that killGroup reaches all its processes.
     detached: hasGroups,
   })
   const ending = await endOf(child, seconds)
@@ -37,7 +37,7 @@ export async function runVitest(vitestArguments, { lines, seconds, env = {} }) {
   return { ...results, ...ending, unfinished }
 }
 
-/** Ends the process when its time is up, or when this process is asked to end. */
+/** Ends the process at the time limit, or when this process gets a signal. */
 function endOf(child, seconds) {
   return new Promise((settle) => {
     let interruptedBy
@@ -65,7 +65,7 @@ function endOf(child, seconds) {
   })
 }
 
-/** A test process does not end by itself when vitest is gone and a test still runs. */
+/** A test process with a running test does not end by itself when vitest has ended. */
 function killGroup(leader) {
   if (!hasGroups) return
   try {

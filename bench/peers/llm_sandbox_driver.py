@@ -1,4 +1,4 @@
-"""Does with llm-sandbox what the benchmark does with us: reads a command a line, answers its milliseconds."""
+"""Runs the benchmark's commands with llm-sandbox: reads a command per line and prints its milliseconds."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ image, session = sys.argv[1], None
 def command(name):
     global session
     if name == "open":
-        # The same wall where it has the setting; its own preparation of a virtual environment is left out, in its favour.
+        # The same isolation where it has the setting. Its virtual environment is skipped, in its favour.
         configs = {"network_mode": "none", "command": "sleep 3600"}
         session = SandboxSession(
             lang="python", image=image, keep_template=True, skip_environment_setup=True, runtime_configs=configs

@@ -1,23 +1,23 @@
 import { loadavg } from 'node:os'
 import { machineFacts } from './machine.js'
-import type { Row } from './measure.js'
+import type { ResultRow } from './measure.js'
 import { type BenchOptions, readOptions } from './options.js'
 import { report } from './report.js'
 
 export interface BenchContext extends BenchOptions {
-  /** One line on stderr about what takes a while. */
-  readonly tell: (line: string) => void
-  /** Run in reverse order when the benchmark ends, however it ends. */
-  readonly atEnd: (clean: () => unknown) => void
-  /** Aborted by Ctrl-C. */
+  /** Prints a line about a slow step to stderr. */
+  readonly progress: (line: string) => void
+  /** Registers a callback for the end of the benchmark. Callbacks run in reverse order, also after a failure. */
+  readonly defer: (clean: () => unknown) => void
+  /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal
 }
 
-/** Runs one benchmark as the work of this process, reports it, and leaves nothing behind. */
-export async function benchmark(name: string, measure: (context: BenchContext) => Promise<Row[]>): Promise<void> {
+/** Runs one benchmark in this process, prints its report, and cleans up. */
+export async function benchmark(name: string, measure: (context: BenchContext) => Promise<ResultRow[]>): Promise<void> {
   const options = readOptions()
   const machine = machineFacts()
-  const cleanings: (() => unknown)[] = []
+  const cleanups: (() => unknown)[] = []
   const interrupt = new AbortController()
   const onSignal = (): void => interrupt.abort(new Error('interrupted'))
   const signals = ['SIGINT', 'SIGTERM'] as const
@@ -28,8 +28,8 @@ export async function benchmark(name: string, measure: (context: BenchContext) =
   try {
     const measured = measure({
       ...options,
-      tell: (line) => process.stderr.write(`› ${line}\n`),
-      atEnd: (clean) => cleanings.push(clean),
+      progress: (line) => process.stderr.write(`› ${line}\n`),
+      defer: (cleanup) => cleanups.push(cleanup),
       signal: interrupt.signal,
     })
     const rows = await Promise.race([measured, interrupted])
@@ -45,7 +45,7 @@ export async function benchmark(name: string, measure: (context: BenchContext) =
       rows,
     )
   } finally {
-    for (const clean of cleanings.toReversed()) await clean()
+    for (const cleanup of cleanups.toReversed()) await cleanup()
     for (const signal of signals) process.off(signal, onSignal)
   }
 }

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import Dockerode from 'dockerode'
 
 /**
- * Memory in bytes that these running containers cost this host: every process of theirs and the shim that watches it, each
- * page divided by the number of processes that share it (PSS). The kernel's own share is not in it.
+ * Memory in bytes of running containers on this host: their processes and shims, with shared pages divided among
+ * processes (PSS). Without kernel memory.
  *
- * @throws Error where the daemon is on another machine or in another process namespace: their processes can't be seen
+ * @throws Error when the daemon is on another machine or in another process namespace
  */
 export async function containerMemory(names: readonly string[]): Promise<number> {
   const docker = new Dockerode()
@@ -28,7 +28,7 @@ function parentsOfAll(): ReadonlyMap<number, number> {
   return new Map(pids.flatMap((pid) => (parentOf(pid) === undefined ? [] : [[pid, parentOf(pid) ?? 0] as const])))
 }
 
-/** Undefined for a process that has ended meanwhile. */
+/** Undefined for a process that has ended. */
 function parentOf(pid: number): number | undefined {
   const parent = /^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]
   return parent === undefined ? undefined : Number(parent)

@@ -1,15 +1,15 @@
 import type { WorkflowHandle } from '@temporalio/client'
 
-/** What a finished workflow's history tells. */
-export interface Measured {
-  /** Milliseconds from the scheduling of the first activity that counts to the completion of the last, by the server's clock. */
+/** Measurements from the history of a finished workflow. */
+export interface HistoryMeasurement {
+  /** Milliseconds from the first measured activity's scheduling to the last one's completion, by the server's clock. */
   readonly durationMs: number
   readonly events: number
   readonly bytes: number
 }
 
-/** @param activity only activities of this type count; undefined: all */
-export async function measureHistory(handle: WorkflowHandle, activity?: string): Promise<Measured> {
+/** @param activity type of the measured activities; undefined: all */
+export async function measureHistory(handle: WorkflowHandle, activity?: string): Promise<HistoryMeasurement> {
   const [{ events }, { historyLength, historySize }] = await Promise.all([handle.fetchHistory(), handle.describe()])
   const counted = new Set<string>()
   let first = Infinity

@@ -13,32 +13,32 @@ const peers = fileURLToPath(new URL('../peers/', import.meta.url))
 const version = '0.3.46'
 const image = 'durable-ptc-bench-llm-sandbox'
 
-/** llm-sandbox (PyPI) in a process of its own; each command answers the milliseconds it took there. */
+/** llm-sandbox (PyPI) in its own process. Each command returns its milliseconds there. */
 export interface LlmSandbox {
   readonly version: string
   command(name: 'open' | 'run' | 'close'): Promise<number>
 }
 
-/** Installs it into a cache and starts it, with an image of the same interpreter as ours. */
-export async function startLlmSandbox(ourImage: string, { tell, atEnd }: BenchContext): Promise<LlmSandbox> {
-  const python = await installed(tell)
+/** Installs llm-sandbox into the cache and starts it, with an image based on ours. */
+export async function startLlmSandbox(ourImage: string, { progress, defer }: BenchContext): Promise<LlmSandbox> {
+  const python = await ensureInstalled(progress)
   await buildImage(ourImage)
   const child = spawn(python, [join(peers, 'llm_sandbox_driver.py'), image], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  atEnd(() => child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  defer(() => child.kill())
   return {
     version,
     async command(name) {
       child.stdin.write(`${name}\n`)
-      const { value, done } = await answers.next()
-      if (done) throw new Error(`llm-sandbox ended while it was asked to ${name}; see above`)
+      const { value, done } = await lines.next()
+      if (done) throw new Error(`llm-sandbox ended during the command ${name}; see above`)
       return Number(value)
     },
   }
 }
 
-/** A Python that has it. */
-async function installed(tell: (line: string) => void): Promise<string> {
+/** Returns a Python with llm-sandbox installed. */
+async function ensureInstalled(progress: (line: string) => void): Promise<string> {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
   const environment = join(cache, 'durable-ptc', `llm-sandbox-${version}`)
   const python = join(environment, 'bin/python')
@@ -47,7 +47,7 @@ async function installed(tell: (line: string) => void): Promise<string> {
     () => false,
   )
   if (done) return python
-  tell(`installing llm-sandbox ${version} into ${environment}`)
+  progress(`installing llm-sandbox ${version} into ${environment}`)
   await run('python3', ['-m', 'venv', environment])
   await run(python, ['-m', 'pip', 'install', '--quiet', `llm-sandbox[docker]==${version}`])
   await run('touch', [join(environment, 'installed')])

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 
-/** What must be known of the machine to make anything of a figure. */
+/** Properties of the machine that a result depends on. */
 export function machineFacts(): Record<string, string> {
   const processors = cpus()
   return {

@@ -1,11 +1,11 @@
 export type Unit = 'ms' | 'x' | 'events' | 'bytes' | 'MiB' | 'MB/s' | '/s'
 
-/** One measured quantity, a sample for each repetition. */
-export interface Row {
-  readonly what: string
+/** One measured quantity with a sample for each repetition. */
+export interface ResultRow {
+  readonly name: string
   readonly unit: Unit
   readonly samples: readonly number[]
-  /** The median is not to be above this. */
+  /** Maximum of the median. */
   readonly target?: number
 }
 
@@ -15,35 +15,35 @@ export interface Summary {
   readonly max: number
 }
 
-/** @throws Error without samples: then nothing was measured */
-export function summarise(samples: readonly number[]): Summary {
+/** @throws Error without samples */
+export function summarize(samples: readonly number[]): Summary {
   const sorted = [...samples].sort((a, b) => a - b)
   return { min: quantile(sorted, 0), median: quantile(sorted, 0.5), max: quantile(sorted, 1) }
 }
 
-/** The value below which this share of the samples lies, interpolated. */
+/** The interpolated quantile of sorted samples. */
 export function quantile(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share
-  const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]]
+  const position = (sorted.length - 1) * share
+  const [low, high] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]]
   if (low === undefined || high === undefined) throw new Error('there are no samples')
-  return low + (high - low) * (place % 1)
+  return low + (high - low) * (position % 1)
 }
 
-/** Each sample beside the one of the same repetition: what disturbs a repetition disturbs both. */
+/** Ratios of the samples of each repetition: a disturbance affects both. */
 export function ratios(samples: readonly number[], reference: readonly number[]): number[] {
   return samples.map((sample, repetition) => sample / (reference[repetition] ?? Number.NaN))
 }
 
-/** Milliseconds that a piece of work takes. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+/** Duration of `work` in milliseconds. */
+export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
 }
 
 /**
- * Runs each piece of work once a repetition, forwards and backwards in turn, so that a machine that gets slower or
- * faster meanwhile favours none. Gives the samples by name.
+ * Runs each piece of work once per repetition, in alternating order, so that a drift of the machine's speed favours
+ * none. Returns the samples by name.
  */
 export async function interleaved<Name extends string, Sample>(
   runs: number,

@@ -1,15 +1,15 @@
-const everyMs = 200
+const intervalMs = 200
 
-/** Watches the memory of this process, in MiB of resident set, until stopped. */
-export function sampleMemory(): { stop(): { readonly atFirst: number; readonly atMost: number } } {
+/** Samples the resident memory of this process in MiB until stopped. */
+export function sampleMemory(): { stop(): { readonly peakOfFirstTenth: number; readonly peak: number } } {
   const samples: number[] = []
-  const timer = setInterval(() => samples.push(process.memoryUsage.rss() / 2 ** 20), everyMs)
+  const timer = setInterval(() => samples.push(process.memoryUsage.rss() / 2 ** 20), intervalMs)
   return {
     stop() {
       clearInterval(timer)
-      // Garbage comes and goes: what it takes to do a tenth of the work is the most of that tenth.
+      // The peak of the first tenth, since garbage varies.
       const tenth = samples.slice(0, Math.max(1, Math.floor(samples.length / 10)))
-      return { atFirst: Math.max(...tenth), atMost: Math.max(...samples) }
+      return { peakOfFirstTenth: Math.max(...tenth), peak: Math.max(...samples) }
     },
   }
 }

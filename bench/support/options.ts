@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util'
 
-/** What the command line of every benchmark says; scripts/bench.mjs passes it on. */
+/** Options of every benchmark. scripts/bench.mjs passes them on. */
 export interface BenchOptions {
-  /** Repetitions, each measuring everything once, in alternating order. */
+  /** Repetitions. Each measures everything once, in alternating order. */
   readonly runs: number
   /** Tool calls of one measured program. */
   readonly calls: number
-  /** One JSON object on stdout instead of a table. */
+  /** Prints one JSON object instead of a table. */
   readonly json: boolean
 }
 
-/** Ends the process with one line about an option that is unknown or makes no sense. */
+/** Ends the process with one line about an unknown or invalid option. */
 export function readOptions(argv: readonly string[] = process.argv.slice(2)): BenchOptions {
   try {
     return parse(argv)

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import Dockerode from 'dockerode'
-import { rawBody } from './raw-container.js'
+import { rawContainerBody } from './raw-container.js'
 
 /**
- * What the way into a sandbox is measured against: the same number of bytes into a container of the very same body, by the same
- * daemon's attach, read by `head` and thrown away. Gives the milliseconds from the first byte to the answer that all were read.
+ * Reference for sending a value: sends the same number of bytes by the same daemon's attach to `head` in a container
+ * with the same options. Returns the milliseconds from the first byte to the confirmation.
  */
-export async function rawPipe(image: string, bytes: number): Promise<number> {
+export async function timeRawPipe(image: string, bytes: number): Promise<number> {
   const docker = new Dockerode()
   const Entrypoint = ['/bin/sh', '-c', `echo ready; head -c ${bytes} >/dev/null; echo done`]
   const container = await docker.createContainer({
     name: `ptc-bench-pipe-${randomUUID()}`,
-    ...rawBody(image),
+    ...rawContainerBody(image),
     Entrypoint,
   })
   try {

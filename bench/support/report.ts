@@ -1,23 +1,23 @@
-import { type Row, summarise, type Unit } from './measure.js'
+import { type ResultRow, summarize, type Unit } from './measure.js'
 import type { BenchOptions } from './options.js'
 
 const digits: Readonly<Record<Unit, number>> = { ms: 2, x: 2, events: 1, bytes: 0, MiB: 1, 'MB/s': 0, '/s': 1 }
 
-/** Writes the results to stdout: a table for people, or one JSON object on a line of its own. */
+/** Prints the results to stdout: a table, or one JSON object on one line. */
 export function report(
   name: string,
   machine: Readonly<Record<string, string>>,
   options: BenchOptions,
-  rows: readonly Row[],
+  rows: readonly ResultRow[],
 ): void {
   if (options.json) {
     const { runs, calls } = options
-    const results = rows.map((row) => ({ ...row, ...summarise(row.samples) }))
+    const results = rows.map((row) => ({ ...row, ...summarize(row.samples) }))
     process.stdout.write(`${JSON.stringify({ benchmark: name, machine, runs, calls, results })}\n`)
     return
   }
   const lines = rows.map(line)
-  const width = Math.max(...rows.map(({ what }) => what.length))
+  const width = Math.max(...rows.map(({ name: what }) => what.length))
   const header = ['', 'min', 'median', 'max', ''].map((title, column) => pad(title, column, width)).join('  ')
   const table = lines.map((cells) =>
     cells
@@ -29,11 +29,11 @@ export function report(
   process.stdout.write(`\n${name}\n${facts.join('\n')}\n\n${header.trimEnd()}\n${table.join('\n')}\n`)
 }
 
-function line({ what, unit, samples, target }: Row): string[] {
-  const { min, median, max } = summarise(samples)
+function line({ name, unit, samples, target }: ResultRow): string[] {
+  const { min, median, max } = summarize(samples)
   const numbers = [min, median, max].map((value) => `${value.toFixed(digits[unit])} ${unit}`)
   const verdict = target === undefined ? '' : `target <= ${target} ${unit}: ${median <= target ? 'met' : 'MISSED'}`
-  return [what, ...numbers, verdict]
+  return [name, ...numbers, verdict]
 }
 
 function pad(cell: string, column: number, width: number): string {

@@ -1,66 +1,67 @@
 import { randomUUID } from 'node:crypto'
 import { defaultLimits } from '../../dist/common/limits.js'
-import type { BackendName } from '../../dist/common/plan.js'
-import type { SessionRef, Step, StepAnswer, StepInput } from '../../dist/common/steps.js'
+import type { BackendName } from '../../dist/common/run-config.js'
+import type { SessionRef } from '../../dist/common/session.js'
+import type { Step, StepResult, StepInput } from '../../dist/common/steps.js'
 import type { SandboxBackend } from '../../dist/sandbox/backend.js'
 import { createDockerBackend, type DockerBackend } from '../../dist/sandbox/docker/index.js'
-import { SessionHost } from '../../dist/sandbox/session-host.js'
-import type { ReadValue } from '../../dist/sandbox/value-transfer.js'
+import { SessionHost } from '../../dist/sandbox/session/session-host.js'
+import type { ReadValue } from '../../dist/sandbox/session/value-transfer.js'
 import { loadConfig } from '../../dist/worker/index.js'
 import type { BenchContext } from './benchmark.js'
 import { configFile } from './stack.js'
 
-/** Containers of benchmarks are told apart by it, whatever else runs on the daemon. */
+/** Identifies the containers of benchmarks on a shared daemon. */
 export const namespace = 'ptc-bench'
 
-/** Sessions that are open now: an interrupted benchmark must not leave their sandboxes behind. */
+/** Open sessions. An interrupted benchmark closes them. */
 const open = new Set<BenchSession>()
 
-/** One session, driven as an activity would. */
+/** A session, used as by the activities. */
 export interface BenchSession {
   readonly ref: SessionRef
   readonly workflowId: string
-  advance(input: StepInput): Promise<StepAnswer>
+  executeStep(input: StepInput): Promise<StepResult>
   close(): Promise<void>
 }
 
-/** @param warm containers kept started */
-export async function prepareDocker({ tell }: BenchContext, warm = 0): Promise<DockerBackend> {
-  const backend = createDockerBackend({ warm, owner: namespace })
-  await backend.ensureImage({ onProgress: tell })
+/** @param warm size of the pool of idle containers */
+export async function createDocker({ progress }: BenchContext, warm = 0): Promise<DockerBackend> {
+  const backend = createDockerBackend({ warm, namespace })
+  await backend.ensureImage({ onProgress: progress })
   return backend
 }
 
-/** A host without Temporal around it. It closes its backend with itself. */
-export async function startHost(backend: SandboxBackend, { atEnd }: BenchContext): Promise<SessionHost> {
+/** A session host without Temporal. It closes its backend. */
+export async function createHost(backend: SandboxBackend, { defer }: BenchContext): Promise<SessionHost> {
   const { registry } = await loadConfig(configFile)
   const host = new SessionHost({ namespace, backends: [backend], tools: registry.signatures() })
-  atEnd(async () => {
+  defer(async () => {
     await Promise.all([...open].map((session) => session.close()))
     await host.shutdown()
   })
   return host
 }
 
-/** @param readValue for a benchmark whose steps refer to values */
+/** @param readValue for steps with references to values */
 export async function openSession(
   host: SessionHost,
   backend: BackendName,
-  readValue: ReadValue = noValues,
+  readValue: ReadValue = rejectValues,
 ): Promise<BenchSession> {
   const id = randomUUID()
   const workflowId = `bench-${id}`
   const owner = { workflowId, runId: id, limits: defaultLimits }
   const { signal } = new AbortController()
-  const { session } = await host.open({ id, epoch: 1, backend }, owner, signal)
+  const { session } = await host.open({ id, epoch: 1, backend, startedAt: Date.now() }, owner, signal)
   let steps = 0
   const opened: BenchSession = {
     ref: session,
     workflowId,
-    advance(input) {
+    executeStep(input) {
       steps += 1
       const step: Step = { number: steps, now: steps, input }
-      return host.advance(session, step, owner, { attempt: 1, onOutput: () => undefined, readValue, signal })
+      return host.executeStep(session, step, owner, { attempt: 1, onOutput: () => undefined, readValue, signal })
     },
     async close() {
       open.delete(opened)
@@ -71,12 +72,12 @@ export async function openSession(
   return opened
 }
 
-const noValues: ReadValue = () => {
-  throw new Error('this benchmark keeps no values')
+const rejectValues: ReadValue = () => {
+  throw new Error('this benchmark has no value store')
 }
 
-/** @throws Error unless the cell ran to its end */
+/** @throws Error when the cell does not complete */
 export async function runCell(session: BenchSession, source: string): Promise<void> {
-  const answer = await session.advance({ type: 'cell', cell: 1, source })
-  if (answer.type !== 'completed') throw new Error(`the measured cell did not complete: ${JSON.stringify(answer)}`)
+  const result = await session.executeStep({ type: 'cell', cell: 1, source })
+  if (result.type !== 'completed') throw new Error(`the measured cell did not complete: ${JSON.stringify(result)}`)
 }

@@ -1,4 +1,4 @@
-// A worker for nothing but workflows, as small as can be: `node workflow-worker.mjs prebuilt|bundling ADDRESS NAMESPACE QUEUE`.
+// A minimal workflow worker: `node workflow-worker.mjs prebuilt|bundling ADDRESS NAMESPACE QUEUE`.
 import { fileURLToPath } from 'node:url'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 

@@ -4,7 +4,7 @@ import type { BackendCheck, SandboxBackend, SandboxId, SandboxSpec } from 'durab
 import { Connection } from './connection.js'
 import { RunnerProcess } from './runner-process.js'
 
-const run = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
 interface Sandbox {
   readonly runner: Promise<RunnerProcess>
@@ -12,8 +12,8 @@ interface Sandbox {
 }
 
 /**
- * Runs code in plain child processes. THIS IS NO BOUNDARY: the code can do whatever this process's user can. It shows
- * how small a backend may be, and is for code that you would run yourself.
+ * Runs code in plain child processes. THIS IS NO ISOLATION: the code can do whatever the user of this process can do. The
+ * backend is a small example, for code that you would run yourself.
  */
 export class ChildProcessBackend implements SandboxBackend {
   readonly name = 'child-process'
@@ -22,29 +22,29 @@ export class ChildProcessBackend implements SandboxBackend {
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
     const key = keyOf(spec)
-    // Looked up and set without a pause between: two who open one sandbox at once get the same.
+    // No await between get and set: two concurrent calls get the same sandbox.
     const sandbox = this.#sandboxes.get(key) ?? { runner: RunnerProcess.start() }
     this.#sandboxes.set(key, sandbox)
-    this.#forgetAtEnd(key, sandbox)
+    this.#removeWhenEnded(key, sandbox)
     return connect(sandbox)
   }
 
   async attach(id: SandboxId, signal: AbortSignal): Promise<Connection | undefined> {
     signal.throwIfAborted()
     const sandbox = this.#sandboxes.get(keyOf(id))
-    return sandbox && (await sandbox.runner).alive ? connect(sandbox) : undefined
+    return sandbox && (await sandbox.runner).isAlive ? connect(sandbox) : undefined
   }
 
   async remove(id: SandboxId): Promise<void> {
     const sandbox = this.#sandboxes.get(keyOf(id))
     this.#sandboxes.delete(keyOf(id))
-    await end(sandbox)
+    await stopRunner(sandbox)
   }
 
   async check(): Promise<BackendCheck> {
     try {
-      const { stdout } = await run('python3', ['-P', '--version'])
-      const message = 'child processes are no boundary'
+      const { stdout } = await execFileAsync('python3', ['-P', '--version'])
+      const message = 'child processes provide no isolation'
       const remedy = 'Use them only for code that you would run yourself.'
       return { usable: true, summary: stdout.trim(), problems: [{ severity: 'warning', message, remedy }] }
     } catch {
@@ -53,27 +53,27 @@ export class ChildProcessBackend implements SandboxBackend {
     }
   }
 
-  #forgetAtEnd(key: string, sandbox: Sandbox): void {
-    const forget = () => {
+  #removeWhenEnded(key: string, sandbox: Sandbox): void {
+    const removeSandbox = () => {
       if (this.#sandboxes.get(key) === sandbox) this.#sandboxes.delete(key)
     }
-    sandbox.runner.then((runner) => runner.ended).then(forget, forget)
+    sandbox.runner.then((runner) => runner.ended).then(removeSandbox, removeSandbox)
   }
 
   async close(): Promise<void> {
     const sandboxes = [...this.#sandboxes.values()]
     this.#sandboxes.clear()
-    await Promise.all(sandboxes.map(end))
+    await Promise.all(sandboxes.map(stopRunner))
   }
 }
 
-/** The newest connection is the one that counts. */
+/** A new connection replaces the one before it. */
 async function connect(sandbox: Sandbox): Promise<Connection> {
   await sandbox.connection?.detach()
   return (sandbox.connection = new Connection(await sandbox.runner))
 }
 
-async function end(sandbox: Sandbox | undefined): Promise<void> {
+async function stopRunner(sandbox: Sandbox | undefined): Promise<void> {
   const runner = await sandbox?.runner
   runner?.kill()
   await runner?.ended

@@ -4,10 +4,10 @@ import { ChildProcessBackend } from './backend.js'
 
 const suite = sandboxConformance({
   makeBackend: () => new ChildProcessBackend(),
-  survivesItsMaker: false,
-  stopsCode: true,
-  hasProcesses: true,
-  isBoundary: false,
+  supportsReattach: false,
+  supportsInterrupt: true,
+  supportsProcesses: true,
+  providesIsolation: false,
 })
 
 after(() => suite.close())

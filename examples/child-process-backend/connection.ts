@@ -2,48 +2,49 @@ import { PassThrough } from 'node:stream'
 import { PtcError, type SandboxConnection, type SandboxEnd } from 'durable-ptc/sandbox'
 import type { RunnerProcess } from './runner-process.js'
 
-/** One party's hold on a runner; letting go leaves it running for the next. */
+/** A connection to a runner; detaching leaves the runner alive. */
 export class Connection implements SandboxConnection {
   readonly description = 'child process'
-  // What nobody reads waits in the pipe, and the runner with it.
+  // A full pipe blocks the runner until its output is read.
   readonly received = new PassThrough()
   readonly ended: Promise<SandboxEnd>
   readonly #runner: RunnerProcess
-  #release: () => void = () => {}
-  #held = true
+  #markDetached: () => void = () => {}
+  #isAttached = true
 
   constructor(runner: RunnerProcess) {
     this.#runner = runner
-    const released = new Promise<SandboxEnd>((settle) => {
-      this.#release = () => settle({ reason: 'disconnected', exitCode: null, diagnostics: '' })
+    const detached = new Promise<SandboxEnd>((settle) => {
+      this.#markDetached = () => settle({ reason: 'disconnected', exitCode: null, diagnostics: '' })
     })
-    this.ended = Promise.race([runner.ended, released])
+    this.ended = Promise.race([runner.ended, detached])
     runner.stdout.pipe(this.received)
   }
 
   send(bytes: Uint8Array): Promise<void> {
-    const lost = (cause?: unknown) => new PtcError('SANDBOX_LOST', 'the connection to the sandbox is over', { cause })
-    if (!this.#held) return Promise.reject(lost())
+    const lostError = (cause?: unknown) =>
+      new PtcError('SANDBOX_LOST', 'the connection to the sandbox is over', { cause })
+    if (!this.#isAttached) return Promise.reject(lostError())
     return new Promise((settle, reject) => {
-      const over = () => reject(lost())
-      this.#runner.ended.then(over, over)
-      this.#runner.stdin.write(bytes, (cause) => (cause ? reject(lost(cause)) : settle()))
+      const rejectSend = () => reject(lostError())
+      this.#runner.ended.then(rejectSend, rejectSend)
+      this.#runner.stdin.write(bytes, (cause) => (cause ? reject(lostError(cause)) : settle()))
     })
   }
 
   async interrupt(): Promise<boolean> {
-    return this.#held && this.#runner.interrupt()
+    return this.#isAttached && this.#runner.interrupt()
   }
 
   async kill(): Promise<void> {
-    if (this.#held) this.#runner.kill()
+    if (this.#isAttached) this.#runner.kill()
   }
 
   async detach(): Promise<void> {
-    if (!this.#held) return
-    this.#held = false
+    if (!this.#isAttached) return
+    this.#isAttached = false
     this.#runner.stdout.unpipe(this.received)
     this.received.end()
-    this.#release()
+    this.#markDetached()
   }
 }

@@ -4,7 +4,7 @@ import { ChildProcessBackend } from './backend.js'
 
 const childProcess = defineBackend({
   name: 'child-process',
-  notice: 'code runs in child processes, which hold nothing back',
+  notice: 'code runs in child processes without isolation',
   create: () => new ChildProcessBackend(),
 })
 

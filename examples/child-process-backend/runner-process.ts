@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { runnerDirectory, type SandboxEnd } from 'durable-ptc/sandbox'
 
-const diagnosticBytes = 8 * 1024
+const maximumDiagnosticCharacters = 8 * 1024
 
-/** The runner of the engine as a child process, in a folder of its own. */
+/** The engine's runner as a child process in a folder of its own. */
 export class RunnerProcess {
   /** Settles once, when the process and its streams have ended. */
   readonly ended: Promise<SandboxEnd>
@@ -16,9 +16,9 @@ export class RunnerProcess {
   private constructor(child: ChildProcessWithoutNullStreams, folder: string) {
     this.#child = child
     let diagnostics = ''
-    child.stderr.on('data', (text: string) => (diagnostics = (diagnostics + text).slice(-diagnosticBytes)))
+    child.stderr.on('data', (text: string) => (diagnostics = (diagnostics + text).slice(-maximumDiagnosticCharacters)))
     child.stderr.setEncoding('utf8')
-    // A write to a process that has ended is told to its writer.
+    // The callback of the write reports errors.
     child.stdin.on('error', () => {})
     this.ended = new Promise((settle) => {
       child.on('error', (error) => (diagnostics += error.message))
@@ -33,8 +33,8 @@ export class RunnerProcess {
   static async start(): Promise<RunnerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'child-process-backend-'))
     const runner = join(runnerDirectory, 'python/runner.py')
-    // The same seed in every sandbox: a rebuilt program must see its sets in the same order. Nothing else of our
-    // environment; a process group of its own, so that what the code starts ends with it.
+    // The same hash seed in every sandbox: a rebuilt program must see its sets in the same order. No other variable of this
+    // environment. A process group, so that processes of the code end with the runner.
     const child = spawn('python3', ['-s', '-P', '-B', '-X', 'utf8', runner], {
       cwd: folder,
       env: { PATH: '/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8', PYTHONHASHSEED: '0', TZ: 'UTC' },
@@ -43,7 +43,7 @@ export class RunnerProcess {
     return new RunnerProcess(child, folder)
   }
 
-  get alive(): boolean {
+  get isAlive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null && this.#child.pid !== undefined
   }
 
@@ -56,7 +56,7 @@ export class RunnerProcess {
   }
 
   interrupt(): boolean {
-    return this.alive && this.#child.kill('SIGINT')
+    return this.isAlive && this.#child.kill('SIGINT')
   }
 
   /** Ends the process and everything it started. Idempotent. */
@@ -65,7 +65,7 @@ export class RunnerProcess {
     try {
       process.kill(-this.#child.pid, 'SIGKILL')
     } catch {
-      // There is nobody left in its group.
+      // The process group is empty.
     }
   }
 }

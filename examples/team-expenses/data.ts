@@ -1,12 +1,12 @@
 import { expenseKinds } from './expense-kinds.js'
 import type { Category, ExpenseKind } from './expense-kinds.js'
-import { onTheRoad } from './people.js'
-import { randomOf } from './random.js'
+import { travelShare } from './people.js'
+import { seededRandom } from './seeded-random.js'
 
 export type Quarter = 'Q1' | 'Q2' | 'Q3' | 'Q4'
 export type Status = 'approved' | 'pending' | 'rejected'
 
-/** One expense line as the books hold it: whole cents. */
+/** One expense line, in cents. */
 export interface Expense {
   readonly expense_id: string
   readonly date: string
@@ -25,7 +25,7 @@ export interface Expense {
   readonly notes: string | null
 }
 
-/** Cents of approved travel and lodging that anybody may spend in a quarter. */
+/** Travel budget per quarter, in cents, for approved travel and lodging. */
 export const standardBudgetCents = 5_000_00
 
 /** Exceptions from {@link standardBudgetCents}. */
@@ -38,36 +38,36 @@ export const customBudgets: ReadonlyMap<string, { readonly cents: number; readon
 ])
 
 const year = 2025
-const places = ['Berlin', 'Lisbon', 'Milan', 'Oslo', 'Prague', 'Vienna', 'Zurich']
-const payments = ['corporate_card', 'personal_card', 'cash', 'bank_transfer']
+const cities = ['Berlin', 'Lisbon', 'Milan', 'Oslo', 'Prague', 'Vienna', 'Zurich']
+const paymentMethods = ['corporate_card', 'personal_card', 'cash', 'bank_transfer']
 const projects = ['ATLAS', 'BEACON', 'COMET', 'DELTA']
-const approvers = ['Tara Quinn', 'Uwe Schmidt', 'Wanda Petrova']
+const approverNames = ['Tara Quinn', 'Uwe Schmidt', 'Wanda Petrova']
 const notes = ['Receipt attached.', 'Booked late because the date moved.', 'Split with another team.']
 
-/** The expenses of one person in one quarter, by date; undefined for somebody who does not work here. The same for ever. */
+/** Expenses of an employee in a quarter, by date; undefined for an unknown id. Deterministic on every machine. */
 export function expensesOf(employeeId: string, quarter: Quarter): readonly Expense[] | undefined {
-  const travels = onTheRoad(employeeId)
-  if (travels === undefined) return undefined
-  const random = randomOf(`team expenses/${employeeId}/${quarter}`)
+  const share = travelShare(employeeId)
+  if (share === undefined) return undefined
+  const random = seededRandom(`team expenses/${employeeId}/${quarter}`)
   const count = 20 + Math.floor(random() * 31)
   const days = Array.from({ length: count }, () => Math.floor(random() * 90)).sort((a, b) => a - b)
   return days.map((day, index) =>
-    expenseOf(`${employeeId}-${quarter}-${String(index + 1).padStart(3, '0')}`, quarter, day, travels, random),
+    expenseOf(`${employeeId}-${quarter}-${String(index + 1).padStart(3, '0')}`, quarter, day, share, random),
   )
 }
 
-function expenseOf(id: string, quarter: Quarter, day: number, travels: number, random: () => number): Expense {
+function expenseOf(id: string, quarter: Quarter, day: number, share: number, random: () => number): Expense {
   const pick = <T>(from: readonly T[]): T => {
     const [picked] = from.slice(Math.floor(random() * from.length))
     if (picked === undefined) throw new RangeError('nothing to pick from')
     return picked
   }
-  const kind = pickKind(travels, random, pick)
+  const kind = pickKind(share, random, pick)
   const [least, most] = kind.cents
   const cents = least + Math.floor(random() * (most - least + 1))
   const status = statusOf(random())
   const paidAfter = 7 + Math.floor(random() * 21)
-  const approver = pick(approvers)
+  const approver = pick(approverNames)
   return {
     expense_id: id,
     date: dateOf(quarter, day),
@@ -79,16 +79,16 @@ function expenseOf(id: string, quarter: Quarter, day: number, travels: number, r
     receipt_url: `https://receipts.example.com/${id}.pdf`,
     approved_by: status === 'approved' ? approver : null,
     store_name: pick(kind.stores),
-    store_location: pick(places),
+    store_location: pick(cities),
     reimbursement_date: status === 'approved' ? dateOf(quarter, day + paidAfter) : null,
-    payment_method: pick(payments),
+    payment_method: pick(paymentMethods),
     project_code: `${pick(projects)}-${100 + Math.floor(random() * 900)}`,
     notes: random() < 0.3 ? pick(notes) : null,
   }
 }
 
-function pickKind(travels: number, random: () => number, pick: <T>(from: readonly T[]) => T): ExpenseKind {
-  const onTrip = random() < 0.15 + 0.6 * travels
+function pickKind(share: number, random: () => number, pick: <T>(from: readonly T[]) => T): ExpenseKind {
+  const onTrip = random() < 0.15 + 0.6 * share
   return pick(expenseKinds.filter((kind) => kind.onTrips === onTrip))
 }
 

@@ -8,25 +8,25 @@ export type Category =
   | 'office'
   | 'communication'
 
-/** One kind of thing that money is spent on. */
+/** A kind of expense. */
 export interface ExpenseKind {
   readonly category: Category
   readonly description: string
   readonly stores: readonly string[]
-  /** Least and most, in cents. */
-  readonly cents: readonly [least: number, most: number]
-  /** Bought on a trip: how often it occurs depends on the person. */
+  /** Range in cents. */
+  readonly cents: readonly [minimum: number, maximum: number]
+  /** Occurs on trips, so its frequency depends on the employee. */
   readonly onTrips: boolean
 }
 
-type Row = readonly [description: string, least: number, most: number, ...stores: string[]]
+type Row = readonly [description: string, minimum: number, maximum: number, ...stores: string[]]
 
 function kindsOf(category: Category, onTrips: boolean, ...rows: readonly Row[]): readonly ExpenseKind[] {
-  return rows.map(([description, least, most, ...stores]) => ({
+  return rows.map(([description, minimum, maximum, ...stores]) => ({
     category,
     description,
     stores,
-    cents: [least * 100, most * 100],
+    cents: [minimum * 100, maximum * 100],
     onTrips,
   }))
 }

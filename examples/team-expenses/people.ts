@@ -9,10 +9,10 @@ export interface Employee {
   readonly department: Department
 }
 
-/** The last number: how much of the time somebody is on the road. */
-type Row = readonly [id: string, name: string, role: string, level: Employee['level'], onTheRoad: number]
+/** The last number is the share of time on trips. */
+type EmployeeRow = readonly [id: string, name: string, role: string, level: Employee['level'], onTheRoad: number]
 
-const rows: Readonly<Record<Department, readonly Row[]>> = {
+const rows: Readonly<Record<Department, readonly EmployeeRow[]>> = {
   engineering: [
     ['ENG001', 'Amara Okafor', 'Backend engineer', 'senior', 0.95],
     ['ENG002', 'Bruno Keller', 'Solutions architect', 'lead', 0.75],
@@ -40,7 +40,7 @@ const rows: Readonly<Record<Department, readonly Row[]>> = {
   ],
 }
 
-/** Everybody, and how much of the time each is on the road. */
+/** All employees with their share of time on trips. */
 const people: readonly (readonly [Employee, onTheRoad: number])[] = (Object.keys(rows) as Department[]).flatMap(
   (department) =>
     rows[department].map(([id, name, role, level, onTheRoad]) => {
@@ -53,7 +53,7 @@ export function employeesOf(department: Department): readonly Employee[] {
   return people.map(([employee]) => employee).filter((employee) => employee.department === department)
 }
 
-/** How much of the time somebody is on the road, 0 to 1; undefined for somebody who does not work here. */
-export function onTheRoad(employeeId: string): number | undefined {
+/** Share of time on trips, 0 to 1; undefined for an unknown id. */
+export function travelShare(employeeId: string): number | undefined {
   return people.find(([{ id }]) => id === employeeId)?.[1]
 }

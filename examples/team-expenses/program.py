@@ -1,4 +1,5 @@
-# Who in engineering exceeded the travel budget in Q3? Run it without a model: ptc exec examples/team-expenses/program.py
+# Who in engineering exceeded the travel budget in Q3? Run it without a model: ptc exec
+# examples/team-expenses/program.py
 import asyncio
 
 STANDARD_BUDGET = 5000
@@ -7,7 +8,7 @@ COUNTED = {"travel", "lodging"}
 members = await get_team_members(department="engineering")
 expenses = await asyncio.gather(*(get_expenses(employee_id=m["id"], quarter="Q3") for m in members))
 
-# In whole cents: sums of floats drift.
+# In cents, because sums of floats are inexact.
 spent = {
     m["id"]: sum(round(e["amount"] * 100) for e in lines if e["status"] == "approved" and e["category"] in COUNTED)
     for m, lines in zip(members, expenses)

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Script } from 'durable-ptc/testing'
 
-/** The program the scripted model writes: the same one that `ptc exec` runs, without its comments. */
+/** The program of the scripted model: the one that `ptc exec` runs, without comments. */
 const code = readFileSync(new URL('program.py', import.meta.url), 'utf8')
   .replace(/^#.*\n/gm, '')
   .trim()
 
 /**
- * What the scripted model says when there is no API key: its turns as data, for the scripted Messages API server. The last one
- * quotes what the code really printed, so a wrong result gives a wrong answer.
+ * Turns of the scripted model, used without an API key. The last turn quotes the output of the code, so a wrong result
+ * gives a wrong answer.
  */
 export const script = [
   {

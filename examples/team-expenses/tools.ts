@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from 'durable-ptc'
 import { z } from 'zod'
 import { customBudgets, expensesOf, standardBudgetCents } from './data.js'
-import { employeesOf, onTheRoad } from './people.js'
+import { employeesOf, travelShare } from './people.js'
 
 const employee = z
   .object({
@@ -68,7 +68,7 @@ ones do not count, nor do meals and other categories.`,
     quarter: z.enum(['Q1', 'Q2', 'Q3', 'Q4']),
   }),
   output: z.array(expense),
-  // Far too much for a model to read: this is what the code is for.
+  // Too much data for a model to read, so only code may call it.
   allowedCallers: ['code_execution'],
   effect: 'read',
   inputExamples: [
@@ -94,7 +94,7 @@ Ask only for employees who are above the standard: for the others it changes not
   inputExamples: [{ user_id: 'ENG002' }, { user_id: 'SAL006' }, { user_id: 'MKT001' }],
   summary: ({ user_id }) => `get_custom_budget ${user_id}`,
   run({ user_id }) {
-    if (onTheRoad(user_id) === undefined) throw new ToolError(`No such employee: ${user_id}`)
+    if (travelShare(user_id) === undefined) throw new ToolError(`No such employee: ${user_id}`)
     const custom = customBudgets.get(user_id)
     return {
       user_id,

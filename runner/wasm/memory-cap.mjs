@@ -2,19 +2,19 @@ const pageBytes = 65_536
 const memorySection = 5
 
 /**
- * The same WebAssembly module with a lower maximum of its memory. In the module itself and not in the code around it:
- * the engine enforces it, and nothing that runs inside can lift it. Past it, Python raises MemoryError.
+ * Returns the WebAssembly module with a lower maximum of its memory. The engine enforces a maximum that is in the
+ * module itself, and no code inside can raise it. Beyond it Python raises MemoryError.
  *
  * @param {Uint8Array} wasm a module that defines exactly one memory, with a maximum
  * @param {number} bytes rounded down to whole pages
  */
 export function capMemory(wasm, bytes) {
-  let at = 8 // magic and version
-  while (at < wasm.length) {
-    const section = wasm[at]
-    const size = readNumber(wasm, at + 1)
+  let offset = 8 // magic and version
+  while (offset < wasm.length) {
+    const section = wasm[offset]
+    const size = readNumber(wasm, offset + 1)
     if (section === memorySection) return withMaximum(wasm, size.end, Math.floor(bytes / pageBytes))
-    at = size.end + size.value
+    offset = size.end + size.value
   }
   throw new Error('the WebAssembly module defines no memory')
 }
@@ -34,7 +34,7 @@ function withMaximum(wasm, start, pages) {
   return capped
 }
 
-/** LEB128, as everywhere in WebAssembly. */
+/** Reads an integer in LEB128, the encoding of WebAssembly. */
 function readNumber(bytes, start) {
   let value = 0
   let shift = 0
@@ -44,7 +44,7 @@ function readNumber(bytes, start) {
   }
 }
 
-/** In exactly `length` bytes, padded: the sections behind must not move. */
+/** Writes LEB128 padded to exactly `length` bytes, so that the following sections do not move. */
 function writeNumber(bytes, start, length, value) {
   for (let index = 0; index < length; index += 1) {
     const more = index < length - 1 ? 0x80 : 0

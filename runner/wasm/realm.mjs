@@ -1,21 +1,22 @@
 import vm from 'node:vm'
 
 /**
- * A JavaScript realm with the language in it and nothing else: no `process`, no `require`, no `import`, no `fetch`, no
- * timers. Python reaches JavaScript by design (`import js`), so what it finds there is what it has. Pyodide sees neither
- * Node nor a browser here and takes itself for a bare shell; it never holds `fs` or `child_process` in the first place,
- * which is why `os.system` answers "not supported" and nothing needs to be taken away from it.
+ * Creates a JavaScript realm with nothing but the language: no `process`, no `require`, no `import`, no `fetch`, no
+ * timers. Python can reach JavaScript by design (`import js`), but finds only this realm. Pyodide detects neither Node
+ * nor a browser here, and treats the realm as a bare JavaScript shell. It never has `fs` or `child_process`, so
+ * `os.system` returns "not supported", and nothing needs to be removed from it.
  *
- * Code from strings (`eval`, `Function`, and so `emscripten_run_script`) is off in the realm, and for the whole process
- * by a V8 flag. A realm alone is not a security boundary: the layers around it are there for the day it leaks.
+ * Code from strings (`eval`, `Function`, and so `emscripten_run_script`) is off in the realm, and in the whole process
+ * by a V8 flag. A realm alone is not a security boundary: the other layers are defence in depth, if an object of Node
+ * leaks.
  */
-export function makeRealm() {
+export function createRealm() {
   const context = vm.createContext(Object.create(null), {
     name: 'sandbox',
     codeGeneration: { strings: false, wasm: true },
   })
   return {
-    /** Evaluates an ES module in the realm and gives its exports; it can import nothing. */
+    /** Evaluates an ES module in the realm and returns its exports. The module can import nothing. */
     async load(name, source) {
       const module = new vm.SourceTextModule(source, {
         context,

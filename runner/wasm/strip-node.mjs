@@ -11,17 +11,17 @@ import tls from 'node:tls'
 import workerThreads from 'node:worker_threads'
 
 /**
- * Takes from this process what it has no more use for. Python's realm holds no reference to any of it; this is for the
- * day something of Node leaks into that realm. Node's permission model stands behind it, but says nothing about
- * network, signals and file descriptors.
+ * Removes from this process all of Node that it no longer needs. Python's realm has no reference to any of it: this is
+ * defence in depth, if an object of Node leaks into that realm. Node's permission model is a further layer, but does
+ * not cover network, signals and file descriptors.
  */
 export function stripNode() {
   const { syncBuiltinESMExports } = module
-  // Methods on prototypes first: they also stop a socket that Node itself would make inside.
+  // Methods on prototypes first: this also disables sockets that Node creates internally.
   refuseAll(net.Socket.prototype, ['connect'])
   refuseAll(net.Server.prototype, ['listen'])
   refuseAll(dgram.Socket.prototype, ['bind', 'connect', 'send', 'addMembership'])
-  for (const room of [
+  for (const nodeModule of [
     net,
     tls,
     http,
@@ -35,11 +35,11 @@ export function stripNode() {
     childProcess,
     module,
   ]) {
-    refuseAll(room, Object.keys(room))
+    refuseAll(nodeModule, Object.keys(nodeModule))
   }
   syncBuiltinESMExports()
 
-  // Ways to native bindings, other processes, and modules by name.
+  // Access to native bindings, to other processes, and to modules by name.
   remove(
     process,
     (
@@ -49,14 +49,14 @@ export function stripNode() {
     ).split(' '),
   )
 
-  // Every global but the language's own and the three that the doors use.
+  // All globals except those of the language and the three that the bindings use.
   remove(
     globalThis,
-    Object.getOwnPropertyNames(globalThis).filter((name) => !keptGlobals.has(name)),
+    Object.getOwnPropertyNames(globalThis).filter((name) => !allowedGlobals.has(name)),
   )
 }
 
-const keptGlobals = new Set(
+const allowedGlobals = new Set(
   (
     'AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date ' +
     'DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array ' +
@@ -73,7 +73,7 @@ function refuseAll(object, names) {
     const refused = () => {
       throw new Error(`${name} is not available in the sandbox`)
     }
-    // Getters and constants of a few of them cannot be replaced; those lead nowhere by themselves.
+    // A few getters and constants can't be replaced; they give no access by themselves.
     Reflect.defineProperty(object, name, { value: refused, configurable: false, writable: false })
   }
 }

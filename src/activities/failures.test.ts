@@ -7,6 +7,7 @@ const retried: readonly ErrorCode[] = [
   'TOOL_FAILED',
   'TOOL_TIMED_OUT',
   'TOOL_NOT_REGISTERED',
+  'ATTEMPT_SUPERSEDED',
   'MODEL_RATE_LIMIT',
   'MODEL_OVERLOADED',
   'MODEL_SERVER',
@@ -29,17 +30,17 @@ describe('toFailure', () => {
     },
   )
 
-  it('passes on when to try again, and what to do', () => {
+  it('keeps the retry delay and the hint', () => {
     const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'slow down', { hint: 'Wait.', retryAfterMs: 7_000 }))
     expect(failure).toMatchObject({ message: 'slow down. Wait.', nextRetryDelay: 7_000, nonRetryable: false })
   })
 
-  it('ends a message once, and has the stack of what was thrown', () => {
+  it('separates message and hint by one full stop, and keeps the stack', () => {
     const thrown = new PtcError('MODEL_AUTH', 'There is no key.', { hint: 'Set one.' })
     expect(toFailure(thrown)).toMatchObject({ message: 'There is no key. Set one.', stack: thrown.stack })
   })
 
-  it('tries again at once when told to, which Temporal would take for never', () => {
+  it('replaces a retry delay of 0, which Temporal interprets as no retry', () => {
     const failure = toFailure(new PtcError('MODEL_RATE_LIMIT', 'now', { retryAfterMs: 0 }))
     expect(failure).toMatchObject({ nextRetryDelay: 1, nonRetryable: false })
   })
@@ -48,12 +49,12 @@ describe('toFailure', () => {
     expect(toFailure(new PtcError('TOOL_FAILED', 'no'), true)).toMatchObject({ nonRetryable: true })
   })
 
-  it('lets cancellation pass', () => {
+  it('returns a cancellation unchanged', () => {
     const cancelled = new CancelledFailure('CANCELLED')
     expect(toFailure(cancelled)).toBe(cancelled)
   })
 
-  it.each([new TypeError('oops'), 'oops'])('does not retry what nobody expected: %s', (thrown) => {
+  it.each([new TypeError('oops'), 'oops'])('makes an unexpected error non-retryable: %s', (thrown) => {
     expect(toFailure(thrown)).toMatchObject({ type: 'INTERNAL', nonRetryable: true, message: 'oops' })
   })
 })

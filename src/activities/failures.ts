@@ -2,10 +2,10 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 import { messageOf, PtcError } from '../common/errors.js'
 
 /**
- * The one place where an error becomes a Temporal failure: its type is the error's code, and the table in
- * common/errors.ts says whether it is retried. Temporal's own failures (cancellation) pass.
+ * Converts an error to a Temporal failure. The failure's type is the error's code, and the table in common/errors.ts
+ * decides whether it is retryable. Temporal's own failures (cancellation) are returned unchanged.
  *
- * @param lastAttempt no retry, whatever the table says
+ * @param lastAttempt makes the failure non-retryable
  */
 export function toFailure(thrown: unknown, lastAttempt = false): Error {
   if (thrown instanceof TemporalFailure) return thrown
@@ -17,10 +17,10 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
     message: hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`,
     type: code,
     nonRetryable: lastAttempt || !retryable,
-    // Temporal takes a delay of nothing for "never again".
+    // Temporal interprets a delay of 0 as "do not retry".
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.max(retryAfterMs, 1) }),
   })
-  // The Temporal UI shows where the error was made.
+  // The Temporal UI shows the stack of the original error.
   if (stack !== undefined) failure.stack = stack
   return failure
 }

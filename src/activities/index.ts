@@ -1,22 +1,36 @@
-import type { RunPlan } from '../common/plan.js'
+/*
+ * Activities are thin: each converts a payload into a call of tools, values, models or sandbox, and its result into a
+ * payload. They know no workflow, client or worker.
+ *
+ * Invariants:
+ * 1. Every activity runs in `runActivity`: it heartbeats while the work lasts, and every error becomes a failure in
+ *    failures.ts.
+ * 2. Large values are externalized before an activity returns, so that results stay under Temporal's 2 MiB.
+ * 3. Nothing from a sandbox or a model is passed on unchecked (session/describe-step-result.ts,
+ *    tools/describe-call.ts).
+ * 4. The latest attempt of a tool call is the only one that starts the tool (tool-call/latest-attempts.ts).
+ */
+
+import type { RunDefaults } from '../common/run-config.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
-import type { SessionHost } from '../sandbox/session-host.js'
+import type { SessionHost } from '../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
-import { appendJournal } from './journal.js'
-import { modelTurn } from './model-turn.js'
-import { planRun } from './plan-run.js'
-import { toolActivities } from './run-tool-call.js'
-import { snapshotSession } from './snapshots.js'
-import { advanceSession, closeSession, interruptSession, openSession, parkSession } from './sessions.js'
+import { appendJournal } from './session/journal.js'
+import { modelTurn } from './model/model-turn.js'
+import { loadRunConfig } from './run/load-run-config.js'
+import { toolActivities } from './tool-call/run-tool-call.js'
+import { snapshotSession } from './session/snapshots.js'
+import { executeStep } from './session/execute-step.js'
+import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
 
 /** The activities of role `workflow`. */
-export function workflowActivities(plan: RunPlan, registry: ToolRegistry, values: Values) {
+export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistry, values: Values) {
   return {
-    [activityNames.planRun]: planRun(plan, registry, values),
+    [activityNames.loadRunConfig]: loadRunConfig(runConfig, registry, values),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }
@@ -32,12 +46,12 @@ export function modelActivities(
   return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options) }
 }
 
-/** The activities of role `sandbox`: what any host does, and what only the session's own can. */
+/** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */
 export function sandboxActivities(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
   return {
     anyHost: { [activityNames.openSession]: openSession(host, registry, values, hostQueue) },
     ownHost: {
-      [activityNames.advanceSession]: advanceSession(host, registry, values),
+      [activityNames.executeStep]: executeStep(host, registry, values),
       [activityNames.interruptSession]: interruptSession(host),
       [activityNames.parkSession]: parkSession(host),
       [activityNames.snapshotSession]: snapshotSession(host, values),

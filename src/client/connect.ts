@@ -1,35 +1,42 @@
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { messageOf, PtcError } from '../common/errors.js'
-import type { TemporalServer } from '../worker/index.js'
+import type { ClientConnectConfig } from '@temporalio/envconfig'
 
-const receiveBytes = 128 * 1024 * 1024
+const maxReceiveBytes = 128 * 1024 * 1024
 
-export type ServerToReach = Pick<TemporalServer, 'address' | 'namespace' | 'connectionOptions'>
+/** How a client connects to a Temporal server. */
+export interface ConnectConfig {
+  /** `host:port` of its gRPC service. */
+  readonly address: string
+  readonly namespace: string
+  /** TLS and API key of a profile. */
+  readonly connectionOptions: ClientConnectConfig['connectionOptions']
+}
 
 /**
- * A connected client of Temporal; close its connection.
+ * Connects a Temporal client; the caller closes its connection.
  *
- * @param dataConverter what `createDataConverter` made, where big inputs and results are to be had
+ * @param dataConverter of `createDataConverter`, to start and read runs whose payloads are in the value store
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
 export async function connectClient(
-  { address, namespace, connectionOptions }: ServerToReach,
+  { address, namespace, connectionOptions }: ConnectConfig,
   dataConverter?: DataConverter,
 ): Promise<Client> {
   const { tls, apiKey, metadata } = connectionOptions
   try {
     const connection = await Connection.connect({
       address,
-      // The SDK means to set this and misses the prefix; at gRPC's default of 4 MiB a large history can't be read.
-      channelArgs: { 'grpc.max_receive_message_length': receiveBytes },
+      // The SDK sets this option without its prefix. At gRPC's default of 4 MiB a large history can't be read.
+      channelArgs: { 'grpc.max_receive_message_length': maxReceiveBytes },
       ...(tls === undefined ? {} : { tls }),
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(metadata === undefined ? {} : { metadata }),
     })
     return new Client({ connection, namespace, ...(dataConverter && { dataConverter }) })
   } catch (cause) {
-    throw new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} does not answer: ${messageOf(cause)}`, {
+    throw new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} does not respond: ${messageOf(cause)}`, {
       hint: 'Start it, or correct TEMPORAL_ADDRESS.',
       cause,
     })

@@ -5,11 +5,11 @@ import type { StoreOption } from '../worker/config/define-config.js'
 import { parseStore } from '../worker/config/values-option.js'
 
 /**
- * For a `@temporalio/client` of your own: reads and starts runs with more in them than Temporal takes. The workers'
- * `values.store` must be the same.
+ * The data converter for a Temporal client: lets it start and read runs whose payloads are in the value store. `store`
+ * must be the `values.store` of the workers.
  *
  * @param store as in the configuration; default: the folder `.ptc/values`
- * @param folder relative folders begin there; default: this process's
+ * @param folder base of relative paths; default: the working directory
  * @throws PtcError CONFIG_INVALID
  */
 export async function createDataConverter(

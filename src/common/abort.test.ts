@@ -1,54 +1,54 @@
 import { describe, expect, it, vi } from 'vitest'
-import { underOwnSignal, unlessAborted } from './abort.js'
+import { withDerivedSignal, raceWithSignal } from './abort.js'
 
 const never = new Promise<never>(() => undefined)
 
-describe('unlessAborted', () => {
-  it('gives what the work gives, and leaves nothing on a signal that lives longer', async () => {
+describe('raceWithSignal', () => {
+  it('settles as the work does, and leaves no listener on a long-lived signal', async () => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
     const removed = vi.spyOn(signal, 'removeEventListener')
-    expect(await unlessAborted(signal, Promise.resolve(1))).toBe(1)
-    await expect(unlessAborted(signal, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    expect(await raceWithSignal(signal, Promise.resolve(1))).toBe(1)
+    await expect(raceWithSignal(signal, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     expect(added).toHaveBeenCalledTimes(2)
     expect(removed.mock.calls).toEqual(added.mock.calls.map(([name, listener]) => [name, listener]))
   })
 
-  it('waits no longer than the signal, before or after', async () => {
+  it('rejects with the reason when the signal is aborted, before or during the work', async () => {
     const controller = new AbortController()
-    const waiting = unlessAborted(controller.signal, never)
+    const waiting = raceWithSignal(controller.signal, never)
     controller.abort(new Error('enough'))
     await expect(waiting).rejects.toThrow('enough')
-    await expect(unlessAborted(controller.signal, never)).rejects.toThrow('enough')
+    await expect(raceWithSignal(controller.signal, never)).rejects.toThrow('enough')
   })
 })
 
-describe('underOwnSignal', () => {
-  it('leaves nothing on a signal that lives longer, whatever the work hangs on its own', async () => {
+describe('withDerivedSignal', () => {
+  it('leaves no listener on a long-lived signal, whatever the work adds to the derived one', async () => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
     const removed = vi.spyOn(signal, 'removeEventListener')
-    const hang = (own: AbortSignal): Promise<number> => {
+    const addListener = (own: AbortSignal): Promise<number> => {
       own.addEventListener('abort', () => undefined)
       return Promise.resolve(1)
     }
-    expect(await underOwnSignal(signal, hang)).toBe(1)
+    expect(await withDerivedSignal(signal, addListener)).toBe(1)
     const broken = () => Promise.reject(new Error('broken'))
-    await expect(underOwnSignal(signal, broken)).rejects.toThrow('broken')
+    await expect(withDerivedSignal(signal, broken)).rejects.toThrow('broken')
     expect(added).toHaveBeenCalledTimes(2)
     expect(removed.mock.calls).toEqual(added.mock.calls.map(([name, listener]) => [name, listener]))
   })
 
-  it('tells the work when the signal is aborted, before or after', async () => {
+  it('aborts the derived signal with the given one, before or during the work', async () => {
     const controller = new AbortController()
     const reason = (own: AbortSignal) =>
       new Promise((resolve) => {
         if (own.aborted) resolve(own.reason)
         own.addEventListener('abort', () => resolve(own.reason))
       })
-    const working = underOwnSignal(controller.signal, reason)
+    const working = withDerivedSignal(controller.signal, reason)
     controller.abort('enough')
     expect(await working).toBe('enough')
-    expect(await underOwnSignal(controller.signal, reason)).toBe('enough')
+    expect(await withDerivedSignal(controller.signal, reason)).toBe('enough')
   })
 })

@@ -1,5 +1,5 @@
 /** Rejects with the signal's reason when it is aborted; never resolves. */
-export function rejectionOf(signal: AbortSignal): Promise<never> {
+export function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason)
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -7,40 +7,40 @@ export function rejectionOf(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * The work's result, unless nobody wants to wait for it any more.
+ * Settles as `work` does, or rejects when the signal is aborted. The work itself is not stopped.
  *
- * @throws the signal's reason as soon as it is aborted; the work is left to itself
+ * @throws the signal's reason
  */
-export async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  let stop = (): void => undefined
+export async function raceWithSignal<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  let onAbort = (): void => undefined
   const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason)
+    onAbort = () => reject(signal.reason)
   })
-  if (signal.aborted) stop()
-  // Many pieces of work share one signal: what is done is not to hang on it.
-  else signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) onAbort()
+  // Many calls share one signal, so finished ones must not leave a listener on it.
+  else signal.addEventListener('abort', onAbort, { once: true })
   try {
     return await Promise.race([work, aborted])
   } finally {
-    signal.removeEventListener('abort', stop)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
 /**
- * Work under a signal of its own, which follows this one as long as the work lasts: for libraries that never take their listeners away
- * again, so that nothing hangs on a signal that lives long.
+ * Runs `work` with a derived signal, which follows `signal` until the work settles. For libraries that leave listeners
+ * on the signal they get: on a long-lived signal these would accumulate.
  */
-export async function underOwnSignal<Result>(
+export async function withDerivedSignal<Result>(
   signal: AbortSignal,
-  work: (own: AbortSignal) => Promise<Result>,
+  work: (derived: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const own = new AbortController()
-  const follow = (): void => own.abort(signal.reason)
-  if (signal.aborted) follow()
-  else signal.addEventListener('abort', follow, { once: true })
+  const derived = new AbortController()
+  const onAbort = (): void => derived.abort(signal.reason)
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await work(own.signal)
+    return await work(derived.signal)
   } finally {
-    signal.removeEventListener('abort', follow)
+    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from './json.js'
+import type { Limits } from './limits.js'
 
-/** Who makes a call: the model by a `tool_use` block, or code that runs in a cell. */
+/** The caller of a tool: the model by a `tool_use` block, or code that runs in a cell. */
 export type Caller = 'direct' | 'code_execution'
 
-/** What a tool does to the world; decides what happens when a call's outcome is unknown. */
+/** The kind of effect a tool has. It decides what happens when the outcome of a call is unknown. */
 export type Effect =
   /** Changes nothing: retried freely. */
   | 'read'
@@ -12,25 +13,35 @@ export type Effect =
   /** Must not happen twice: never retried; a lost outcome is reported as `outcome_unknown`. */
   | 'once'
 
-/** Attempts of a call beyond its tool's own, for workers that die under it. */
-export const attemptsForLostWorkers = 5
+/** Attempts of a call in addition to its tool's own, for attempts that end with their worker. */
+export const lostWorkerRetries = 5
 
-/** Where in a run a call stands. Stable over retries, rebuilds, reset and continue-as-new. */
+/** The position of a call in its run. Stable over retries, rebuilds, reset and continue-as-new. */
 export interface CallPosition {
   /** Model turn, from 1; 0 for a program that runs without a model. */
   readonly turn: number
   /** Cell of the run, from 1; 0 for a direct call. */
   readonly cell: number
-  /** Call within its cell (or within its turn, for direct calls), from 1. */
+  /**
+   * From 1. For a call from code: its number in the session (see `RequestedCall.index`). For a direct call: its
+   * position among the direct calls of its turn.
+   */
   readonly index: number
 }
 
-/** What a tool activity is given. */
+/** One call, as the tool gets it. */
 export interface ToolCallInput {
   readonly tool: string
   readonly caller: Caller
   readonly position: CallPosition
-  /** The call's one identity, made in the workflow; see {@link callKey}. */
+  /** Identity of the call, derived in the workflow by `deriveIdempotencyKey`. */
   readonly idempotencyKey: string
   readonly arguments: JsonObject
+}
+
+/** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
+export interface ToolActivityInput extends ToolCallInput {
+  readonly limits: Pick<Limits, 'argumentBytes' | 'resultBytes'>
+  /** Digest of the tool's input schema at the start of the run. */
+  readonly inputDigest: string
 }

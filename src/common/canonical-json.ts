@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.js'
 
-/** JSON with sorted keys (RFC 8785's order, by UTF-16 code units): equal values give equal text. */
+/** JSON with sorted keys, in the order of RFC 8785 (by UTF-16 code units): equal values have equal text. */
 export function canonicalJson(value: JsonValue): string {
   return JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member

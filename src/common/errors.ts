@@ -1,6 +1,6 @@
 /**
- * Failing for the engine (failing for the model is an outcome, see outcomes.ts). One closed table: the code of an error
- * says whether Temporal retries it.
+ * Error codes of the engine. The table is closed: it decides for each code whether Temporal retries the activity.
+ * A failure for the model is no error but an outcome, see outcomes.ts.
  */
 export const errorTable = {
   // configuration and tools
@@ -13,18 +13,20 @@ export const errorTable = {
   TOOL_INPUT_INVALID: { retryable: false },
   TOOL_OUTPUT_INVALID: { retryable: false },
   TOOL_RESULT_TOO_LARGE: { retryable: false },
-  /** The tool said no on purpose, by a ToolError. */
+  /** The tool threw a ToolError. */
   TOOL_REFUSED: { retryable: false },
   TOOL_FAILED: { retryable: true },
   TOOL_TIMED_OUT: { retryable: true },
-  /** The worker that took the call has no tool of this name: another worker may have it. */
+  /** The worker that got the call has no tool of this name; another worker may have it. */
   TOOL_NOT_REGISTERED: { retryable: true },
   /** The tool was changed after the run began, and no longer takes these arguments. */
   TOOL_CHANGED: { retryable: false },
-  /** Every attempt ended with its worker. */
+  /** The worker of every attempt was lost. */
   TOOL_LOST: { retryable: false },
-  /** It blocked the event loop of its worker for longer than its timeout. */
+  /** The tool blocked the event loop of its worker for longer than its timeout. */
   TOOL_BLOCKED: { retryable: false },
+  /** A later attempt of the same call has started on the same worker. */
+  ATTEMPT_SUPERSEDED: { retryable: true },
   /** A `once` tool that another worker may have run. */
   TOOL_OUTCOME_UNKNOWN: { retryable: false },
   // model
@@ -40,41 +42,41 @@ export const errorTable = {
   MODEL_STREAM: { retryable: true },
   // sandbox
   SANDBOX_UNAVAILABLE: { retryable: true },
-  /** A worker looks for it before it starts; what is removed later is made again by somebody. */
+  /** A worker prepares the image when it starts, so this means a removal afterwards; the next start repairs it. */
   SANDBOX_IMAGE_MISSING: { retryable: true },
-  /** What is there would run code, but can't hold it back: limits it does not enforce, no seccomp. */
+  /** The backend could run code, but can't enforce its limits, or has no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
   SANDBOX_LOST: { retryable: false },
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },
   SANDBOX_NAME_TAKEN: { retryable: false },
-  // values kept outside of the history
+  // values in the value store
   VALUE_MISSING: { retryable: false },
-  /** Other bytes than its key says. */
+  /** The stored bytes do not match the key. */
   VALUE_CORRUPT: { retryable: false },
   VALUE_STORE_UNAVAILABLE: { retryable: true },
   VALUE_STORE_FULL: { retryable: true },
-  /** Read-only, access denied, no such bucket: waiting cures none of them. */
+  /** Read-only, access denied, no such bucket: a retry would not help. */
   VALUE_STORE_REFUSED: { retryable: false },
-  /** Something refers to a value, and whoever reads it was not told where values are. */
+  /** A payload refers to a value, and its reader has no value store configured. */
   VALUE_STORE_UNKNOWN: { retryable: false },
-  // runs, as their client sees them
+  // runs, seen by a client
   RUN_INPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },
   RUN_CANCELLED: { retryable: false },
   RUN_TERMINATED: { retryable: false },
   RUN_TIMED_OUT: { retryable: false },
-  /** Nobody polls the task queue. */
+  /** No worker polls the task queue. */
   WORKER_MISSING: { retryable: false },
-  // sessions that outlive a run
-  /** There never was one of this name, as far as the server remembers. */
+  // named sessions
+  /** The server knows no session of this name. */
   SESSION_NOT_FOUND: { retryable: false },
-  /** It was not used for too long; nothing was executed. */
+  /** The session expired before the request; nothing was executed. */
   SESSION_EXPIRED: { retryable: false },
   SESSION_CLOSED: { retryable: false },
-  /** It has had as many executions, or as long a history, as a session may have. */
+  /** The session reached its maximum number of executions, or its maximum history. */
   SESSION_FULL: { retryable: false },
-  /** It is the sandbox of a run, and ends with that. */
+  /** The session belongs to a run, and ends with it. */
   SESSION_OWNED: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
@@ -86,10 +88,10 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 export interface PtcErrorOptions {
-  /** What the reader can do about it, as a full sentence. */
+  /** What the reader can do, as a full sentence. */
   readonly hint?: string
   readonly cause?: unknown
-  /** Ask for the next attempt no sooner than this (a provider's Retry-After). */
+  /** Minimum delay before the next attempt, such as a provider's Retry-After. */
   readonly retryAfterMs?: number
 }
 
@@ -120,7 +122,7 @@ export class PtcError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

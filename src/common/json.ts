@@ -1,4 +1,4 @@
-/** A value that JSON can carry, and nothing else. */
+/** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 
 /** A JSON object. */

@@ -1,32 +1,32 @@
-/** Every limit of a run. Defaults in {@link defaultLimits}; the configuration may change each. */
+/** All limits of a run. {@link defaultLimits} has the defaults; the configuration may change each. */
 export interface Limits {
-  /** Model turns of a run; then it ends with what it has, as `turn_limit`. */
+  /** Model turns of a run. A run that needs more ends with status `turn_limit`. */
   readonly turns: number
-  /** Tool calls of one cell; one more is refused, and ends the cell. */
+  /** Tool calls of one cell. One more is refused, and ends the cell. */
   readonly callsPerCell: number
   /** Tool calls of a whole run, direct ones included. */
   readonly callsPerRun: number
-  /** Tool activities of a run under way at once; more wait their turn. */
+  /** Concurrent tool activities of a run; further calls are queued. */
   readonly callsInFlight: number
-  /** Seconds a cell's code may run, waiting for tools not counted. */
+  /** Seconds a cell's code may run. Waiting for tools is not counted. */
   readonly cellSeconds: number
-  /** Seconds a cell may take from its beginning to its end, waiting for tools and timers included. */
+  /** Seconds a cell may take in total. Waiting for tools and timers is counted. */
   readonly cellTotalSeconds: number
-  /** Events of history after which a run goes on in a fresh one (continue-as-new), or earlier if Temporal suggests it. */
+  /** History events after which a run continues as new; it does so earlier if Temporal suggests it. */
   readonly historyEvents: number
-  /** Times a cell may be woken by nothing but time; each is a durable step, and a history is finite. */
+  /** Wake-ups of a cell by a timer alone. Each is a durable step, and the length of a history is limited. */
   readonly wakesPerCell: number
-  /** Characters of printed output that reach the model; the middle is cut. */
+  /** Characters of printed output that the model gets; the middle is omitted. */
   readonly outputCharacters: number
-  /** Characters of a cell's printed output that the history keeps, for people; the middle is cut. */
+  /** Characters of a cell's printed output that the history keeps for its readers; the middle is omitted. */
   readonly capturedCharacters: number
   /** Bytes of one tool call's arguments, as JSON. */
   readonly argumentBytes: number
-  /** Bytes of one tool result, as JSON. What is large is kept outside of the history, and streamed into the sandbox. */
+  /** Bytes of one tool result, as JSON. A large result is stored externally, and streamed into the sandbox. */
   readonly resultBytes: number
   /**
-   * Bytes of arguments, results, output and journal that a run, or a named session, may write to the value store; when they
-   * are used up, no cell and no call begins. Snapshots may take as much again.
+   * Bytes of arguments, results, output and journal that a run or a named session may write to the value store. At the
+   * limit no further cell or call starts. Snapshots have a separate limit of the same size.
    */
   readonly storedBytes: number
   /** Bytes of one cell's source. */
@@ -49,13 +49,13 @@ export interface Limits {
   readonly openFiles: number
 }
 
-/** What whoever drives a sandbox must know at every step: few, since each step's row in the history has them. */
+/** The limits sent with every step. Few, because each step's event in the history contains them. */
 export type StepLimits = Pick<
   Limits,
   'cellSeconds' | 'callsPerCell' | 'capturedCharacters' | 'frameBytes' | 'argumentBytes' | 'memoryBytes'
 >
 
-export function stepLimits(limits: Limits): StepLimits {
+export function pickStepLimits(limits: Limits): StepLimits {
   const { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes, memoryBytes } = limits
   return { cellSeconds, callsPerCell, capturedCharacters, frameBytes, argumentBytes, memoryBytes }
 }

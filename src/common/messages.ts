@@ -1,9 +1,9 @@
 import type { JsonObject } from './json.js'
-import type { Held } from './values.js'
+import type { Externalizable } from './external-value.js'
 
 /**
- * Content blocks and messages in the shape of Anthropic's Messages API, reduced to what the loop decides on.
- * A block the loop does not know is kept as it came ({@link UnknownBlock}) and sent back unchanged.
+ * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.
+ * Other blocks ({@link UnknownBlock}) are stored and sent back unchanged.
  */
 export interface TextBlock {
   readonly type: 'text'
@@ -24,30 +24,30 @@ export interface ToolResultBlock {
   readonly is_error?: boolean
 }
 
-/** Any other block (thinking, server tools, what is invented tomorrow): opaque, never dropped. */
+/** Any other block (thinking, server tools, future types): opaque, never dropped. */
 export interface UnknownBlock extends JsonObject {
   readonly type: string
 }
 
-/** A tool result as the workflow passes it on: some of its text is kept elsewhere, and is put together by who sends it to the model. */
-export interface HeldResultBlock {
+/** A tool result with external parts. Activity `model.turn` joins them into a {@link ToolResultBlock}. */
+export interface ExternalToolResult {
   readonly type: 'tool_result'
   readonly tool_use_id: string
   readonly is_error?: boolean
-  readonly held: HeldText
+  readonly externalContent: TextParts
 }
 
-/** Text in parts; what is over the limit is cut from the middle of it. */
-export interface HeldText {
-  readonly parts: readonly Held[]
+/** Text in parts: joined, and truncated in the middle to `limit` characters. */
+export interface TextParts {
+  readonly parts: readonly Externalizable[]
   /** Characters. */
   readonly limit: number
-  /** Stands behind it, uncut. */
-  readonly after: string
+  /** Appended in full. */
+  readonly suffix: string
 }
 
-/** What the user's side says in one turn. */
-export type SaidBlock = UserBlock | HeldResultBlock
+/** A block of the next user message: complete, or with external parts. */
+export type PendingBlock = UserBlock | ExternalToolResult
 
 export type AssistantBlock = TextBlock | ToolUseBlock | UnknownBlock
 
@@ -65,7 +65,7 @@ export interface UserMessage {
 
 export type Message = AssistantMessage | UserMessage
 
-/** Why the model stopped; `string` because new reasons appear. */
+/** Why the model stopped; a `string`, because the API may add reasons. */
 export type StopReason =
   | 'end_turn'
   | 'tool_use'
@@ -84,22 +84,22 @@ export interface Usage {
   readonly cacheWriteTokens: number
 }
 
-/** One recorded reply of the model. */
+/** One reply of the model. */
 export interface ModelReply {
   readonly model: string
   readonly content: readonly AssistantBlock[]
   readonly stopReason: StopReason
   readonly usage: Usage
-  /** US dollars; null when the price of the model is not known. */
+  /** US dollars; null when the price of the model is unknown. */
   readonly costUsd: number | null
-  /** The provider's request id, for support tickets. */
+  /** The provider's request id, for support requests. */
   readonly requestId: string | null
 }
 
-export function isText(block: AssistantBlock): block is TextBlock {
+export function isTextBlock(block: AssistantBlock): block is TextBlock {
   return block.type === 'text' && typeof (block as TextBlock).text === 'string'
 }
 
-export function isToolUse(block: AssistantBlock): block is ToolUseBlock {
+export function isToolUseBlock(block: AssistantBlock): block is ToolUseBlock {
   return block.type === 'tool_use'
 }

@@ -3,7 +3,7 @@ import type { CallPosition } from './calls.js'
 /** Workflow types. */
 export const workflowNames = { agent: 'agent', program: 'program', session: 'session' } as const
 
-/** What workflow `session` is told and asked: an update, two signals, a query. */
+/** Messages of workflow `session`: update `execute`, signals `interrupt` and `close`, query `inspect`. */
 export const sessionMessages = {
   execute: 'execute',
   interrupt: 'interrupt',
@@ -11,31 +11,31 @@ export const sessionMessages = {
   inspect: 'inspect',
 } as const
 
-/** Keys of a run's memo. A list of runs has the memo of each without another request. */
-export const memoNames = {
+/** Keys of a run's memo. Listing runs returns their memos without further requests. */
+export const memoKeys = {
   /** First 200 characters of the question or program. */
   summary: 'summary',
-  /** When a run that went on in a fresh history began; ISO 8601. */
+  /** Start of the first execution of a run that continued as new; ISO 8601. */
   startedAt: 'startedAt',
-  /** Why a run that completed was no success: `code_error`, `turn_limit` and so on. */
+  /** The status of a run that completed without success: `code_error`, `turn_limit` and so on. */
   outcome: 'outcome',
 } as const
 
-/** Key of heartbeat details, and of a result's metadata: what blocked the worker's event loop during the activity. */
-export const blockedNote = 'blocked'
+/** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
+export const eventLoopBlockKey = 'blocked'
 
-/** The task queue that workflows, models and tools are served from unless configured otherwise. */
+/** The default task queue. */
 export const defaultTaskQueue = 'durable-ptc'
 
 /**
- * The engine's own activity types. Each has a dot, which no tool name can have, so a tool's activity is simply
- * called by the tool's name.
+ * The engine's own activity types. Each contains a dot, which no tool name can contain: the activity type of a tool is
+ * the tool's name.
  */
 export const activityNames = {
-  planRun: 'run.plan',
+  loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
   openSession: 'session.open',
-  advanceSession: 'session.advance',
+  executeStep: 'session.step',
   interruptSession: 'session.interrupt',
   parkSession: 'session.park',
   snapshotSession: 'session.snapshot',
@@ -47,23 +47,23 @@ export const activityNames = {
 /** The name of the model's code tool. */
 export const executeCodeTool = 'execute_code'
 
-/** Tool names: a Python and JavaScript identifier that the Messages API takes too. */
+/** Tool names: identifiers in Python and JavaScript that the Messages API also accepts. */
 export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
-/** What a worker can be for. A worker with every role is a fleet of one. */
+/** The roles of a worker. A worker may have several. */
 export const roles = ['workflow', 'model', 'tools', 'sandbox'] as const
 
 export type Role = (typeof roles)[number]
 
-/** What workflow `program` needs: all but a model. */
+/** The roles that workflow `program` needs. */
 export const programRoles = ['workflow', 'tools', 'sandbox'] as const satisfies readonly Role[]
 
-/** The queue a role is served from: workflows on the queue itself, the rest beside it. */
+/** The task queue of a role: for workflows the configured queue itself, for other roles one derived from it. */
 export function roleQueue(taskQueue: string, role: Role): string {
   return role === 'workflow' ? taskQueue : `${taskQueue}.${role}`
 }
 
-/** The queue that only workers with this host identity serve. */
+/** The task queue that only the worker with this host id polls. */
 export function hostQueue(taskQueue: string, hostId: string): string {
   return `${taskQueue}.host.${hostId}`
 }
@@ -72,3 +72,9 @@ export function hostQueue(taskQueue: string, hostId: string): string {
 export function callActivityId({ turn, cell, index }: CallPosition): string {
   return cell === 0 ? `turn-${turn}.direct-${index}` : `turn-${turn}.cell-${cell}.call-${index}`
 }
+
+/**
+ * The message of a worker that can't answer a query now (`src/workflows/temporal/query-guard.ts`). The client may send
+ * the query again.
+ */
+export const queryRefusedMessage = 'The query came between two workflow tasks. Ask again.'

@@ -1,43 +1,67 @@
+import type { ErrorCode } from './errors.js'
 import type { JsonValue } from './json.js'
 
 /**
- * How a tool call ended, as the model or its code gets to know it. Failing for the model is data, never a thrown error:
- * code in a sandbox sees an exception it can catch, a direct call a `tool_result` with `is_error`.
+ * How a tool call ended, for the model or its code. A failed call is data, never a thrown error: code in a sandbox
+ * sees an exception that it can catch, the model sees a `tool_result` with `is_error`.
  */
 export type CallOutcome =
   | { readonly status: 'ok'; readonly value: JsonValue }
-  /** The tool ran and said no, threw, or gave what its output schema forbids. */
+  /** The tool rejected the call, threw, or returned what its output schema forbids. */
   | { readonly status: 'tool_error'; readonly message: string }
   /** The arguments do not fit the tool's input schema; the tool did not run. */
   | { readonly status: 'invalid_arguments'; readonly message: string }
-  /** There is no such tool, or this caller may not call it; nothing ran. */
+  /** The tool does not exist, or this caller may not call it; nothing ran. */
   | { readonly status: 'denied'; readonly message: string }
   | { readonly status: 'timed_out'; readonly message: string }
-  /** An `effect: 'once'` tool was interrupted: it may or may not have happened. */
+  /** An `effect: 'once'` tool was interrupted: its effect may or may not have happened. */
   | { readonly status: 'outcome_unknown'; readonly message: string }
   | { readonly status: 'cancelled'; readonly message: string }
 
 export type CallStatus = CallOutcome['status']
 
-/** How a cell (one `execute_code`) ended, as the model gets to know it. */
+type FailedCallStatus = Exclude<CallStatus, 'ok'>
+
+/** Error codes of a tool activity with a call status of their own. */
+const statusByErrorCode: { readonly [Code in ErrorCode]?: FailedCallStatus } = {
+  TOOL_UNKNOWN: 'denied',
+  TOOL_NOT_ALLOWED: 'denied',
+  TOOL_INPUT_INVALID: 'invalid_arguments',
+  TOOL_TIMED_OUT: 'timed_out',
+  TOOL_NOT_REGISTERED: 'denied',
+  TOOL_CHANGED: 'invalid_arguments',
+  TOOL_LOST: 'timed_out',
+  TOOL_BLOCKED: 'timed_out',
+  TOOL_OUTCOME_UNKNOWN: 'outcome_unknown',
+}
+
+/** The call status for the error code of a tool activity; `tool_error` for any code without one of its own. */
+export function toCallStatus(code: string): FailedCallStatus {
+  return statusByErrorCode[code as ErrorCode] ?? 'tool_error'
+}
+
+/** The failure type that Temporal's SDK gives to an activity interrupted by the shutdown of its worker. */
+export const workerShutdownFailureType = 'WorkerShutdown'
+
+/** How a cell (one `execute_code`) ended, for the model. `sessionKept`: the variables of earlier cells still exist. */
 export type CellOutcome =
   | { readonly status: 'ok'; readonly output: string }
   /** The code raised; `error` is a readable traceback of the cell's own lines. */
   | { readonly status: 'code_error'; readonly output: string; readonly error: string }
-  /** The cell used up its time; `sessionKept` says whether variables are still there. */
+  /** The cell reached its time limit. */
   | { readonly status: 'timed_out'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
-  /** A limit other than time (memory, calls, frame size …). */
+  /** The cell reached another limit: memory, calls, frame size … */
   | {
       readonly status: 'limit_exceeded'
       readonly output: string
       readonly error: string
       readonly sessionKept: boolean
     }
-  /** Somebody stopped it, as by Ctrl-C. */
+  /** A person interrupted the cell, for example with Ctrl-C. */
   | { readonly status: 'stopped'; readonly output: string; readonly error: string; readonly sessionKept: boolean }
   /** A rebuilt session did not repeat its recorded calls. */
   | { readonly status: 'diverged'; readonly output: string; readonly error: string }
-  /** The sandbox died and could not be rebuilt; variables are gone. */
+  /** The sandbox died and could not be rebuilt; all variables are lost. */
   | { readonly status: 'lost'; readonly output: string; readonly error: string }
 
 export type CellStatus = CellOutcome['status']

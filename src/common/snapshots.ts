@@ -1,35 +1,24 @@
 import type { StepLimits } from './limits.js'
-import type { SessionRef } from './steps.js'
-import type { ValueRef } from './values.js'
+import type { SnapshotConfig } from './run-config.js'
+import type { SessionRef } from './session.js'
+import type { ValueRef } from './external-value.js'
 
-/** When and how the state of a session is kept, so that a rebuild need not begin at its first step. */
-export interface SnapshotPlan {
-  /** Steps that a rebuild may have to repeat before a snapshot is made. */
-  readonly steps: number
-  /** Or milliseconds that these steps took. */
-  readonly ms: number
-  /** A state that has more is not kept. */
-  readonly bytes: number
-  /** Of the sandbox's time. */
-  readonly seconds: number
-}
-
-/** The state of a session after so many steps: a rebuild repeats only what came later. */
-export interface SnapshotMark {
+/** The state of a session after its first `steps` steps. A rebuild restores it and repeats only the later steps. */
+export interface SessionSnapshot {
   readonly state: ValueRef
   readonly steps: number
 }
 
-/** What `session.snapshot` is given. */
-export interface SnapshotInput extends Pick<SnapshotPlan, 'bytes' | 'seconds'> {
+/** Input of activity `session.snapshot`. */
+export interface SnapshotInput extends Pick<SnapshotConfig, 'maxBytes' | 'timeoutSeconds'> {
   readonly session: SessionRef
-  /** The last step that was answered. */
+  /** Number of the last completed step. */
   readonly step: number
   readonly limits: StepLimits
 }
 
-/** What `session.snapshot` answers. */
-export type SnapshotAnswer =
-  | { readonly type: 'kept'; readonly state: ValueRef }
-  /** There is none, and why, for people: something in the program can't be kept. */
-  | { readonly type: 'refused'; readonly reason: string }
+/** Result of activity `session.snapshot`. */
+export type SnapshotResult =
+  | { readonly type: 'stored'; readonly state: ValueRef }
+  /** No snapshot was stored; `reason` is for the history's reader. */
+  | { readonly type: 'skipped'; readonly reason: string }

@@ -1,53 +1,32 @@
-import type { Chain } from './chain.js'
+/*
+ * Payloads between the workflow and the sandbox host.
+ *
+ * Invariants:
+ * 1. The steps of a session are numbered from 1, without gaps.
+ * 2. (epoch, step, attempt) is the fencing token of a step: the sandbox refuses a lower one.
+ * 3. A repeated step is compared by the digests of its calls and by whether it ended the cell, never by its output.
+ */
+
+import type { ValueLog } from './value-log.js'
 import type { JsonObject } from './json.js'
-import type { Limits } from './limits.js'
-import type { BackendChoice, ToolSet } from './plan.js'
 import type { CallOutcome } from './outcomes.js'
-import type { SnapshotMark } from './snapshots.js'
-import type { Held } from './values.js'
+import type { SessionSnapshot } from './snapshots.js'
+import type { SessionRef, SessionTools } from './session.js'
+import type { Externalizable } from './external-value.js'
 
-/** A session as the workflow refers to it. A rebuilt session keeps its id and gets the next epoch. */
-export interface SessionRef {
-  /** Unique in the namespace. */
-  readonly id: string
-  readonly epoch: number
-  readonly backend: BackendChoice
-  /** When it began, by the workflow's clock, in milliseconds since the epoch. Absent: it is from before programs were told. */
-  readonly startedAt?: number
-}
-
-/** What `session.open` is given. */
-export interface OpenInput {
-  readonly session: SessionRef
-  readonly limits: Limits
-  readonly tools?: SessionTools
-  /** What the session has been through; for who reads the history. */
-  readonly after: 'nothing' | 'parking' | 'loss'
-}
-
-/** What `session.open` answers. */
-export interface OpenedSession {
-  /** As asked for, with the backend that was chosen. */
-  readonly session: SessionRef
-  /** The queue of the one host that holds this session. */
-  readonly hostQueue: string
-  /** For people: container name, image, interpreter. */
-  readonly description: string
-  /** Parked, it may be found again as it was (`session.park`). Absent in histories from before that could be. */
-  readonly keepsParked?: boolean
-}
-
-/** A call as the program in the sandbox made it. */
+/** A call as the program in the sandbox made it. Unchecked. */
 export interface RequestedCall {
-  /** Within the cell, from 1, in the order the program made them. */
+  /**
+   * Per session, from 1, in the order the program makes calls. The numbers of a dropped cell's calls are used again.
+   */
   readonly index: number
   readonly tool: string
   readonly arguments: JsonObject
 }
 
-/** A requested call after the host looked at it. */
+/** A requested call, checked and described by the host. */
 export interface DescribedCall extends RequestedCall {
-  /** One line for people (and for the Temporal UI), at most 200 characters. */
+  /** One line for the Temporal UI, at most 200 characters. */
   readonly summary: string
   /** Digest of tool name and arguments: what a rebuild must repeat. */
   readonly digest: string
@@ -55,132 +34,144 @@ export interface DescribedCall extends RequestedCall {
   readonly refused: CallOutcome | null
 }
 
-/** A result given back to the program. */
+/** The result of a call, delivered to the program. */
 export interface DeliveredResult {
   readonly index: number
   readonly outcome: CallOutcome
 }
 
-/** One advance of the program: start a cell, or go on with what has arrived. */
+/** Input of one step: start a cell, or continue the suspended program. */
 export type StepInput =
-  | { readonly type: 'cell'; readonly cell: number; readonly source: Held<string> }
-  /** `results` may be empty: then only time has passed. */
+  | { readonly type: 'cell'; readonly cell: number; readonly source: Externalizable<string> }
+  /** Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
-  /** The cell is over: its code is cancelled, its variables stay. Answered `failed`, as `timed_out` with this reason. */
+  /** Cancels the cell's code; variables stay. The result is `failed` with kind `timed_out` and this reason. */
   | { readonly type: 'stop'; readonly reason: string }
 
+/** One advance of the program, from one suspension to the next. */
 export interface Step {
   /** Per session, from 1, without gaps. */
   readonly number: number
-  /** Milliseconds since the session began, by the workflow's clock: a rebuilt program sees the same. */
+  /** Milliseconds since the start of the session, by the workflow's clock. A rebuilt program sees the same time. */
   readonly now: number
-  /** Milliseconds since the last answer, by the same clock: timers of the program count them. Absent: not known. */
+  /** Milliseconds since the last step's result, by the same clock. The first step has none. */
   readonly waited?: number
   readonly input: StepInput
 }
 
-/** A call as it is recorded. */
+/** A call in the journal. */
 export interface RecordedCall {
   readonly index: number
   readonly digest: string
-  /** For people and the model, when it is not repeated. Absent in what is from before it was kept. */
-  readonly summary?: string
+  /** Names the call in the message of a divergence. */
+  readonly summary: string
 }
 
-/** A step whose answer is known. A rebuilt program must give the same: that is checked, not hoped. */
+/** A step with its result, in the journal. A rebuild verifies that the program repeats it. */
 export interface RecordedStep extends Omit<Step, 'number'> {
-  readonly answer: { readonly type: 'suspended'; readonly calls: readonly RecordedCall[] } | { readonly type: 'ended' }
-  /** Milliseconds after its begin the code was interrupted from outside: a rebuild does so too. */
+  readonly result: { readonly type: 'suspended'; readonly calls: readonly RecordedCall[] } | { readonly type: 'ended' }
+  /** The code was interrupted this many milliseconds after the start of the step; a rebuild interrupts it again. */
   readonly interruptedAfterMs?: number
 }
 
-/** Of a step whose code was interrupted from outside while it ran: milliseconds after the step had begun. */
-interface Interruptible {
+interface ProgramResultBase<Output> {
+  /** Output printed during the step. */
+  readonly output: Output
+  /** The code was interrupted by a person this many milliseconds after the start of the step. */
   readonly interruptedAfterMs?: number
 }
 
-/** How a step ended: as the sandbox says it, or with calls described and large output kept elsewhere. */
-export type StepAnswer<Call extends RequestedCall = RequestedCall, Output extends Held<string> = string> =
-  /** The program can't go on: `calls` are new; earlier ones may still be open. `wakeInMs`: a timer of its own is due then. */
-  | (Interruptible & {
-      readonly type: 'suspended'
-      readonly calls: readonly Call[]
-      readonly wakeInMs: number | null
-      readonly output: Output
-    })
-  | (Interruptible & { readonly type: 'completed'; readonly output: Output })
-  /** The code raised. Unless `kind` is 'code_error' it was stopped: at a limit, or ('stopped') from outside; the session lives on. */
-  | (Interruptible & {
-      readonly type: 'failed'
-      readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded' | 'stopped'
-      readonly error: string
-      readonly output: Output
-    })
-  /** The sandbox is gone: rebuild. `reason` for people; `cause` decides whether a rebuild makes sense. */
-  | {
-      readonly type: 'lost'
-      readonly cause: LostCause
-      readonly reason: string
-      /** Not only the sandbox: its host does not answer at all. */
-      readonly hostGone?: boolean
-      /** It lives, and was driven further than this run knows: by a worker that died on the way, or before a reset. */
-      readonly fenced?: boolean
-    }
+/** The program waits for results of calls, or for a timer of its own. */
+interface SuspendedResult<Call, Output> extends ProgramResultBase<Output> {
+  readonly type: 'suspended'
+  /** New calls. Earlier ones may still be pending. */
+  readonly calls: readonly Call[]
+  /** Milliseconds until the program's next timer is due; null without one. */
+  readonly wakeInMs: number | null
+}
 
-/** As it travels. */
-export type DescribedAnswer = StepAnswer<DescribedCall, Held<string>>
+interface CompletedResult<Output> extends ProgramResultBase<Output> {
+  readonly type: 'completed'
+}
+
+/**
+ * The code raised (`code_error`), reached a limit, or was interrupted by a person (`stopped`). The session lives on.
+ */
+interface FailedResult<Output> extends ProgramResultBase<Output> {
+  readonly type: 'failed'
+  readonly kind: 'code_error' | 'timed_out' | 'limit_exceeded' | 'stopped'
+  readonly error: string
+}
+
+/** The sandbox can't be used any more. */
+interface LostResult {
+  readonly type: 'lost'
+  /** Decides whether a rebuild makes sense. */
+  readonly cause: LostCause
+  /** For the history's reader. */
+  readonly reason: string
+  /** The host of the sandbox does not answer at all. */
+  readonly hostUnreachable?: boolean
+  /** The sandbox lives, but is ahead of this run: another worker, or the run before a reset, executed later steps. */
+  readonly fenced?: boolean
+}
+
+/** How a step ended: from the sandbox, or with described calls and externalized output. */
+export type StepResult<Call extends RequestedCall = RequestedCall, Output extends Externalizable<string> = string> =
+  | SuspendedResult<Call, Output>
+  | CompletedResult<Output>
+  | FailedResult<Output>
+  | LostResult
+
+/** A step result in the history: with described calls and externalized output. */
+export type DescribedStepResult = StepResult<DescribedCall, Externalizable<string>>
 
 export type LostCause =
-  /** The sandbox died or vanished for no fault of the program. */
+  /** The sandbox died or disappeared. Not caused by the program. */
   | 'gone'
-  /** The program used more memory than it may. */
+  /** The program exceeded its memory limit. */
   | 'out_of_memory'
   /** The program did not stop at its time limit and was killed. */
   | 'killed_at_limit'
   /** The sandbox broke the protocol. */
   | 'protocol'
 
-/** All a session has been through. */
+/** The journal of a session: all its recorded steps. */
 export interface RecordedSteps {
-  readonly earlier: Chain | null
-  /** What came after it. */
+  readonly log: ValueLog | null
+  /** Steps that are not in the log yet. */
   readonly latest: readonly RecordedStep[]
-  /** The first of them need not be repeated. */
-  readonly snapshot?: SnapshotMark
+  /** Replaces the first steps in a rebuild. */
+  readonly snapshot?: SessionSnapshot
 }
 
-/**
- * The tools of a session's run; absent in histories from before tools were recorded. The signatures are given until the
- * sandbox has its stubs, then the digest alone.
- */
-export type SessionTools = Pick<ToolSet, 'digest'> & Partial<Pick<ToolSet, 'signatures'>>
-
-/** What `session.advance` is given: recorded steps to repeat (only when rebuilding), then at most one new one. */
-export interface AdvanceInput {
+/** Input of activity `session.step`: recorded steps to repeat (only in a rebuild), then at most one new step. */
+export interface ExecuteStepInput {
   readonly session: SessionRef
-  readonly tools?: SessionTools
+  readonly tools: SessionTools
   readonly recorded?: RecordedSteps
-  /** Cells among the steps to repeat; each may take its time. */
-  readonly recordedCells?: number
+  /** Number of cells among the steps to repeat. Each has the full time limit of a cell. */
+  readonly cellsToRepeat?: number
   readonly step: Step | null
-  /** Characters of output the answer may carry: what its cell has left. */
-  readonly outputRoom: number
+  /** Maximum characters of output in the result: what remains of the cell's limit. */
+  readonly outputLimit: number
 }
 
-/** What `session.advance` answers; `repeated` when there was no new step. */
-export type AdvanceAnswer =
-  | DescribedAnswer
-  | { readonly type: 'repeated' }
-  /** The snapshot among the recorded steps is of no use; the sandbox neither. */
-  | { readonly type: 'unrestored'; readonly reason: string }
-  /** The program did not do again what is recorded; the reason is for the model as well. */
+/** Result of activity `session.step`. */
+export type ExecuteStepResult =
+  | DescribedStepResult
+  /** The recorded steps were repeated, and there was no new step. */
+  | { readonly type: 'rebuilt' }
+  /** The snapshot could not be restored. The sandbox is in an undefined state. */
+  | { readonly type: 'restore_failed'; readonly reason: string }
+  /** The program did not repeat a recorded step. The model reads the reason, too. */
   | { readonly type: 'diverged'; readonly reason: string }
 
-/** How a new step ended, as whoever asked for it gets to know it: rebuilding is none of its business. */
-export type TakenAnswer = Exclude<AdvanceAnswer, { type: 'repeated' | 'unrestored' }>
+/** How a new step ended, without the results of a rebuild. */
+export type StepOutcome = Exclude<ExecuteStepResult, { type: 'rebuilt' | 'restore_failed' }>
 
-/** What `session.interrupt` is given. */
-export interface InterruptInput {
-  readonly session: SessionRef
-  readonly step: number
+/** Input of activity `journal.append`. The result has the log after each batch. */
+export interface AppendJournalInput {
+  readonly log: ValueLog | null
+  readonly batches: readonly (readonly RecordedStep[])[]
 }

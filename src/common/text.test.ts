@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { cutMiddle, fitSummary, plural, shortNumber, utf8Length } from './text.js'
+import { truncateMiddle, toTemporalSummary, pluralize, formatCompactNumber, utf8Length } from './text.js'
 
-describe('cutMiddle', () => {
-  it('leaves what fits, and says how much of the rest is missing', () => {
-    expect(cutMiddle('abcdef', 6)).toBe('abcdef')
-    expect(cutMiddle('abcdefgh', 5)).toBe('abc\n[... 3 characters cut ...]\ngh')
+describe('truncateMiddle', () => {
+  it('keeps a text within the limit, and counts the characters omitted from a longer one', () => {
+    expect(truncateMiddle('abcdef', 6)).toBe('abcdef')
+    expect(truncateMiddle('abcdefgh', 5)).toBe('abc\n[... 3 characters cut ...]\ngh')
   })
 })
 
@@ -15,12 +15,12 @@ it.each([
   [999_949, '999.9k'],
   [999_950, '1.0M'],
   [4_100_000, '4.1M'],
-])('shortNumber(%i) is %s', (value, text) => {
-  expect(shortNumber(value)).toBe(text)
+])('formatCompactNumber(%i) is %s', (value, text) => {
+  expect(formatCompactNumber(value)).toBe(text)
 })
 
-it('plural counts', () => {
-  expect([plural(0, 'call'), plural(1, 'call'), plural(2, 'call')]).toEqual(['0 calls', '1 call', '2 calls'])
+it('pluralize adds an s except for one', () => {
+  expect([pluralize(0, 'call'), pluralize(1, 'call'), pluralize(2, 'call')]).toEqual(['0 calls', '1 call', '2 calls'])
 })
 
 it('utf8Length counts bytes', () => {
@@ -28,9 +28,9 @@ it('utf8Length counts bytes', () => {
 })
 
 it.each(['short', 'é'.repeat(1_000), '😀"\\'.repeat(300)])(
-  'fitSummary keeps within what Temporal takes as JSON (%#)',
+  'toTemporalSummary stays within the size limit of Temporal (%#)',
   (text) => {
-    const fitting = fitSummary(text)
+    const fitting = toTemporalSummary(text)
     expect(Buffer.byteLength(JSON.stringify(fitting))).toBeLessThanOrEqual(400)
     expect(text.startsWith(fitting)).toBe(true)
     expect(fitting.length).toBeGreaterThan(Math.min(text.length, 20) - 1)
@@ -39,14 +39,14 @@ it.each(['short', 'é'.repeat(1_000), '😀"\\'.repeat(300)])(
 
 it.each([
   ['escape sequences', 'close: \u001B]0;owned\u0007\u009B31m\nend', 'close: ]0;owned 31m end'],
-  ['changes of the direction of text', 'user\u202Etxt.exe\u2066', 'usertxt.exe'],
+  ['format characters that change the text direction', 'user\u202Etxt.exe\u2066', 'usertxt.exe'],
   [
     'Markdown links and images',
     'see [the log](https://evil.test) ![](https://evil.test)',
     'see [the log] (https://evil.test) ![] (https://evil.test)',
   ],
-  ['half characters', 'a\uD800b', 'ab'],
+  ['lone surrogates', 'a\uD800b', 'ab'],
   ['only control characters', '\u0007'.repeat(500), ''],
-])('fitSummary takes out %s', (_what, text, summary) => {
-  expect(fitSummary(text)).toBe(summary)
+])('toTemporalSummary removes %s', (_what, text, summary) => {
+  expect(toTemporalSummary(text)).toBe(summary)
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { unknownKeys } from './unknown-keys.js'
+import { describeUnknownKeys } from './unknown-keys.js'
 
 const known = ['question', 'model', 'limits']
 
-test('known keys are fine', () => {
-  expect(unknownKeys({ model: 1, limits: undefined }, known)).toBeUndefined()
+test('accepts known keys', () => {
+  expect(describeUnknownKeys({ model: 1, limits: undefined }, known)).toBeUndefined()
 })
 
 test.each([
@@ -13,5 +13,5 @@ test.each([
   [{ nope: 1 }, 'unknown key "nope"'],
   [{ nope: 1, qestion: 2 }, 'unknown key "nope"; unknown key "qestion". Did you mean "question"?'],
 ])('%j has unknown keys', (given, message) => {
-  expect(unknownKeys(given, known)).toBe(message)
+  expect(describeUnknownKeys(given, known)).toBe(message)
 })

@@ -1,25 +1,25 @@
-/** Says which keys of an object are not known, and which known ones may be meant; undefined when all are known. */
-export function unknownKeys(given: object, known: readonly string[]): string | undefined {
+/** Names the unknown keys of an object, with similar known ones; undefined when all keys are known. */
+export function describeUnknownKeys(given: object, known: readonly string[]): string | undefined {
   const unknown = Object.keys(given).filter((key) => !known.includes(key))
   if (unknown.length === 0) return undefined
   return unknown
     .map((key) => {
-      const meant = closest(key, known)
-      return `unknown key ${JSON.stringify(key)}${meant === undefined ? '' : `. Did you mean ${JSON.stringify(meant)}?`}`
+      const suggestion = closestMatch(key, known)
+      return `unknown key ${JSON.stringify(key)}${suggestion === undefined ? '' : `. Did you mean ${JSON.stringify(suggestion)}?`}`
     })
     .join('; ')
 }
 
-/** A word that differs from one of the choices by up to so many characters is taken for a misspelling of it. */
-const mostEdits = 2
+/** Maximum edit distance of a misspelling. */
+const maxEdits = 2
 
-/** The choice that a misspelt word may mean. */
-export function closest(word: string, choices: readonly string[]): string | undefined {
-  const near = choices
+/** The choice most similar to a misspelt word; undefined when none is similar. */
+export function closestMatch(word: string, choices: readonly string[]): string | undefined {
+  const candidates = choices
     .map((choice) => ({ choice, edits: editDistance(word.toLowerCase(), choice.toLowerCase()) }))
-    .filter(({ choice, edits }) => edits <= Math.min(mostEdits, choice.length - 1))
+    .filter(({ choice, edits }) => edits <= Math.min(maxEdits, choice.length - 1))
     .toSorted((a, b) => a.edits - b.edits)
-  return near[0]?.choice
+  return candidates[0]?.choice
 }
 
 /** Levenshtein distance, a swap of two neighbours counting as one edit. */

@@ -2,18 +2,19 @@ import type { Limits } from '../common/limits.js'
 import { executeCodeTool } from '../common/names.js'
 import type { ModelTool } from './provider.js'
 
-/** The limits that the model is told of. */
+/** The limits that the prompt mentions. */
 export type PromptLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell'>
 
 /**
- * The tool by which the model runs code; `stubs` are the tools this code can call, as Python.
+ * The tool `execute_code`, with which the model runs code.
  *
- * @param hasPackages the sandbox may have more than the standard library
+ * @param stubs the tools that code can call, as Python functions
+ * @param hasPackages whether the sandbox may have more than the standard library
  */
 export function codeTool(stubs: readonly string[], limits: PromptLimits, hasPackages = false): ModelTool {
   return {
     name: executeCodeTool,
-    description: [about(limits, hasPackages), stubs.length === 0 ? noTools : toolsText(stubs)].join('\n\n'),
+    description: [rules(limits, hasPackages), stubs.length === 0 ? noTools : toolsSection(stubs)].join('\n\n'),
     inputSchema: {
       type: 'object',
       properties: { code: { type: 'string', description: 'Python source. Print what you need to see.' } },
@@ -24,23 +25,23 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, hasPack
   }
 }
 
-function about({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits, hasPackages: boolean): string {
+function rules({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits, hasPackages: boolean): string {
   const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
   return `\
 Runs Python code in a sandbox and returns what the code prints.
 
 - The code is async Python 3: use \`await\` at the top level, without asyncio.run.
 - Variables, functions and imports are kept: your next call goes on where this one ended.
-- Only printed output comes back, and at most ${count(outputCharacters)} characters of it; of more, the middle is cut out. \
+- Only printed output comes back, and at most ${formatCount(outputCharacters)} characters of it; of more, the middle is cut out. \
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
 - There is ${missing}: everything outside is reached through the tools. asyncio and json are imported already.
-- The code may run for ${count(cellSeconds)} seconds, waiting for tools not counted, and make ${count(callsPerCell)} tool calls. \
+- The code may run for ${formatCount(cellSeconds)} seconds, waiting for tools not counted, and make ${formatCount(callsPerCell)} tool calls. \
 Time and datetime stand still while it computes: measure with time.perf_counter.`
 }
 
 const noTools = 'No tools can be called from code here.'
 
-function toolsText(stubs: readonly string[]): string {
+function toolsSection(stubs: readonly string[]): string {
   return `\
 Tools in code are async functions that are already there; don't import or define them. Call them with keyword arguments \
 (or one dict) and await the result. It is parsed JSON (dict, list, str, int, float, bool or None), never a JSON string. Pass an integer beyond 2**53 as a string.
@@ -62,7 +63,7 @@ ${stubs.map((stub) => stub.trimEnd()).join('\n\n')}
 \`\`\``
 }
 
-/** 20000 → 20,000, the same on every machine. */
-function count(value: number): string {
+/** 20000 -> "20,000", independent of the locale. */
+function formatCount(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }

@@ -19,29 +19,29 @@ describe('costOf', () => {
     expect(costOf('claude-haiku-4-5@20251001', usage(million))).toBe(1)
   })
 
-  it('takes the longest name: a point release is not its base model', () => {
+  it('matches the longest name: a point release is not its base model', () => {
     expect(costOf('claude-opus-5-5', usage(million))).toBe(4)
     expect(costOf('claude-opus-5-5-20260923', usage(million))).toBe(4)
     expect(costOf('claude-opus-5', usage(million))).toBe(5)
   })
 
-  it('knows no price of a model that only begins like a known one', () => {
+  it('has no price for a model whose name only starts like a known one', () => {
     expect(costOf('claude-opus-5-9', usage(million))).toBeNull()
     expect(costOf('claude-opus-5-turbo', usage(million))).toBeNull()
   })
 
-  it('knows no price of other and scripted models', () => {
+  it('has no price for other and scripted models', () => {
     expect(costOf('scripted', usage(million))).toBeNull()
     expect(costOf('', usage(million))).toBeNull()
     expect(costOf('constructor', usage(million))).toBeNull()
   })
 
-  it('charges the long-prompt price for every token once cached and fresh input together pass the threshold', () => {
+  it('applies the long-prompt price to every token when cached and uncached input together exceed the threshold', () => {
     expect(costOf('claude-haiku-5-5', usage(40_000, 1_000, 60_000))).toBeCloseTo(0.004 + 0.0005 + 0.0006, 10)
     expect(costOf('claude-haiku-5-5', usage(40_001, 1_000, 60_000))).toBeCloseTo(0.0200005 + 0.0025 + 0.003, 10)
   })
 
-  it('costs nothing when nothing was used', () => {
+  it('is zero without usage', () => {
     expect(costOf(defaultModel, usage(0))).toBe(0)
   })
 })

@@ -1,16 +1,17 @@
 import type { Usage } from '../common/messages.js'
+import { promptTokens } from '../common/runs.js'
 
 /** US dollars per million tokens. */
 interface Price {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
-  /** Writing to the cache that lives five minutes, the one our requests ask for. */
+  /** Writing to the five-minute cache, which the requests use. */
   readonly cacheWrite: number
 }
 
 interface ModelPrice extends Price {
-  /** Applies to the whole call when its prompt (cached tokens included) is longer. */
+  /** Applies to the whole call if its prompt (cached tokens included) has more than `overTokens` tokens. */
   readonly longPrompt?: Price & { readonly overTokens: number }
 }
 
@@ -18,8 +19,9 @@ function price(input: number, output: number, cacheRead: number, cacheWrite: num
   return { input, output, cacheRead, cacheWrite }
 }
 
-// Source: platform.claude.com/docs/en/about-claude/pricing and the model pages beside it, as of November 2026. Fable 5.2
-// is from a public tool that reads the same page. Mythos 5.2 and Mythos Preview have no price we could confirm: null.
+// Source: platform.claude.com/docs/en/about-claude/pricing and the pages of the models, as of November 2026. The price
+// of Fable 5.2 is from a public tool that reads the same page. Mythos 5.2 and Mythos Preview have no confirmed price:
+// null.
 const prices: Readonly<Record<string, ModelPrice>> = {
   'claude-fable-5-2': price(8, 40, 0.2, 10),
   'claude-fable-5-1': price(10, 50, 0.25, 12.5),
@@ -43,13 +45,11 @@ const prices: Readonly<Record<string, ModelPrice>> = {
   'claude-haiku-4-5': price(1, 5, 0.1, 1.25),
 }
 
-/**
- * The model asked unless configured otherwise: of the current line it is the one sold as balanced, it writes code well,
- * and it costs half of the next larger one, which matters in a loop of many turns.
- */
+/** The default model: balanced, writes code well, and costs half of the next larger model. */
 export const defaultModel = 'claude-sonnet-5-5'
 
-// A dated snapshot costs what its model costs; any other longer name (claude-opus-5 → claude-opus-5-9) is another model.
+// A dated snapshot has the price of its model. Any other longer name (claude-opus-5 -> claude-opus-5-9) is another
+// model.
 const snapshotSuffix = /^(?:[-@]\d{8}|-latest)$/
 
 function priceOf(model: string): ModelPrice | null {
@@ -59,13 +59,12 @@ function priceOf(model: string): ModelPrice | null {
   return known === undefined ? null : (prices[known] ?? null)
 }
 
-/** US dollars of one model call; null when the model's price is not known (test models, other vendors). */
+/** US dollars of one model call; null when the model's price is unknown (test models, other vendors). */
 export function costOf(model: string, usage: Usage): number | null {
   const known = priceOf(model)
   if (known === null) return null
-  const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
   const { longPrompt } = known
-  const rate = longPrompt !== undefined && promptTokens > longPrompt.overTokens ? longPrompt : known
+  const rate = longPrompt !== undefined && promptTokens(usage) > longPrompt.overTokens ? longPrompt : known
   const millionths =
     usage.inputTokens * rate.input +
     usage.outputTokens * rate.output +

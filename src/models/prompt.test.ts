@@ -43,7 +43,7 @@ function asText({ system, tools }: Prompt): string {
 }
 
 describe('buildPrompt', () => {
-  it('says exactly this', async () => {
+  it('matches the golden file', async () => {
     const prompt = buildPrompt({
       tools: [getExpenses, askPerson, search],
       limits,
@@ -52,13 +52,13 @@ describe('buildPrompt', () => {
     await expect(asText(prompt)).toMatchFileSnapshot('prompt.golden.txt')
   })
 
-  it('does not promise the standard library only, where there may be more', () => {
+  it('does not claim that only the standard library exists when there may be packages', () => {
     const described = (hasPackages: boolean) => buildPrompt({ tools: [], limits, hasPackages }).tools[0]?.description
     expect(described(false)).toContain('There is the standard library only, and no network: everything')
     expect(described(true)).toContain('There is no network: everything')
   })
 
-  it('shows a tool only to the callers it allows', () => {
+  it('shows a tool only to its allowed callers', () => {
     const prompt = buildPrompt({ tools: [getExpenses, askPerson, search], limits })
     const [code] = prompt.tools
     expect(names(prompt)).toEqual(['execute_code', 'ask_person', 'search'])
@@ -67,18 +67,18 @@ describe('buildPrompt', () => {
     expect(code?.description).not.toContain('ask_person')
   })
 
-  it('offers code even when no tool can be called from it', () => {
+  it('includes the code tool even when code can call no tool', () => {
     const prompt = buildPrompt({ tools: [askPerson], limits })
     expect(names(prompt)).toEqual(['execute_code', 'ask_person'])
     expect(prompt.tools[0]?.description).toContain('No tools can be called from code here.')
   })
 
-  it('gives the same bytes for the same tools', () => {
+  it('returns the same bytes for the same tools', () => {
     const build = () => JSON.stringify(buildPrompt({ tools: [getExpenses, search], limits }))
     expect(build()).toBe(build())
   })
 
-  it('tells the limits that are in force', () => {
+  it('states the configured limits', () => {
     const tight = { ...limits, cellSeconds: 7, outputCharacters: 1_234_567, callsPerCell: 3 }
     const description = buildPrompt({ tools: [], limits: tight }).tools[0]?.description
     expect(description).toContain('run for 7 seconds')
@@ -86,7 +86,7 @@ describe('buildPrompt', () => {
     expect(description).toContain('3 tool calls')
   })
 
-  it('refuses a tool that would hide the code tool', () => {
+  it('rejects a tool with the name of the code tool', () => {
     expect(() => buildPrompt({ tools: [{ ...search, name: 'execute_code' }], limits })).toThrow(
       expect.objectContaining({ code: 'TOOL_DUPLICATE' }) as Error,
     )

@@ -5,34 +5,33 @@ import { codeTool, type PromptLimits } from './code-tool.js'
 import type { ModelRequest, ModelTool } from './provider.js'
 
 export interface PromptOptions {
-  /** Told of in this order, so that a stub may use what an earlier one declares. */
+  /** In this order, because a stub may use a class that an earlier one declares. */
   readonly tools: readonly ToolDocumentation[]
   readonly limits: PromptLimits
-  /** The user's own system prompt; stands before ours. */
+  /** The user's system prompt; precedes the engine's. */
   readonly instructions?: string | undefined
-  /** The sandbox may have more than the standard library: an image or a backend of the user's own. */
+  /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
   readonly hasPackages?: boolean
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
 
 /**
- * What a model is told at the start of every turn of a run. The same options give the same bytes: prompt caches live
- * on that.
+ * System prompt and tools of every turn of a run. Deterministic: prompt caching depends on equal bytes.
  *
- * @throws PtcError TOOL_DUPLICATE when a tool has the code tool's name
+ * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
 export function buildPrompt({ tools, limits, instructions, hasPackages }: PromptOptions): Prompt {
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
   }
-  const inCode = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
-  const direct = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
-  const stubs = inCode.map(({ stub }) => stub)
+  const codeTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
+  const directTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
+  const stubs = codeTools.map(({ stub }) => stub)
   return {
-    system: [instructions?.trim(), guidance(direct.length > 0)].filter(Boolean).join('\n\n'),
-    tools: [codeTool(stubs, limits, hasPackages), ...direct.map(directTool)],
+    system: [instructions?.trim(), guidance(directTools.length > 0)].filter(Boolean).join('\n\n'),
+    tools: [codeTool(stubs, limits, hasPackages), ...directTools.map(toModelTool)],
   }
 }
 
@@ -45,6 +44,6 @@ sandbox and cost you nothing until you print them.`
   return `${guide} A single call whose whole result you need can be made directly.`
 }
 
-function directTool({ name, description, inputSchema, inputExamples }: ToolDocumentation): ModelTool {
+function toModelTool({ name, description, inputSchema, inputExamples }: ToolDocumentation): ModelTool {
   return { name, description, inputSchema, inputExamples }
 }

@@ -1,21 +1,36 @@
+/*
+ * Models: prompt, request and reply of one turn.
+ *
+ * Boundary: knows no Temporal and no sandbox, and of tools only their documentation. A folder per vendor implements
+ * `ModelProvider`.
+ *
+ * Invariants:
+ * 1. A call is exactly one attempt. Temporal retries.
+ * 2. A reply is whole or an error.
+ * 3. An error is the signal's reason, or a PtcError with a `MODEL_*` code (`INTERNAL` for a defect). Its message
+ *    contains no
+ *    secret.
+ * 4. Unknown content blocks are returned, and sent back, unchanged.
+ */
+
 import type { JsonObject } from '../common/json.js'
 import type { Message, ModelReply } from '../common/messages.js'
 
-/** A tool as the model gets to see it. */
+/** A tool in a request to the model. */
 export interface ModelTool {
   readonly name: string
   readonly description: string
   /** JSON Schema of an object. */
   readonly inputSchema: JsonObject
-  /** Inputs that fit the schema, shown to the model. */
+  /** Valid inputs, shown to the model. */
   readonly inputExamples: readonly JsonObject[]
 }
 
-/** Everything one turn needs: a provider keeps no conversation of its own. */
+/** Everything for one turn: a provider keeps no conversation. */
 export interface ModelRequest {
   /** The provider's own model id. */
   readonly model: string
-  /** Output tokens the reply may have, thinking included. */
+  /** Maximum output tokens of the reply, thinking included. */
   readonly maxTokens: number
   /** Empty: no system prompt. */
   readonly system: string
@@ -34,21 +49,21 @@ export interface ModelProgress {
 
 export interface TurnOptions {
   readonly signal: AbortSignal
-  /** Called for every sign of life, so often; must be cheap and must not throw. */
+  /** Called for every chunk of the reply. Must be cheap, and must not throw. */
   readonly onProgress: (progress: ModelProgress) => void
 }
 
-/** One vendor's models. Makes exactly one attempt: retrying is for whoever calls. */
+/** The models of one vendor. */
 export interface ModelProvider {
   readonly name: string
   /**
-   * Asks the model for one whole reply; half a reply is never returned.
+   * Requests one reply.
    *
-   * @throws PtcError with a `MODEL_*` code; the signal's own reason when the signal was aborted
+   * @throws PtcError with a `MODEL_*` code; the signal's reason when the signal was aborted
    */
   turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>
-  /** Input tokens the request would have, counted by the vendor. Throws as {@link ModelProvider.turn} does. */
+  /** Input tokens of a request, counted by the vendor. Throws as {@link ModelProvider.turn} does. */
   countTokens(request: ModelRequest, options: { readonly signal: AbortSignal }): Promise<number>
-  /** Ends calls that are under way with a retryable error. Idempotent. */
+  /** Aborts running calls with a retryable error. Idempotent. */
   close(): Promise<void>
 }

@@ -1,45 +1,54 @@
-import type { BackendName } from '../common/plan.js'
+/**
+ * Owns: the contract between the engine and a sandbox backend.
+ *
+ * Boundary: a backend creates sandboxes and carries bytes. It knows no message, no step and no time limit; those are the
+ * same for all backends (protocol/, session/).
+ *
+ * Invariants: 1. There is at most one sandbox per namespace, session and epoch. 2. A new connection replaces the connection
+ * before it. 3. `remove` leaves no trace. 4. Everything that is received is untrusted. 5. `check` never rejects.
+ */
+import type { BackendName } from '../common/run-config.js'
 import type { Limits } from '../common/limits.js'
 
-/** One way to run sandboxes. Everything above it (protocol, steps, deadlines) is the same for all backends. */
+/** One way to run sandboxes. */
 export interface SandboxBackend {
   readonly name: BackendName
   /**
-   * Makes the sandbox of this id and epoch, with a runner in it, and connects to it. Idempotent: an existing one with the
-   * same id and epoch is connected to, not made twice.
+   * Creates the sandbox of this id and epoch, starts a runner in it and connects to it. Idempotent: connects to an existing
+   * sandbox of the same id and epoch.
    *
    * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
    */
   open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection>
   /**
-   * Connects to a living sandbox that another process may have made, waking a parked one; undefined when there is none. Of one that
-   * ended while nobody was connected it may still be known how: then that is all its connection says, until it is removed.
+   * Connects to an existing sandbox, which another process may have created, and restores a checkpointed one; undefined when
+   * there is none. For a sandbox that ended while detached, may return a connection whose `ended` is already settled.
    */
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
-  /** Absent when this kind of sandbox can't be kept without running. */
-  readonly parking?: SandboxParking
-  /** Ends the sandbox, parked or not, and removes every trace; a sandbox that is not there is fine. */
+  /** Undefined when this backend does not support checkpoints. */
+  readonly checkpoints?: SandboxCheckpoints
+  /** Ends the sandbox or deletes its checkpoint, and removes every trace. Succeeds when there is none. */
   remove(id: SandboxId): Promise<void>
-  /** Is this backend usable here, and what should its user know? Never throws. */
+  /** Reports whether this backend is usable here, and its problems. Never rejects. */
   check(): Promise<BackendCheck>
-  /** Ends what belongs to this process (not sandboxes that can outlive it). Idempotent. */
+  /** Releases the resources of this process; sandboxes that can outlive it keep running. Idempotent. */
   close(): Promise<void>
 }
 
-/** The ability to keep a sandbox that only waits, as it is, without memory and processes. */
-export interface SandboxParking {
-  /** Is it to be had on this host? Looked up once. @throws PtcError SANDBOX_UNAVAILABLE */
+/** Stores an idle sandbox without memory and processes. */
+export interface SandboxCheckpoints {
+  /** Whether this host supports checkpoints; determined once. @throws PtcError SANDBOX_UNAVAILABLE */
   isAvailable(): Promise<boolean>
   /**
-   * Puts a sandbox to rest, in which nothing may be under way and to which nobody may be connected. Whoever opens or attaches next finds
-   * it as it was, or finds none when what was kept is gone or broken. False when it could not be done; then the sandbox is of no use any more.
+   * Checkpoints an idle, detached sandbox and stops it. The next `open` or `attach` restores it; `attach` returns undefined
+   * when the checkpoint is missing or broken. Returns false when the checkpoint failed; the sandbox is then unusable.
    * Idempotent.
    */
-  park(id: SandboxId, signal: AbortSignal): Promise<boolean>
+  checkpoint(id: SandboxId, signal: AbortSignal): Promise<boolean>
 }
 
 export interface SandboxId {
-  /** The Temporal namespace, in a form that is unique over servers: sandboxes of two never meet. */
+  /** The Temporal namespace, in a form that is unique across servers. */
   readonly namespace: string
   readonly session: string
   readonly epoch: number
@@ -51,28 +60,28 @@ export interface SandboxSpec extends SandboxId {
   readonly limits: Limits
 }
 
-/** A byte stream to and from the runner's protocol descriptors. */
+/** A connection to a runner: a byte stream in each direction. */
 export interface SandboxConnection {
   /** For people: container name, image, interpreter. */
   readonly description: string
-  /** Hands bytes to the runner; settles when there is room for more, rejects when the connection is over. */
+  /** Sends bytes to the runner; resolves when there is room for more, rejects when the connection has ended. */
   send(bytes: Uint8Array): Promise<void>
-  /** What the runner says, in order; ends when the connection does. To be iterated once. */
+  /** The bytes from the runner, in order; ends with the connection. May be iterated once. */
   readonly received: AsyncIterable<Uint8Array>
   /** Settles once, when the sandbox ended or the connection to it broke; never rejects. */
   readonly ended: Promise<SandboxEnd>
-  /** Interrupts running code if the backend can (SIGINT); false when it can't. */
+  /** Interrupts running code (SIGINT); false when this backend can't. */
   interrupt(): Promise<boolean>
   /** Kills the sandbox; `ended` settles. Idempotent. */
   kill(): Promise<void>
-  /** Lets go of the sandbox without ending it (where it can outlive us). Idempotent. */
+  /** Closes the connection without ending the sandbox, if it can outlive this process. Idempotent. */
   detach(): Promise<void>
 }
 
 export interface SandboxEnd {
   readonly reason: 'exited' | 'out_of_memory' | 'disconnected'
   readonly exitCode: number | null
-  /** The tail of what the sandbox wrote outside the protocol (a crash message), hostile text. */
+  /** The tail of the output outside the protocol (a crash message); untrusted text. */
   readonly diagnostics: string
 }
 
@@ -86,6 +95,10 @@ export interface BackendCheck {
 export interface BackendProblem {
   readonly severity: 'error' | 'warning'
   readonly message: string
-  /** What to do, as a sentence. */
+  /** Instructions for the user, as a sentence. */
   readonly remedy: string
+}
+
+export function isSameSandbox(one: SandboxId, other: SandboxId): boolean {
+  return one.namespace === other.namespace && one.session === other.session && one.epoch === other.epoch
 }

@@ -1,15 +1,18 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Environment variables; a parameter so that a caller can look elsewhere than in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>
+/** Environment variables: `process.env`, or a test's own. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** Where this user's programs keep what can be had again. */
-export function cacheDirectory(environment: Environment, platform: NodeJS.Platform = process.platform): string {
+/** The cache directory of durable-ptc, by the conventions of the operating system. */
+export function cacheDirectory(
+  environment: EnvironmentVariables,
+  platform: NodeJS.Platform = process.platform,
+): string {
   return join(cacheRoot(environment, platform), 'durable-ptc')
 }
 
-function cacheRoot(environment: Environment, platform: NodeJS.Platform): string {
+function cacheRoot(environment: EnvironmentVariables, platform: NodeJS.Platform): string {
   const xdg = environment['XDG_CACHE_HOME']
   if (xdg !== undefined && xdg !== '') return xdg
   const home = environment['HOME'] ?? homedir()

@@ -5,10 +5,10 @@ export type {
   SandboxConnection,
   SandboxEnd,
   SandboxId,
-  SandboxParking,
+  SandboxCheckpoints,
   SandboxSpec,
 } from './backend.js'
 export { type BackendContext, type BackendDefinition, defineBackend } from './define-backend.js'
-export { runnerDirectory } from './assets.js'
+export { runnerDirectory } from './runner-directory.js'
 export { PtcError, type ErrorCode } from '../common/errors.js'
 export { defaultLimits, type Limits } from '../common/limits.js'

@@ -11,6 +11,6 @@ export type {
   ScriptedTurn,
   TextMatch,
   TurnMatch,
-} from './scripted-messages-api/script.js'
-export type { CutManner, Fault, FaultPlace, ScriptedFault } from './scripted-messages-api/fault-schema.js'
+} from './scripted-messages-api/script/script.js'
+export type { DisconnectMode, Fault, FaultPosition, ScriptedFault } from './scripted-messages-api/script/faults.js'
 export type { RecordedRequest, RequestOutcome } from './scripted-messages-api/request-log.js'

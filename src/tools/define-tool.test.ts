@@ -15,7 +15,7 @@ const good = {
   run: () => [],
 } as const
 
-/** The code and message of what defining a tool with these changes throws; untyped, as JavaScript users call it. */
+/** Code and message of the error of a changed definition. Untyped, as in JavaScript. */
 function failure(changes: Readonly<Record<string, unknown>>): {
   code: string
   message: string
@@ -31,7 +31,7 @@ function failure(changes: Readonly<Record<string, unknown>>): {
 }
 
 describe('defineTool', () => {
-  it('types the argument and the result of run by the schemas', () => {
+  it('infers the types of argument and result of run from the schemas', () => {
     const tool = defineTool({
       ...good,
       run(input, context) {
@@ -45,9 +45,9 @@ describe('defineTool', () => {
     type Run = (typeof tool)['run']
     expectTypeOf<Parameters<Run>[0]>().toEqualTypeOf<{ employee_id: string; limit: number }>()
     expectTypeOf<Awaited<ReturnType<Run>>>().toEqualTypeOf<{ amount: number; at: Date }[]>()
-    // @ts-expect-error a result the output schema forbids
+    // @ts-expect-error a result that the output schema forbids
     defineTool({ ...good, run: () => [{ amount: 'much' }] })
-    // @ts-expect-error no effect given
+    // @ts-expect-error effect is missing
     expect(() => defineTool({ ...good, effect: undefined })).toThrow('effect')
     expect(tool.name).toBe('get_expenses')
   })
@@ -63,7 +63,7 @@ describe('defineTool', () => {
     expect(Object.isFrozen(tool)).toBe(true)
   })
 
-  it('gives a tool that must not happen twice one attempt, and refuses more', () => {
+  it("gives a 'once' tool one attempt, and rejects more", () => {
     expect(defineTool({ ...good, effect: 'once' }).attempts).toBe(1)
     expect(failure({ effect: 'once', retry: { attempts: 2 } })).toMatchObject({
       code: 'CONFIG_INVALID',
@@ -80,7 +80,7 @@ describe('defineTool', () => {
     expect(defineTool({ ...good, timeout }).timeoutMs).toBe(ms)
   })
 
-  it.each(['30 sec', '', -1, 0, Number.NaN, '25h25', '600h', {}])('refuses timeout %j', (timeout) => {
+  it.each(['30 sec', '', -1, 0, Number.NaN, '25h25', '600h', {}])('rejects timeout %j', (timeout) => {
     expect(failure({ timeout })).toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('timeout must be'),
@@ -93,7 +93,7 @@ describe('defineTool', () => {
     ['9lives', 'is not an identifier'],
     ['é', 'is not an identifier'],
     ['a'.repeat(65), 'is not an identifier'],
-    ['run.plan', 'is not an identifier'],
+    ['run.config', 'is not an identifier'],
     ['lambda', 'is a Python keyword'],
     ['delete', 'is a JavaScript keyword'],
     ['print', 'is a Python builtin'],
@@ -107,7 +107,7 @@ describe('defineTool', () => {
     expect(failure({ name })).toMatchObject({ code: 'TOOL_NAME_INVALID', message: expect.stringContaining(problem) })
   })
 
-  it.each([undefined, null, 7])('refuses %j as a name', (name) => {
+  it.each([undefined, null, 7])('rejects %j as a name', (name) => {
     expect(failure({ name }).code).toBe('TOOL_NAME_INVALID')
   })
 
@@ -139,12 +139,12 @@ describe('defineTool', () => {
     ['an input that is no schema', { input: { type: 'object' } }, 'tool get_expenses: input must be a zod schema'],
     ['a zod 3 schema', { output: { _def: { typeName: 'ZodString' } } }, 'tool get_expenses: output is a zod 3 schema'],
     [
-      'an output JSON has no word for',
+      'an output that JSON cannot represent',
       { output: z.date() },
       "tool get_expenses: output can't be shown as JSON Schema: Date",
     ],
     [
-      'an input JSON has no word for',
+      'an input that JSON cannot represent',
       { input: z.object({ a: z.bigint() }) },
       "tool get_expenses: input can't be shown",
     ],
@@ -170,16 +170,16 @@ describe('defineTool', () => {
     expect(failed.message).toContain(message)
   })
 
-  it('explains the effects to whoever left it out', () => {
+  it('explains the effects when effect is missing', () => {
     expect(failure({ effect: 'write' }).hint).toContain("'once' must not happen twice")
   })
 
-  it('takes every effect', () => {
+  it('accepts every effect', () => {
     for (const effect of ['read', 'idempotent', 'once'] satisfies Effect[])
       expect(defineTool({ ...good, effect }).effect).toBe(effect)
   })
 
-  it('makes the input schema one the Messages API takes, without noise', () => {
+  it('creates an input schema for the Messages API, without redundant keywords', () => {
     const Filter = z.object({ since: z.iso.date(), page: z.int() })
     const { inputSchema } = defineTool({ ...good, input: Filter })
     expect(inputSchema).toEqual({
@@ -190,7 +190,7 @@ describe('defineTool', () => {
     })
   })
 
-  it('writes out a schema with an id at the root', () => {
+  it('inlines a root schema with an id', () => {
     const Row = z
       .object({
         id: z.int(),

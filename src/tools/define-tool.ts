@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Caller, Effect } from '../common/calls.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json.js'
-import { unknownKeys } from '../common/unknown-keys.js'
+import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
-import { describeIssues } from './issues.js'
-import { toJsonSchema } from './json-schema.js'
-import { measureJson } from './plain-json.js'
+import { describeIssues } from './validation/describe-issues.js'
+import { toJsonSchema } from './validation/json-schema.js'
+import { measureJson } from './validation/measure-json.js'
 import { sealTool } from './tool.js'
 import type { Tool, ToolDefinition } from './tool.js'
 import { checkToolName } from './tool-name.js'
@@ -15,12 +15,13 @@ const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
 const defaultTimeoutMs = 60_000
 const defaultAttempts = 3
-const exampleBytes = 16 * 1024
+const maxExampleBytes = 16 * 1024
 
 /**
- * A tool from its one definition: types, validation, the model's documentation and the engine's policy all come from it.
+ * Creates a tool. Types, validation, the documentation for the model and the retry policy all derive from the
+ * definition.
  *
- * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID; every mistake is found here, before anything runs.
+ * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID: the definition is checked here, before anything runs
  */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
@@ -54,14 +55,14 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
     timeoutMs: timeoutOf(definition.timeout, invalid),
     attempts: attemptsOf(definition, invalid),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
-    ...summarizeOf(definition.summary, invalid),
+    ...optionalSummary(definition.summary, invalid),
     run: definition.run.bind(definition),
   })
 }
 
-type Invalid = (message: string, hint?: string) => PtcError
+type InvalidError = (message: string, hint?: string) => PtcError
 
-const keys: readonly string[] = [
+const definitionKeys: readonly string[] = [
   'name',
   'description',
   'input',
@@ -75,20 +76,28 @@ const keys: readonly string[] = [
   'run',
 ] satisfies readonly (keyof ToolDefinition<z.ZodObject, z.ZodType>)[]
 
-/** A misspelt option would be left out in silence. An instance of a class has members of its own. */
-function checkKeys(definition: object, invalid: Invalid): void {
+/** A misspelt option would be ignored silently. Instances of classes are not checked: they may have other members. */
+function checkKeys(definition: object, invalid: InvalidError): void {
   if (Object.getPrototypeOf(definition) !== Object.prototype) return
-  const problem = unknownKeys(definition, keys)
-  if (problem !== undefined) throw invalid(problem, `A tool has the keys ${keys.join(', ')}.`)
+  const problem = describeUnknownKeys(definition, definitionKeys)
+  if (problem !== undefined) throw invalid(problem, `A tool has the keys ${definitionKeys.join(', ')}.`)
 }
 
-function summarizeOf<Summary>(summary: Summary | undefined, invalid: Invalid): { readonly summarize?: Summary } {
+function optionalSummary<Summary>(
+  summary: Summary | undefined,
+  invalid: InvalidError,
+): { readonly summarize?: Summary } {
   if (summary === undefined) return {}
   if (typeof summary !== 'function') throw invalid('summary must be a function of the input')
   return { summarize: summary }
 }
 
-function checkChoice(field: string, given: readonly unknown[], choices: readonly string[], invalid: Invalid): void {
+function checkChoice(
+  field: string,
+  given: readonly unknown[],
+  choices: readonly string[],
+  invalid: InvalidError,
+): void {
   const known = Array.isArray(given) && given.length > 0 && given.every((one) => choices.includes(one as string))
   if (!known) throw invalid(`${field} must be ${choices.map((choice) => `'${choice}'`).join(' or ')}`, hints[field])
 }
@@ -98,7 +107,7 @@ const hints: Readonly<Record<string, string>> = {
     "'read' changes nothing; 'idempotent' may be repeated with the same idempotency key; 'once' must not happen twice and is never retried.",
 }
 
-function checkSchema(field: string, schema: unknown, invalid: Invalid): void {
+function checkSchema(field: string, schema: unknown, invalid: InvalidError): void {
   if (typeof schema === 'object' && schema !== null && '_zod' in schema) return
   if (typeof schema === 'object' && schema !== null && '_def' in schema) {
     throw invalid(
@@ -109,15 +118,15 @@ function checkSchema(field: string, schema: unknown, invalid: Invalid): void {
   throw invalid(`${field} must be a zod schema`)
 }
 
-/** Arguments the schema does not name are refused, as Python would: dropping a misspelt one gives a wrong answer in silence. */
-function strictInput<Input extends z.ZodObject>(schema: Input, invalid: Invalid): Input {
+/** Refuses unknown arguments, as Python does: silently dropping a misspelt one would give a wrong result. */
+function strictInput<Input extends z.ZodObject>(schema: Input, invalid: InvalidError): Input {
   if (schema.def.type !== 'object') {
     throw invalid('input must be a z.object(…)', 'Arguments have names; put the value into a field of an object.')
   }
   return schema.def.catchall === undefined ? (schema.strict() as z.ZodObject as Input) : schema
 }
 
-function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: Invalid): JsonObject {
+function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: InvalidError): JsonObject {
   try {
     return toJsonSchema(schema, field)
   } catch (cause) {
@@ -130,7 +139,7 @@ function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: Invalid
   }
 }
 
-function timeoutOf(timeout: unknown, invalid: Invalid): number {
+function timeoutOf(timeout: unknown, invalid: InvalidError): number {
   const ms = parseDuration(timeout ?? defaultTimeoutMs)
   if (ms !== undefined) return ms
   throw invalid("timeout must be milliseconds or text such as '30s', above 0 and at most 24 days")
@@ -138,11 +147,11 @@ function timeoutOf(timeout: unknown, invalid: Invalid): number {
 
 function attemptsOf(
   { effect, retry }: { readonly effect: Effect; readonly retry?: { readonly attempts: number } },
-  invalid: Invalid,
+  invalid: InvalidError,
 ): number {
   if (retry !== undefined) {
     if (typeof retry !== 'object' || retry === null) throw invalid('retry must be an object: { attempts: 3 }')
-    const problem = unknownKeys(retry, ['attempts'])
+    const problem = describeUnknownKeys(retry, ['attempts'])
     if (problem !== undefined) throw invalid(`retry: ${problem}`)
   }
   const attempts = retry?.attempts ?? (effect === 'once' ? 1 : defaultAttempts)
@@ -158,18 +167,18 @@ function attemptsOf(
   return attempts
 }
 
-function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: Invalid): readonly JsonObject[] {
+function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: InvalidError): readonly JsonObject[] {
   if (!Array.isArray(examples)) throw invalid('inputExamples must be an array')
   return examples.map((example: unknown, index) => {
-    const measured = measureJson(example, exampleBytes)
-    if (measured.type === 'endless') throw invalid(`inputExamples[${index}] is over ${exampleBytes} bytes`)
+    const measured = measureJson(example, maxExampleBytes)
+    if (measured.type === 'too_large') throw invalid(`inputExamples[${index}] is over ${maxExampleBytes} bytes`)
     if (measured.type === 'not_json')
       throw invalid(`inputExamples[${index}]${measured.path && `.${measured.path}`} is not JSON: ${measured.reason}`)
     try {
       const { success, error } = z.safeParse(input, example)
       if (!success) throw invalid(`inputExamples[${index}] breaks the input schema:\n${describeIssues(error)}`)
     } catch (thrown) {
-      // An asynchronous check can't be made here; it is made at every call.
+      // Asynchronous checks can't run here; they run at every call.
       if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown
     }
     return JSON.parse(JSON.stringify(example)) as JsonObject

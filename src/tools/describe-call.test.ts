@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { callDigest } from '../common/call-key.js'
+import { callDigest } from '../common/call-identity.js'
 import type { JsonObject, JsonValue } from '../common/json.js'
 import { defaultLimits } from '../common/limits.js'
 import { defineTool } from './define-tool.js'
@@ -13,15 +13,15 @@ const registry = createRegistry([
   defineTool({ ...base, name: 'get_expenses' }),
   defineTool({ ...base, name: 'code_only', allowedCallers: ['code_execution'] }),
   defineTool({ ...base, name: 'direct_only', allowedCallers: ['direct'] }),
-  defineTool({ ...base, name: 'told', summary: ({ employee_id }) => `expenses\nof\u202E ${employee_id}` }),
+  defineTool({ ...base, name: 'custom_summary', summary: ({ employee_id }) => `expenses\nof\u202E ${employee_id}` }),
   defineTool({
     ...base,
-    name: 'told_badly',
+    name: 'throwing_summary',
     summary: () => {
       throw new Error('no')
     },
   }),
-  defineTool({ ...base, name: 'told_nothing', summary: () => undefined as unknown as string }),
+  defineTool({ ...base, name: 'undefined_summary', summary: () => undefined as unknown as string }),
   defineTool({ ...base, name: 'slow_check', input: z.object({ id: z.string().refine(async () => true) }) }),
   defineTool({
     ...base,
@@ -37,11 +37,11 @@ const registry = createRegistry([
 const good = { employee_id: 'ENG001', quarter: 'Q3' }
 
 function describeIt(tool: string, args: JsonObject, caller: 'direct' | 'code_execution' = 'code_execution') {
-  return describeCall(registry, defaultLimits, { tool, arguments: args }, caller)
+  return describeCall(registry, defaultLimits, { tool, arguments: args }, caller, true)
 }
 
 describe('describeCall', () => {
-  it('lets a good call pass with a summary and the digest a rebuild compares', () => {
+  it('accepts a valid call, with summary and digest', () => {
     expect(describeIt('get_expenses', good)).toEqual({
       summary: 'get_expenses ENG001 Q3',
       digest: callDigest('get_expenses', good),
@@ -49,13 +49,13 @@ describe('describeCall', () => {
     })
   })
 
-  it('gives the same digest whatever the order of the arguments', () => {
+  it('computes a digest independent of the order of the arguments', () => {
     expect(describeIt('get_expenses', { quarter: 'Q3', employee_id: 'ENG001' }).digest).toBe(
       describeIt('get_expenses', good).digest,
     )
   })
 
-  it('refuses only what no tool takes, when the run began with other tools', () => {
+  it('refuses only arguments that no tool accepts when the run recorded other tools', () => {
     const described = (tool: string, args: JsonObject) =>
       describeCall(registry, defaultLimits, { tool, arguments: args }, 'direct', false)
     expect(described('gone', good)).toMatchObject({ summary: 'gone ENG001 Q3', refused: null })
@@ -65,7 +65,7 @@ describe('describeCall', () => {
     expect(described('get_expenses', long)).toMatchObject({ refused: { status: 'invalid_arguments' } })
   })
 
-  it('denies a tool that is not there, and says which are', () => {
+  it('denies an unknown tool, and lists the known ones', () => {
     const { refused } = describeIt('get_expense', good)
     expect(refused).toMatchObject({
       status: 'denied',
@@ -78,7 +78,7 @@ describe('describeCall', () => {
     expect(describeIt(name, good).refused).toMatchObject({ status: 'denied' })
   })
 
-  it('denies a caller the tool does not allow', () => {
+  it('denies a caller that the tool does not allow', () => {
     expect(describeIt('code_only', good, 'direct').refused).toEqual({
       status: 'denied',
       message: 'code_only is not allowed here: only code that runs in execute_code may call it.',
@@ -89,7 +89,7 @@ describe('describeCall', () => {
     })
   })
 
-  it('lists what is wrong with the arguments', () => {
+  it('lists the issues of invalid arguments', () => {
     expect(describeIt('get_expenses', { employee_id: 1, quarter: 'Q9', employe: 'x' }).refused).toEqual({
       status: 'invalid_arguments',
       message:
@@ -97,17 +97,17 @@ describe('describeCall', () => {
     })
   })
 
-  it('refuses arguments over the limit, and does not walk all of them', () => {
+  it('refuses arguments over the byte limit, without traversing all of them', () => {
     const limits = { ...defaultLimits, argumentBytes: 1_000 }
     const call = { tool: 'anything', arguments: { text: 'x'.repeat(50_000_000) } }
-    expect(describeCall(registry, limits, call, 'direct').refused).toEqual({
+    expect(describeCall(registry, limits, call, 'direct', true).refused).toEqual({
       status: 'invalid_arguments',
       message: 'The arguments are over the limit of 1000 bytes. Send less.',
     })
   })
 
-  it('takes 20,000 values, and refuses one more', () => {
-    // The object, its list, and what is in the list.
+  it('accepts 20,000 values, and refuses one more', () => {
+    // The object, its list, and the items of the list.
     const described = (values: number) => describeIt('anything', { rows: Array.from({ length: values - 2 }, () => 0) })
     expect(described(20_000).refused).toBeNull()
     expect(described(20_001).refused).toEqual({
@@ -116,15 +116,15 @@ describe('describeCall', () => {
     })
   })
 
-  it('uses the summary of the tool, as one clean line', () => {
-    expect(describeIt('told', good).summary).toBe('expenses of ENG001')
+  it('uses the summary of the tool, as one plain line', () => {
+    expect(describeIt('custom_summary', good).summary).toBe('expenses of ENG001')
   })
 
-  it.each(['told_badly', 'told_nothing'])('falls back where %s summarizes badly', (name) => {
+  it.each(['throwing_summary', 'undefined_summary'])('uses the default summary for tool %s', (name) => {
     expect(describeIt(name, good).summary).toBe(`${name} ENG001 Q3`)
   })
 
-  it('leaves asynchronous checks to the run, and refuses where a check breaks', () => {
+  it('leaves asynchronous checks to runTool, and refuses when a check throws', () => {
     expect(describeIt('slow_check', { id: 'a' }).refused).toBeNull()
     expect(describeIt('broken_check', { id: 'a' }).refused).toMatchObject({
       status: 'invalid_arguments',
@@ -132,7 +132,7 @@ describe('describeCall', () => {
     })
   })
 
-  it('keeps a summary within 200 characters and whole characters', () => {
+  it('truncates a summary to 200 characters, never within a surrogate pair', () => {
     const { summary } = describeIt(
       'anything',
       Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, '😀😀'])),
@@ -163,7 +163,7 @@ describe('describeCall', () => {
       () => Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [String(index), 1])),
     ],
     ['something JSON does not have', () => ({ a: 1n }) as unknown as JsonObject],
-  ])('does not throw for arguments that hold %s', (_what, make) => {
+  ])('does not throw for arguments with %s', (_what, make) => {
     const { summary, refused } = describeIt('get_expenses', make())
     expect(refused?.status).toBe('invalid_arguments')
     expect(summary).toMatch(/^get_expenses/)
@@ -171,7 +171,7 @@ describe('describeCall', () => {
     expect(JSON.stringify(refused).length).toBeLessThan(3_000)
   })
 
-  it('does not take a __proto__ argument for the arguments it hides', () => {
+  it('does not confuse a __proto__ argument with the prototype', () => {
     const args = JSON.parse('{"__proto__":{"employee_id":"a","quarter":"Q1"}}') as JsonObject
     expect(describeIt('get_expenses', args).refused?.status).toBe('invalid_arguments')
   })

@@ -1,16 +1,16 @@
 import type { Caller } from '../common/calls.js'
-import { callDigest } from '../common/call-key.js'
+import { callDigest } from '../common/call-identity.js'
 import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import type { CallOutcome } from '../common/outcomes.js'
 import type { DescribedCall } from '../common/steps.js'
-import { checkSize, findTool, parseArgumentsNow } from './check-arguments.js'
-import type { Refusal } from './check-arguments.js'
+import { checkSize, findTool, parseArgumentsNow } from './validation/check-arguments.js'
+import type { Refusal } from './validation/check-arguments.js'
 import type { ToolRegistry } from './registry.js'
 import { summarizeArguments, summarizeInput } from './summary.js'
 
-/** A call as somebody made it, perhaps with hostile arguments. */
-export interface MadeCall {
+/** A requested call. Its arguments may be hostile. */
+export interface UncheckedCall {
   readonly tool: string
   readonly arguments: JsonObject
 }
@@ -18,38 +18,40 @@ export interface MadeCall {
 export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refused'>
 
 /**
- * Looks at a call before it is one: what people read of it, its digest, and why it must not run. Never throws, whatever the
- * arguments are. What it lets pass is checked again where the tool runs.
+ * Describes a call before it is scheduled: its summary, its digest, and why it must not run. Never throws. `runTool`
+ * checks the call again.
  *
- * @param isRunsRegistry false when the run began with other tools than these: then only what no tool takes is refused here,
- * and the workflow and the worker that runs the tool decide the rest
+ * @param registryMatchesRun false when the run recorded other tools: then only arguments that no tool accepts are
+ * refused here, and the workflow and the worker that runs the tool decide the rest
  */
 export function describeCall(
   registry: ToolRegistry,
   limits: Pick<Limits, 'argumentBytes'>,
-  call: MadeCall,
+  call: UncheckedCall,
   caller: Caller,
-  isRunsRegistry = true,
+  registryMatchesRun: boolean,
 ): CallDescription {
-  const tooMuch = checkSize(call.arguments, limits)
-  // Such arguments may be endless: nothing walks them again. They never run, so one digest for all of them will do.
-  if (tooMuch !== undefined) {
+  const sizeRefusal = checkSize(call.arguments, limits)
+  // These arguments may be huge, so nothing traverses them again. The call never runs, so its digest may be a constant.
+  if (sizeRefusal !== undefined) {
     return {
       summary: summarizeArguments(call.tool, {}),
       digest: callDigest(call.tool, { refused: 'arguments' }),
-      refused: outcomeOf(tooMuch),
+      refused: toOutcome(sizeRefusal),
     }
   }
   const digest = callDigest(call.tool, call.arguments)
-  const plain = summarizeArguments(call.tool, call.arguments)
+  const defaultSummary = summarizeArguments(call.tool, call.arguments)
   const found = findTool(registry, call.tool, caller)
-  if (!found.ok) return { summary: plain, digest, refused: isRunsRegistry ? outcomeOf(found.refusal) : null }
+  if (!found.ok)
+    return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(found.refusal) : null }
   const input = parseArgumentsNow(found.value, call.arguments)
-  if (input === undefined) return { summary: plain, digest, refused: null }
-  if (!input.ok) return { summary: plain, digest, refused: isRunsRegistry ? outcomeOf(input.refusal) : null }
+  if (input === undefined) return { summary: defaultSummary, digest, refused: null }
+  if (!input.ok)
+    return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(input.refusal) : null }
   return { summary: summarizeInput(found.value, input.value, call.arguments), digest, refused: null }
 }
 
-function outcomeOf({ code, message }: Refusal): CallOutcome {
+function toOutcome({ code, message }: Refusal): CallOutcome {
   return { status: code === 'TOOL_INPUT_INVALID' ? 'invalid_arguments' : 'denied', message }
 }

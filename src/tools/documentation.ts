@@ -1,10 +1,10 @@
 import type { Caller } from '../common/calls.js'
 import type { JsonObject } from '../common/json.js'
-import { PythonClasses } from './python-classes.js'
-import { pythonStub } from './python-stub.js'
+import { PythonClasses } from './python/classes.js'
+import { renderStub } from './python/stub.js'
 import type { Tool } from './tool.js'
 
-/** What a model is told of a tool. */
+/** The documentation of a tool for the model. */
 export interface ToolDocumentation {
   readonly name: string
   readonly description: string
@@ -13,13 +13,13 @@ export interface ToolDocumentation {
   readonly inputSchema: JsonObject
   readonly inputExamples: readonly JsonObject[]
   /**
-   * The tool as a Python function with types and docstring, for code. Stubs of one list are read together, in its order:
-   * a class that several need stands with the first.
+   * The tool as a Python function with types and docstring, for code. The stubs of a list belong together, in order: a
+   * shared class is declared in the first stub that needs it.
    */
   readonly stub: string
 }
 
-/** The documentation of tools that are told of together, in their order. */
+/** The documentation of several tools, in their order. */
 export function documentTools(tools: readonly Tool[]): readonly ToolDocumentation[] {
   const classes = new PythonClasses()
   return tools.map((tool) => ({
@@ -28,12 +28,12 @@ export function documentTools(tools: readonly Tool[]): readonly ToolDocumentatio
     allowedCallers: tool.allowedCallers,
     inputSchema: tool.inputSchema,
     inputExamples: tool.inputExamples,
-    // Code never reads the stub of a tool it can't call, so nothing it needs may stand there.
-    stub: pythonStub(tool, tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses()),
+    // Code never gets the stub of a tool it can't call, so that stub must not declare shared classes.
+    stub: renderStub(tool, tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses()),
   }))
 }
 
-/** One tool's stub with all it needs, for a reader who sees no other. */
-export function documentAlone(tool: Tool): string {
-  return pythonStub(tool, new PythonClasses())
+/** A stub that declares all classes it needs. */
+export function renderStandaloneStub(tool: Tool): string {
+  return renderStub(tool, new PythonClasses())
 }

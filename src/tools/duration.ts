@@ -3,17 +3,17 @@ const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
 /** Milliseconds, or a number with a unit: `'500ms'`, `'30s'`, `'2m'`, `'1h'`. */
 export type Duration = number | `${number}${keyof typeof units}`
 
-/** Longer ones overflow a Node timer, which then fires at once. */
-const longestMs = 2 ** 31 - 1
+/** Longer durations overflow a Node timer, which then fires at once. */
+const maxDurationMs = 2 ** 31 - 1
 
-/** Whole milliseconds; undefined when it is no duration, not positive, or longer than a timer can be (24 days). */
+/** Whole milliseconds; undefined for anything but a positive duration of at most 24 days, the maximum of a timer. */
 export function parseDuration(duration: unknown): number | undefined {
   const ms = typeof duration === 'string' ? parseText(duration) : duration
-  if (typeof ms !== 'number' || !(ms > 0 && ms <= longestMs)) return undefined
+  if (typeof ms !== 'number' || !(ms > 0 && ms <= maxDurationMs)) return undefined
   return Math.max(1, Math.round(ms))
 }
 
-/** For messages: the biggest unit that divides it. */
+/** For messages, in the largest unit that divides it. */
 export function formatDuration(ms: number): string {
   if (ms % units.h === 0) return `${ms / units.h} h`
   if (ms % units.m === 0) return `${ms / units.m} min`

@@ -1,3 +1,16 @@
+/*
+ * Tools: definition, validation of arguments and results, execution of one attempt, and documentation for the model.
+ *
+ * Boundary: knows no Temporal, sandbox or model. Folder `validation/` has limits and schemas, folder `python/` renders
+ * stubs (pure text).
+ *
+ * Invariants:
+ * 1. A tool and a registry are immutable.
+ * 2. A call is checked twice: before it is scheduled (`describeCall`), and where the tool runs (`runTool`, the
+ *    authority).
+ * 3. Error messages for the caller contain no stack and no path of the host; the worker's log has them.
+ */
+
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
 export { ToolError } from './tool-error.js'
@@ -7,6 +20,6 @@ export { createRegistry } from './registry.js'
 export type { ToolCallSignature, ToolRegistry } from './registry.js'
 export type { ToolDocumentation } from './documentation.js'
 export { describeCall } from './describe-call.js'
-export type { CallDescription, MadeCall } from './describe-call.js'
+export type { CallDescription, UncheckedCall as MadeCall } from './describe-call.js'
 export { runTool } from './run-tool.js'
-export type { RunContext } from './run-tool.js'
+export type { ToolRunContext as RunContext } from './run-tool.js'

@@ -17,13 +17,13 @@ const tool = (name: string, allowedCallers?: readonly ('direct' | 'code_executio
   })
 
 describe('createRegistry', () => {
-  it('names the tool that is there twice', () => {
+  it('names a duplicate tool', () => {
     expect(() => createRegistry([tool('a_tool'), tool('b_tool'), tool('a_tool')])).toThrowError(
       expect.objectContaining({ code: 'TOOL_DUPLICATE', message: 'two tools are named a_tool' }),
     )
   })
 
-  it('takes nothing that defineTool did not make', () => {
+  it('rejects an object that is not from defineTool', () => {
     const copied = { ...tool('a_tool') } as Tool
     expect(() => createRegistry([copied])).toThrowError(
       expect.objectContaining({ code: 'CONFIG_INVALID', message: 'tools[0] is not a tool' }),
@@ -34,8 +34,8 @@ describe('createRegistry', () => {
     expect(createRegistry([tool('a_tool')]).get(name)).toBeUndefined()
   })
 
-  it('tells the workflow what it must know, and no more', () => {
-    expect(createRegistry([tool('a_tool')]).plans()).toEqual([
+  it('returns the tool configs for the workflow', () => {
+    expect(createRegistry([tool('a_tool')]).toolConfigs()).toEqual([
       {
         name: 'a_tool',
         allowedCallers: ['direct', 'code_execution'],
@@ -47,7 +47,7 @@ describe('createRegistry', () => {
     ])
   })
 
-  it('gives code the signatures of the tools it may call, required parameters first', () => {
+  it('returns the signatures of tools that code may call, required parameters first', () => {
     const signatures = createRegistry([tool('a_tool', ['direct']), tool('b_tool', ['code_execution'])]).signatures()
     expect(signatures).toEqual([
       {
@@ -59,7 +59,7 @@ describe('createRegistry', () => {
     ])
   })
 
-  it('can not be changed', () => {
+  it('is immutable', () => {
     const registry = createRegistry([tool('a_tool')])
     expect(Object.isFrozen(registry) && Object.isFrozen(registry.names)).toBe(true)
   })

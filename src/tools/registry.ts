@@ -1,37 +1,37 @@
-import { digestOf } from '../common/call-key.js'
+import { digestJson } from '../common/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
-import type { ToolPlan } from '../common/plan.js'
-import { documentAlone, documentTools } from './documentation.js'
+import type { ToolConfig } from '../common/run-config.js'
+import { renderStandaloneStub, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
-import { parametersOf } from './python-stub.js'
+import { parametersOf } from './python/stub.js'
 import { isTool } from './tool.js'
 import type { Tool } from './tool.js'
 
-/** What the program in a sandbox knows of a tool. */
+/** A tool as the program in a sandbox knows it. */
 export interface ToolCallSignature {
   readonly name: string
-  /** Required ones first: the order of positional arguments, as in the stub. */
+  /** Required ones first: the order of positional arguments. */
   readonly parameters: readonly string[]
   readonly required: readonly string[]
   readonly documentation: string
 }
 
-/** The tools of a worker. Immutable; names are only ever looked up in a Map, so `constructor` is simply unknown. */
+/** The tools of a worker. Immutable. Names are looked up in a Map, so names such as `constructor` are unknown. */
 export interface ToolRegistry {
   readonly names: readonly string[]
   get(name: string): Tool | undefined
-  /** What a workflow must know. */
-  plans(): readonly ToolPlan[]
-  /** What a model is told. */
+  /** For the workflow. */
+  toolConfigs(): readonly ToolConfig[]
+  /** For the model. */
   documentation(): readonly ToolDocumentation[]
-  /** What code is given: only the tools that code may call. */
+  /** For code: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
   /** Digest of documentation and signatures: two registries with the same digest describe the same tools. */
   readonly digest: string
 }
 
-/** @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for something that defineTool did not make. */
+/** @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool */
 export function createRegistry(tools: readonly Tool[]): ToolRegistry {
   const byName = new Map<string, Tool>()
   for (const [index, tool] of tools.entries()) {
@@ -46,23 +46,23 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const plans = all.map(({ name, allowedCallers, effect, timeoutMs, attempts, inputSchema }) => ({
+  const toolConfigs = all.map(({ name, allowedCallers, effect, timeoutMs, attempts, inputSchema }) => ({
     name,
     allowedCallers,
     effect,
     timeoutMs,
     attempts,
-    inputDigest: digestOf(inputSchema),
+    inputDigest: digestJson(inputSchema),
   }))
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
   return Object.freeze({
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),
-    plans: () => plans,
+    toolConfigs: () => toolConfigs,
     documentation: () => documentation,
     signatures: () => signatures,
-    digest: digestOf([documentation, signatures] as unknown as JsonValue),
+    digest: digestJson([documentation, signatures] as unknown as JsonValue),
   })
 }
 
@@ -72,6 +72,6 @@ function signatureOf(tool: Tool): ToolCallSignature {
     name: tool.name,
     parameters: parameters.map(({ name }) => name),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    documentation: documentAlone(tool),
+    documentation: renderStandaloneStub(tool),
   }
 }

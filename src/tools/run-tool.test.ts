@@ -8,7 +8,7 @@ import { defaultLimits } from '../common/limits.js'
 import { defineTool } from './define-tool.js'
 import { createRegistry } from './registry.js'
 import { runTool } from './run-tool.js'
-import type { RunContext } from './run-tool.js'
+import type { ToolRunContext } from './run-tool.js'
 import { ToolError } from './tool-error.js'
 import type { ToolContext, ToolDefinition } from './tool.js'
 
@@ -24,7 +24,7 @@ const base = {
 
 const logged: unknown[] = []
 const note = (...entry: unknown[]) => void logged.push(entry)
-const context = (signal: AbortSignal = new AbortController().signal): RunContext => ({
+const context = (signal: AbortSignal = new AbortController().signal): ToolRunContext => ({
   signal,
   attempt: 2,
   heartbeat: note,
@@ -58,8 +58,8 @@ async function failure(running: Promise<unknown>): Promise<PtcError> {
   throw thrown
 }
 
-describe('a tool run', () => {
-  it('gets its parsed input and its context, and gives its parsed output', async () => {
+describe('runTool', () => {
+  it('passes parsed input and context to the tool, and returns its parsed output', async () => {
     let seen: ToolContext | undefined
     const result = await run(
       (input, given) => {
@@ -82,7 +82,7 @@ describe('a tool run', () => {
     expect(seen).toMatchObject({ idempotencyKey: 'key-1', caller: 'code_execution', attempt: 2 })
   })
 
-  it('is refused where there is no such tool, or not for this caller, or not with these arguments', async () => {
+  it('refuses unknown tools, callers that are not allowed, and invalid arguments', async () => {
     const never = () => {
       throw new Error('it ran')
     }
@@ -99,7 +99,7 @@ describe('a tool run', () => {
     ).toBe('TOOL_INPUT_INVALID')
   })
 
-  it('waits for asynchronous checks of its input', async () => {
+  it('awaits asynchronous checks of the input', async () => {
     const input = z.object({ id: z.string().refine(async (id) => id === 'known', 'nobody has that id') })
     expect(await run(() => 'ok', { input }, { arguments: { id: 'known' } })).toBe('ok')
     expect((await failure(run(() => 'ok', { input }, { arguments: { id: 'x' } }))).message).toContain(
@@ -108,8 +108,8 @@ describe('a tool run', () => {
   })
 })
 
-describe('the time of a tool', () => {
-  it('is over even when the tool ignores its signal', async () => {
+describe('the timeout of a tool', () => {
+  it('applies even when the tool ignores its signal', async () => {
     let signal: AbortSignal | undefined
     const error = await failure(
       run((_input, given) => ((signal = given.signal), new Promise(() => {})), { timeout: 20 }),
@@ -123,12 +123,12 @@ describe('the time of a tool', () => {
     expect(signal?.reason).toBe(error)
   })
 
-  it('is what is told, not the error the tool makes of its signal', async () => {
+  it('is reported instead of the abort error of the tool', async () => {
     const error = await failure(run((_input, { signal }) => delay(60_000, undefined, { signal }), { timeout: 20 }))
     expect(error.code).toBe('TOOL_TIMED_OUT')
   })
 
-  it('ends at once when the call is cancelled, with the reason as it is', async () => {
+  it('does not delay a cancellation, which rejects with the reason', async () => {
     const controller = new AbortController()
     const reason = new Error('cancelled by Temporal')
     const running = run(
@@ -145,8 +145,8 @@ describe('the time of a tool', () => {
   })
 })
 
-describe('what a tool throws', () => {
-  it('is a definite no when it is a ToolError, of any copy of the package', async () => {
+describe('an error of a tool', () => {
+  it('is TOOL_REFUSED for a ToolError of any copy of the package', async () => {
     const foreign = Object.assign(new Error('No such employee'), { [Symbol.for('durable-ptc.tool-error')]: true })
     for (const thrown of [new ToolError('No such employee'), foreign]) {
       expect(
@@ -189,7 +189,7 @@ describe('what a tool throws', () => {
     ['an object without a prototype', Object.create(null), 'an object without a message was thrown'],
     ['a proxy that throws', hostile, 'something was thrown that can not be read'],
     ['a PtcError', new PtcError('CONFIG_INVALID', 'mine'), 'mine'],
-  ])('may be %s: the message is told, and it may be retried', async (_what, thrown, message) => {
+  ])('may be %s: its message is returned, and the call may be retried', async (_what, thrown, message) => {
     const expected = { code: 'TOOL_FAILED', retryable: true, message }
     expect(
       await failure(
@@ -202,7 +202,7 @@ describe('what a tool throws', () => {
     expect(await failure(run(() => Promise.reject(thrown)))).toMatchObject(expected)
   })
 
-  it('tells no stack and no path of the host, but addresses stay', async () => {
+  it('contains no stack and no path of the host, but URLs', async () => {
     const message = `ENOENT: open '${process.cwd()}/secret/data.csv', file:///home/me/app/x.js:3, C:\\Users\\me\\y.txt, GET https://api.example.com/home/users/7, /api/v1/users`
     const error = await failure(
       run(() => {
@@ -215,7 +215,7 @@ describe('what a tool throws', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('is cut when it is long, and its stack is logged for the operator', async () => {
+  it('is truncated, and its stack is logged', async () => {
     logged.length = 0
     const error = await failure(
       run(() => {
@@ -223,7 +223,7 @@ describe('what a tool throws', () => {
       }),
     )
     expect(error.message.length).toBeLessThanOrEqual(2_000)
-    // The history gets the failure: nothing but the message.
+    // The failure in the history has only the message.
     expect(error.stack).toBe('')
     expect(logged).toEqual([['a_tool threw', { attempt: 2, stack: expect.stringContaining('run-tool.test.ts') }]])
   })

@@ -1,39 +1,39 @@
 import type { JsonObject } from '../common/json.js'
-import { plainLine } from '../common/text.js'
-import { cut } from './issues.js'
+import { toPlainLine } from '../common/text.js'
+import { truncate } from './validation/describe-issues.js'
 import type { Tool } from './tool.js'
 
-const summaryCharacters = 200
-const valueCharacters = 40
+const maxSummaryCharacters = 200
+const maxValueCharacters = 40
 
-/** The tool's own summary of a valid input, or the plain one when it has none, throws, or says nothing. */
+/** The tool's own summary of a valid input; the default summary if it has none, throws, or returns nothing. */
 export function summarizeInput(tool: Tool, input: Readonly<Record<string, unknown>>, args: JsonObject): string {
   try {
-    const own: unknown = tool.summarize?.(input)
-    const line = typeof own === 'string' ? oneLine(own) : ''
+    const custom: unknown = tool.summarize?.(input)
+    const line = typeof custom === 'string' ? oneLine(custom) : ''
     if (line !== '') return line
   } catch {
-    // A summary is only for people: a broken one must not cost the call.
+    // A summary is informational: an error in it must not fail the call.
   }
   return summarizeArguments(tool.name, args)
 }
 
-/** The name and the short values of a call that may be anything: `get_expenses ENG001 Q3`. */
+/** The default summary, for any call: the tool's name and its scalar arguments, as in `get_expenses ENG001 Q3`. */
 export function summarizeArguments(name: string, args: JsonObject): string {
-  const words = [cut(name, 64)]
+  const words = [truncate(name, 64)]
   let length = 0
   for (const key in args) {
     if (!Object.hasOwn(args, key)) continue
     const value = args[key]
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-      words.push(cut(String(value), valueCharacters))
+      words.push(truncate(String(value), maxValueCharacters))
     length += words.at(-1)?.length ?? 0
-    if (length > summaryCharacters || words.length > summaryCharacters) break
+    if (length > maxSummaryCharacters || words.length > maxSummaryCharacters) break
   }
   return oneLine(words.join(' '))
 }
 
 function oneLine(text: string): string {
-  // What is cut away here could only have become spaces or fallen out of the line.
-  return cut(plainLine(cut(text, summaryCharacters * 10)), summaryCharacters)
+  // The inner truncation bounds the work on hostile text.
+  return truncate(toPlainLine(truncate(text, maxSummaryCharacters * 10)), maxSummaryCharacters)
 }

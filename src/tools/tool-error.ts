@@ -1,8 +1,8 @@
 const marker: unique symbol = Symbol.for('durable-ptc.tool-error')
 
 /**
- * What a tool throws to say a definite no (`throw new ToolError('No such employee')`): never retried, and the caller, model or
- * code, reads the message. Anything else a tool throws counts as an accident and may be retried.
+ * Thrown by a tool to reject a call for good: `throw new ToolError('No such employee')`. Never retried; the caller
+ * (model or code) gets the message. Any other error may be retried.
  */
 export class ToolError extends Error {
   override readonly name: string = 'ToolError'

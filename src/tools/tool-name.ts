@@ -1,8 +1,14 @@
 import { PtcError } from '../common/errors.js'
 import { executeCodeTool, toolNamePattern } from '../common/names.js'
-import { isPythonException, javascriptKeywords, pythonBuiltins, pythonKeywords, runnerNames } from './reserved-names.js'
+import {
+  isPythonException,
+  javascriptKeywords,
+  pythonBuiltins,
+  pythonKeywords,
+  runnerNames,
+} from './python/reserved-names.js'
 
-/** @throws PtcError TOOL_NAME_INVALID for a name that code could not call, or that would hide something of its own. */
+/** @throws PtcError TOOL_NAME_INVALID for a name that code can't call, or that hides another name of the program */
 export function checkToolName(name: unknown): asserts name is string {
   if (typeof name !== 'string') {
     throw new PtcError(
@@ -25,9 +31,9 @@ function problemOf(name: string): string | undefined {
   if (pythonKeywords.has(name)) return 'is a Python keyword, so code could not call it'
   if (javascriptKeywords.has(name)) return 'is a JavaScript keyword, so code could not call it'
   if (pythonBuiltins.has(name) || isPythonException(name)) {
-    return runnerNames.has(name) ? takenByRunner : 'is a Python builtin, which code would lose'
+    return runnerNames.has(name) ? reservedByRunner : 'is a Python builtin, which code would lose'
   }
-  return runnerNames.has(name) ? takenByRunner : undefined
+  return runnerNames.has(name) ? reservedByRunner : undefined
 }
 
-const takenByRunner = 'is a name that every program already has'
+const reservedByRunner = 'is a name that every program already has'

@@ -3,7 +3,7 @@ import type { Caller, Effect } from '../common/calls.js'
 import type { JsonObject } from '../common/json.js'
 import type { Duration } from './duration.js'
 
-/** Where a tool writes for its operator; goes to the worker's log, never to the model. */
+/** The worker's log. The model never sees it. */
 export interface ToolLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void
   info(message: string, fields?: Readonly<Record<string, unknown>>): void
@@ -11,15 +11,21 @@ export interface ToolLog {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** What a tool gets beside its input. */
+/** Second argument of a tool's `run`. */
 export interface ToolContext {
-  /** Aborted when the call is cancelled or its time is over. */
+  /** Aborted when the call is cancelled or times out. */
   readonly signal: AbortSignal
-  /** The call's one identity: the same in every attempt, after a crash and after a rebuild. Hand it to whoever must not do a thing twice. */
+  /**
+   * Identity of the call: the same in every attempt, after a crash and after a rebuild. Pass it to services that
+   * deduplicate requests by such a key.
+   */
   readonly idempotencyKey: string
-  /** Says that a long call is alive. `details` (JSON) are kept for the next attempt; without any, the earlier ones are. */
+  /**
+   * Stores `details` (JSON) for the next attempt and for the Temporal UI. Without `details`, those of the previous call
+   * remain.
+   */
   readonly heartbeat: (details?: unknown) => void
-  /** What an earlier attempt last gave to `heartbeat`, as JSON; undefined when none gave any, as in the first attempt. */
+  /** The last details that an earlier attempt passed to `heartbeat`, as JSON; undefined without any. */
   readonly heartbeatDetails?: unknown
   readonly log: ToolLog
   readonly caller: Caller
@@ -27,41 +33,41 @@ export interface ToolContext {
   readonly attempt: number
 }
 
-/** What {@link defineTool} is given. */
+/** Argument of {@link defineTool}. */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType> {
   /** A Python and JavaScript identifier of at most 64 characters; also the activity's name in the Temporal UI. */
   readonly name: string
   /** For the model: what the tool does and what it returns. */
   readonly description: string
-  /** Arguments. One the schema does not name is refused, unless the schema is a `z.looseObject`. */
+  /** Schema of the arguments. Unknown arguments are refused, unless the schema is a `z.looseObject`. */
   readonly input: Input
-  /** What the caller gets, after the schema's own transforms; must be JSON then. */
+  /** Schema of the result. Its transforms apply first; the transformed result must be JSON. */
   readonly output: Output
-  /** Default: both. Checked at every call, not only left out of the prompt. */
+  /** Default: both. Enforced at every call, besides omitting the tool from the prompt. */
   readonly allowedCallers?: readonly Caller[]
-  /** What the tool does to the world: decides what happens when a call was interrupted. */
+  /** Kind of the tool's effect. It decides what happens when a call is interrupted. */
   readonly effect: Effect
-  /** Of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
+  /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
   readonly timeout?: Duration
   /**
-   * Attempts in all when the tool throws: 3 by default, and always 1 for `effect: 'once'`, whose outcome is then unknown unless it threw a
-   * ToolError, which says that nothing happened.
+   * Maximum attempts of a tool that throws. Default 3, and always 1 for `effect: 'once'`. If such a tool throws, its
+   * outcome is unknown, unless it throws a ToolError, which says that nothing happened.
    */
   readonly retry?: { readonly attempts: number }
-  /** One line for people, shown in the Temporal UI: `get_expenses ENG001 Q3`. */
+  /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<Input>) => string
-  /** Realistic calls, shown to the model. */
+  /** Realistic inputs, shown to the model. */
   readonly inputExamples?: readonly z.input<Input>[]
   run(input: z.output<Input>, context: ToolContext): z.input<Output> | Promise<z.input<Output>>
 }
 
-/** A checked tool, made by {@link defineTool}. Immutable. */
+/** A checked tool, from {@link defineTool}. Immutable. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly description: string
   readonly input: Input
   readonly output: Output
-  /** The schemas as JSON Schema (2020-12): what a caller sends, and what it gets. */
+  /** The schemas as JSON Schema (2020-12): what a caller sends, and what it receives. */
   readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject
   readonly allowedCallers: readonly Caller[]
@@ -70,14 +76,14 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly timeoutMs: number
   readonly attempts: number
   readonly inputExamples: readonly JsonObject[]
-  /** The definition's `summary`, as given: may throw. */
+  /** The definition's `summary`. May throw. */
   summarize?(input: z.output<Input>): string
   run(input: z.output<Input>, context: ToolContext): z.input<Output> | Promise<z.input<Output>>
 }
 
 const marker: unique symbol = Symbol.for('durable-ptc.tool')
 
-/** Freezes a tool and marks it, so that {@link isTool} knows it in every copy of this package. */
+/** Freezes a tool, and marks it for {@link isTool} of any copy of this package. */
 export function sealTool<T extends Tool>(tool: T): T {
   return Object.freeze(Object.defineProperty(tool, marker, { value: true }))
 }

@@ -4,19 +4,23 @@ import type { StoredContent } from './store.js'
 
 const keyPattern = /^[0-9a-f]{64}$/
 
-/** Could this be the key of a value? */
+/** Whether a text has the form of a key. */
 export function isKey(text: string): boolean {
   return keyPattern.test(text)
 }
 
-/** Before a key becomes part of a path or an object's name. */
-export function requireKey(text: string): string {
+/**
+ * Checks a key before it becomes part of a path or of an object's name.
+ *
+ * @throws PtcError VALUE_MISSING
+ */
+export function assertKey(text: string): string {
   if (isKey(text)) return text
   throw new PtcError('VALUE_MISSING', `${JSON.stringify(text.slice(0, 80))} is no key of a value`)
 }
 
-/** Key and size of bytes that pass by. */
-export class ContentMeter {
+/** Computes key and size of content that is added in pieces. */
+export class ContentHasher {
   readonly #hash = createHash('sha256')
   #bytes = 0
 
@@ -29,41 +33,41 @@ export class ContentMeter {
     return this.#bytes
   }
 
-  /** Once, at the end. */
+  /** May be called once, after the last piece. */
   finish(): StoredContent {
     return { sha256: this.#hash.digest('hex'), bytes: this.#bytes }
   }
 }
 
 /**
- * Passes pieces on, the last one only when all of them are what the key says.
+ * Passes pieces on. Withholds the last piece until the digest matches the key.
  *
  * @throws PtcError VALUE_CORRUPT
  */
-export async function* checkedPieces(
+export async function* verifyContent(
   pieces: AsyncIterable<Uint8Array>,
-  wanted: StoredContent,
+  expected: StoredContent,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const meter = new ContentMeter()
+  const hasher = new ContentHasher()
   let withheld: Uint8Array | undefined
   for await (const piece of pieces) {
     if (piece.byteLength === 0) continue
-    meter.add(piece)
-    if (meter.bytes > wanted.bytes) throw corrupt(wanted, `more than ${wanted.bytes} bytes`)
+    hasher.add(piece)
+    if (hasher.bytes > expected.bytes) throw corruptError(expected, `more than ${expected.bytes} bytes`)
     if (withheld !== undefined) yield withheld
     withheld = piece
   }
-  if (meter.bytes < wanted.bytes) throw corrupt(wanted, `${meter.bytes} bytes instead of ${wanted.bytes}`)
-  if (meter.finish().sha256 !== wanted.sha256) throw corrupt(wanted, 'other bytes')
+  if (hasher.bytes < expected.bytes) throw corruptError(expected, `${hasher.bytes} bytes instead of ${expected.bytes}`)
+  if (hasher.finish().sha256 !== expected.sha256) throw corruptError(expected, 'other bytes')
   if (withheld !== undefined) yield withheld
 }
 
-/** What is kept under a key is not what was put there. */
-export function corrupt({ sha256 }: StoredContent, found: string): PtcError {
+/** The stored bytes do not match their key. */
+export function corruptError({ sha256 }: StoredContent, found: string): PtcError {
   return new PtcError('VALUE_CORRUPT', `the value ${sha256} was changed: its store has ${found}`)
 }
 
-/** There is nothing under a key. */
-export function missing(sha256: string, store: string): PtcError {
+/** The store has no value with this key. */
+export function missingError(sha256: string, store: string): PtcError {
   return new PtcError('VALUE_MISSING', `there is no value ${sha256} in ${store}`)
 }

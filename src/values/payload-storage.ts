@@ -1,49 +1,60 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common'
 import proto from '@temporalio/proto'
-import { previewCharacters } from '../common/values.js'
-import { withPatience } from './patience.js'
+import { previewCharacters } from '../common/external-value.js'
+import { retryWhileUnavailable } from './retry.js'
 import type { StoredContent, ValueStore } from './store.js'
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 const thresholdBytes = 256 * 1024
-/** In every reference: old histories are read with it. */
+/** Part of every stored reference, so it must not change. */
 const driverName = 'ptc.values'
 
 /**
- * The same store for Temporal itself: whatever else gets big (a question, a plan) is kept there too, so nothing meets the
- * server's 2 MiB wall. Clients and workers need it both: `dataConverter: { externalStorage: payloadStorage(store) }`.
+ * The value store as Temporal's external storage: any other large payload (a question, a configuration) is stored
+ * there, too, and stays under the server's limit of 2 MiB. Clients and workers both need it: `dataConverter: {
+ * externalStorage: payloadStorage(store) }`.
  *
- * @param patienceMs how long a store that is full or does not answer is tried again
+ * @param retryForMs how long to retry while the store is full or unavailable
  */
-export function payloadStorage(store: ValueStore, patienceMs = 30_000): ExternalStorage {
+export function payloadStorage(store: ValueStore, retryForMs = 30_000): ExternalStorage {
   const driver: StorageDriver = {
     name: driverName,
     type: 'durable-ptc.values',
-    store: ({ abortSignal = never }, payloads) =>
+    store: ({ abortSignal = neverAborted }, payloads) =>
       Promise.all(
-        payloads.map((payload) => withPatience(patienceMs, abortSignal, () => put(store, payload, abortSignal))),
+        payloads.map((payload) =>
+          retryWhileUnavailable(retryForMs, abortSignal, () => storePayload(store, payload, abortSignal)),
+        ),
       ),
-    retrieve: ({ abortSignal = never }, claims) =>
-      Promise.all(claims.map((claim) => withPatience(patienceMs, abortSignal, () => get(store, claim, abortSignal)))),
+    retrieve: ({ abortSignal = neverAborted }, claims) =>
+      Promise.all(
+        claims.map((claim) =>
+          retryWhileUnavailable(retryForMs, abortSignal, () => retrievePayload(store, claim, abortSignal)),
+        ),
+      ),
   }
   return new ExternalStorage({ drivers: [driver], payloadSizeThreshold: thresholdBytes })
 }
 
-const never = new AbortController().signal
+const neverAborted = new AbortController().signal
 
-async function put(store: ValueStore, payload: Payload, signal: AbortSignal): Promise<StorageDriverClaim> {
+async function storePayload(store: ValueStore, payload: Payload, signal: AbortSignal): Promise<StorageDriverClaim> {
   const { sha256, bytes } = await store.put([PayloadMessage.encode(payload).finish()], signal)
   return new StorageDriverClaim({ sha256, bytes: String(bytes), preview: previewOf(payload) })
 }
 
-async function get(store: ValueStore, { claimData }: StorageDriverClaim, signal: AbortSignal): Promise<Payload> {
+async function retrievePayload(
+  store: ValueStore,
+  { claimData }: StorageDriverClaim,
+  signal: AbortSignal,
+): Promise<Payload> {
   const content: StoredContent = { sha256: claimData['sha256'] ?? '', bytes: Number(claimData['bytes']) }
   const pieces: Uint8Array[] = []
   for await (const piece of store.read(content, signal)) pieces.push(piece)
   return PayloadMessage.decode(Buffer.concat(pieces))
 }
 
-/** For people: the Temporal UI shows it. Not of what a codec has sealed. */
+/** The preview that the Temporal UI shows; empty for an encrypted payload. */
 function previewOf({ metadata, data }: Payload): string {
   const encoding = Buffer.from(metadata?.['encoding'] ?? []).toString()
   if (encoding !== 'json/plain' || !data) return ''

@@ -1,4 +1,4 @@
-/** Where values are kept, checked and with every default filled in. */
+/** Settings of a value store: validated, with defaults filled in. */
 export type StoreSettings = LocalStoreSettings | S3StoreSettings
 
 export interface LocalStoreSettings {
@@ -7,13 +7,13 @@ export interface LocalStoreSettings {
   readonly directory: string
 }
 
-/** Credentials are no setting: the AWS SDK finds them where it always does. */
+/** Credentials are not part of the settings: the AWS SDK finds them in its standard places. */
 export interface S3StoreSettings {
   readonly kind: 's3'
   readonly bucket: string
-  /** Stands before every key; empty, or ends with a slash. */
+  /** Prefix of every key; empty, or ends with a slash. */
   readonly prefix: string
-  /** Default: as the AWS SDK finds it. */
+  /** Undefined: as the AWS SDK finds it. */
   readonly region: string | undefined
   /** A server other than Amazon's. */
   readonly endpoint: string | undefined
@@ -22,9 +22,9 @@ export interface S3StoreSettings {
 }
 
 export interface ValuesSettings {
-  /** The biggest JSON, in bytes, that travels in place. */
+  /** Maximum bytes of inline JSON. */
   readonly inlineBytes: number
-  /** How long a store that is full or does not answer is tried again, in milliseconds. */
-  readonly patienceMs: number
+  /** Milliseconds to retry while the store is full or unavailable. */
+  readonly retryForMs: number
   readonly store: StoreSettings
 }

@@ -1,28 +1,36 @@
-/** Where values are kept by their content. Everything above it (previews, JSON, limits) is the same for all stores. */
+/**
+ * A content-addressed store of bytes. Previews, JSON and limits belong to its user, class `Values`.
+ *
+ * Invariants of every store:
+ * 1. `put` is atomic: a crash leaves either the whole value or nothing that can be read.
+ * 2. `put` of an existing value renews `usedAt`.
+ * 3. `read` withholds the last piece until the digest matches the key.
+ * 4. `remove` spares a value that was put after `unusedSince`.
+ */
 export interface ValueStore {
-  /** For people: kind and place, one line, no credentials. */
+  /** Kind and location, on one line, without credentials. */
   readonly description: string
   /**
-   * Keeps bytes and gives their key. Reads `content` once, in pieces; never holds it whole. What is there already is not written
-   * twice, and counts as used now. A crash in the middle leaves nothing that could be read.
+   * Stores bytes, and returns their key. Reads `content` once, in pieces, and never has all of it in memory.
    *
-   * @throws PtcError VALUE_STORE_UNAVAILABLE, VALUE_STORE_FULL, VALUE_STORE_REFUSED; the signal's reason; what `content` throws
+   * @throws PtcError VALUE_STORE_UNAVAILABLE, VALUE_STORE_FULL, VALUE_STORE_REFUSED; the signal's reason; what
+   * `content` throws
    */
   put(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal: AbortSignal): Promise<StoredContent>
   /**
-   * The bytes of a key, in pieces, checked: the last piece is given only when all of them are what the key says.
+   * The verified bytes of a value, in pieces.
    *
-   * @throws PtcError VALUE_MISSING, VALUE_CORRUPT (other bytes, or another number of them), VALUE_STORE_UNAVAILABLE
+   * @throws PtcError VALUE_MISSING, VALUE_CORRUPT (wrong content or size), VALUE_STORE_UNAVAILABLE
    */
   read(content: StoredContent, signal: AbortSignal): AsyncIterable<Uint8Array>
-  /** Undefined when there is none of this key. */
+  /** Undefined if the store has no value with this key. */
   stat(sha256: string, signal: AbortSignal): Promise<ValueStat | undefined>
   list(signal: AbortSignal): AsyncIterable<ValueStat>
   /**
-   * Fine when there is none.
+   * Removes a value. Removing a missing value is no error.
    *
-   * @param unusedSince keep it when it was put again after this moment (milliseconds since the epoch)
-   * @returns whether there was one, and it is gone now
+   * @param unusedSince keeps a value that was put after this time (milliseconds since 1970)
+   * @returns whether a value was removed
    */
   remove(sha256: string, signal: AbortSignal, unusedSince?: number): Promise<boolean>
   /** Idempotent. */
@@ -36,6 +44,6 @@ export interface StoredContent {
 }
 
 export interface ValueStat extends StoredContent {
-  /** When it was last put, in milliseconds since the epoch. */
+  /** Time of the last put, in milliseconds since 1970. */
   readonly usedAt: number
 }

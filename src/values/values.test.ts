@@ -3,24 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JsonValue } from '../common/json.js'
-import { heldElsewhere, refOf, type ValueRef, valueKey } from '../common/values.js'
-import { LocalStore } from './local-store.js'
+import { externalValue, refOf, type ValueRef, externalValueKey } from '../common/external-value.js'
+import { LocalStore } from './local/local-store.js'
 import { Values } from './values.js'
 
-const forever = new AbortController().signal
+const neverAborted = new AbortController().signal
 let directory = ''
 let values: Values
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'ptc-values-'))
-  values = new Values({ store: new LocalStore(join(directory, 'values')), patienceMs: 0 })
+  values = new Values({ store: new LocalStore(join(directory, 'values')), retryForMs: 0 })
   return () => rm(directory, { recursive: true })
 })
 
-/** Held by reference, or the test is wrong. */
-async function keptElsewhere(value: JsonValue): Promise<ValueRef> {
-  const ref = refOf(await values.hold(value, forever))
-  if (ref === undefined) throw new Error('it is in place')
+/** Externalizes a value that is too large to be inline. */
+async function externalize(value: JsonValue): Promise<ValueRef> {
+  const ref = refOf(await values.externalize(value, neverAborted))
+  if (ref === undefined) throw new Error('the value is inline')
   return ref
 }
 
@@ -28,14 +28,14 @@ function fileOf({ sha256 }: ValueRef): string {
   return join(directory, 'values', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
 }
 
-describe('hold', () => {
+describe('externalize', () => {
   it.each<[string, JsonValue]>([
     ['null', null],
     ['a number', 1.5],
     ['4,096 bytes of JSON', 'x'.repeat(4_094)],
     ['4,096 bytes of JSON in two-byte characters', 'é'.repeat(2_047)],
-  ])('leaves %s in place', async (_what, value) => {
-    expect(await values.hold(value, forever)).toBe(value)
+  ])('leaves %s inline', async (_what, value) => {
+    expect(await values.externalize(value, neverAborted)).toBe(value)
     expect(await readdir(directory)).toEqual([])
   })
 
@@ -43,55 +43,55 @@ describe('hold', () => {
     ['4,097 bytes of JSON', 'x'.repeat(4_095), 4_097],
     ['as many bytes in fewer characters', 'é'.repeat(2_048), 4_098],
     ['a list', Array.from({ length: 3_000 }, (_, id) => ({ id })), 34_891],
-  ])('keeps %s elsewhere, with a preview', async (_what, value, bytes) => {
-    const held = await values.hold(value, forever)
-    expect(held).toEqual(
-      heldElsewhere({
+  ])('stores %s externally, with a preview', async (_what, value, bytes) => {
+    const externalized = await values.externalize(value, neverAborted)
+    expect(externalized).toEqual(
+      externalValue({
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         bytes,
         preview: JSON.stringify(value).slice(0, 200),
       }),
     )
-    expect(await values.load(held, 'the test', forever)).toEqual(value)
+    expect(await values.load(externalized, 'the test', neverAborted)).toEqual(value)
   })
 
   it.each<[string, JsonValue]>([
-    ['a made-up reference', heldElsewhere({ sha256: 'a'.repeat(64), bytes: 1, preview: '' })],
-    ['anything with its key', { [valueKey]: null, other: 1 }],
-  ])('takes %s for what it is: a value like any other', async (_what, forged) => {
-    const held = await values.hold(forged, forever)
-    expect(held).not.toEqual(forged)
-    expect(await values.load(held, 'the test', forever)).toEqual(forged)
+    ['a forged reference', externalValue({ sha256: 'a'.repeat(64), bytes: 1, preview: '' })],
+    ['any object with the key of a reference', { [externalValueKey]: null, other: 1 }],
+  ])('externalizes %s like any other value', async (_what, forged) => {
+    const externalized = await values.externalize(forged, neverAborted)
+    expect(externalized).not.toEqual(forged)
+    expect(await values.load(externalized, 'the test', neverAborted)).toEqual(forged)
   })
 
-  it('keeps a preview whole where a character would be cut in two', async () => {
-    const { preview } = await keptElsewhere(`${'x'.repeat(198)}${'🎈'.repeat(3_000)}`)
+  it('never splits a character at the end of a preview', async () => {
+    const { preview } = await externalize(`${'x'.repeat(198)}${'🎈'.repeat(3_000)}`)
     expect(preview).toBe(`"${'x'.repeat(198)}🎈`)
   })
 
-  it('keeps what JSON can carry, exactly', async () => {
+  it('preserves every JSON value exactly', async () => {
     const value = {
       text: '"\\\u0000\u2028\ud800 é 🎈'.repeat(100_000),
       ['__proto__x']: [[], {}, '', 0, -1e-7, 1e21, true, null],
       nested: JSON.parse('{"__proto__": {"a": 1}}') as JsonValue,
     }
-    const loaded = await values.load(await values.hold(value, forever), 'the test', forever)
+    const loaded = await values.load(await values.externalize(value, neverAborted), 'the test', neverAborted)
     expect(JSON.stringify(loaded)).toBe(JSON.stringify(value))
   })
 })
 
-describe('heldBytes', () => {
+describe('inlineSize', () => {
   it.each<[string, JsonValue]>([
-    ['in place', { a: ['é', '"', 1e20, -0.5] }],
-    ['elsewhere', 'x'.repeat(5_000)],
-    ['elsewhere, with a preview of long characters', '€'.repeat(5_000)],
-    ['elsewhere, because it looks like a reference', { [valueKey]: { sha256: '', bytes: 0, preview: '' } }],
-  ])('says what hold gives, or a few more, and stores nothing: %s', async (_where, value) => {
-    const bytes = values.heldBytes(value)
+    ['inline', { a: ['é', '"', 1e20, -0.5] }],
+    ['external', 'x'.repeat(5_000)],
+    ['external, with a preview of multi-byte characters', '€'.repeat(5_000)],
+    ['external, because it has the form of a reference', { [externalValueKey]: { sha256: '', bytes: 0, preview: '' } }],
+  ])('returns the size of the externalized value or slightly more, and stores nothing: %s', async (_what, value) => {
+    const bytes = values.inlineSize(value)
     expect(await readdir(directory)).toEqual([])
-    const held = Buffer.byteLength(JSON.stringify(await values.hold(value, forever)))
-    expect(bytes).toBeGreaterThanOrEqual(held)
-    expect(bytes).toBeLessThanOrEqual(held + 15)
+    const actual = Buffer.byteLength(JSON.stringify(await values.externalize(value, neverAborted)))
+    expect(bytes).toBeGreaterThanOrEqual(actual)
+    expect(bytes).toBeLessThanOrEqual(actual + 15)
   })
 })
 
@@ -100,9 +100,9 @@ describe('load', () => {
   const big = Array.from({ length: 5_000 }, (_, id) => ({ id, text: 'travel' }))
 
   it('names what a missing value was needed for', async () => {
-    const ref = await keptElsewhere(big)
+    const ref = await externalize(big)
     await rm(fileOf(ref))
-    await expect(values.load(heldElsewhere(ref), needed, forever)).rejects.toMatchObject({
+    await expect(values.load(externalValue(ref), needed, neverAborted)).rejects.toMatchObject({
       code: 'VALUE_MISSING',
       message: `${needed} is missing from the value store (there is no value ${ref.sha256} in the folder ${directory}/values)`,
     })
@@ -114,34 +114,34 @@ describe('load', () => {
     ['a shorter one', (text) => text.slice(0, -1)],
     ['nothing', () => ''],
     ['no JSON', (text) => `!${text.slice(1)}`],
-  ])('refuses %s under its key, and names what needed it', async (_what, spoil) => {
-    const ref = await keptElsewhere(big)
-    await writeFile(fileOf(ref), spoil(JSON.stringify(big)))
-    await expect(values.load(heldElsewhere(ref), needed, forever)).rejects.toMatchObject({
+  ])('rejects %s under its key, and names what the value was needed for', async (_what, corrupt) => {
+    const ref = await externalize(big)
+    await writeFile(fileOf(ref), corrupt(JSON.stringify(big)))
+    await expect(values.load(externalValue(ref), needed, neverAborted)).rejects.toMatchObject({
       code: 'VALUE_CORRUPT',
       message: expect.stringMatching(new RegExp(`^the result of get_expenses .* was changed in the value store \\(`)),
     })
-    // Made again, it is whole again.
-    await values.hold(big, forever)
-    expect(await values.load(heldElsewhere(ref), needed, forever)).toEqual(big)
+    // Storing the value again repairs it.
+    await values.externalize(big, neverAborted)
+    expect(await values.load(externalValue(ref), needed, neverAborted)).toEqual(big)
   })
 
-  it('keeps small values that were read in memory, and gives each reader one of its own', async () => {
-    const held = await values.hold(big, forever)
-    const first = await values.load(held, needed, forever)
+  it('caches small values, and returns a new object to each reader', async () => {
+    const externalized = await values.externalize(big, neverAborted)
+    const first = await values.load(externalized, needed, neverAborted)
     await rm(join(directory, 'values'), { recursive: true })
-    const second = await values.load(held, needed, forever)
+    const second = await values.load(externalized, needed, neverAborted)
     expect(second).toEqual(first)
     expect(second).not.toBe(first)
   })
 })
 
 describe('readText', () => {
-  it('gives the JSON in pieces that never cut a character in two', async () => {
+  it('returns the JSON in pieces that never split a character', async () => {
     const value = 'é🎈x'.repeat(300_000)
-    const ref = await keptElsewhere(value)
+    const ref = await externalize(value)
     const pieces: string[] = []
-    for await (const piece of values.readText(ref, 'the test', forever)) pieces.push(piece)
+    for await (const piece of values.readText(ref, 'the test', neverAborted)) pieces.push(piece)
     expect(pieces.join('')).toBe(JSON.stringify(value))
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024 + 1)
     for (const piece of pieces) expect(piece).not.toMatch(/\p{Surrogate}/u)
@@ -149,11 +149,11 @@ describe('readText', () => {
 
   it('withholds the last piece of a value that was changed', async () => {
     const value = 'x'.repeat(1_000_000)
-    const ref = await keptElsewhere(value)
+    const ref = await externalize(value)
     await writeFile(fileOf(ref), `"${'x'.repeat(999_999)}y"`)
     let read = ''
     const reading = async (): Promise<void> => {
-      for await (const piece of values.readText(ref, 'the argument', forever)) read += piece
+      for await (const piece of values.readText(ref, 'the argument', neverAborted)) read += piece
     }
     await expect(reading()).rejects.toMatchObject({
       code: 'VALUE_CORRUPT',
@@ -166,12 +166,14 @@ describe('readText', () => {
 
 describe('excerpt', () => {
   it.each<[string, JsonValue]>([
-    ['in place', 'abcdefghijklmnopqrstuvwxyz'],
-    ['kept elsewhere', Array.from({ length: 200_000 }, (_, id) => id)],
-  ])('of a value %s is its head, its tail, and how much is missing', async (_what, value) => {
+    ['an inline value', 'abcdefghijklmnopqrstuvwxyz'],
+    ['an external value', Array.from({ length: 200_000 }, (_, id) => id)],
+  ])('truncates the JSON of %s in the middle', async (_what, value) => {
     const json = JSON.stringify(value)
-    const excerpt = await values.excerpt(await values.hold(value, forever), 11, 'the test', forever)
+    const excerpt = await values.excerpt(await values.externalize(value, neverAborted), 11, 'the test', neverAborted)
     expect(excerpt).toBe(`${json.slice(0, 6)}\n[... ${json.length - 11} characters cut ...]\n${json.slice(-5)}`)
-    expect(await values.excerpt(await values.hold(value, forever), json.length, 'the test', forever)).toBe(json)
+    expect(
+      await values.excerpt(await values.externalize(value, neverAborted), json.length, 'the test', neverAborted),
+    ).toBe(json)
   })
 })

@@ -1,197 +1,219 @@
+/*
+ * Values: JSON values of any size for histories that must stay small.
+ *
+ * Owns externalizing, loading, the cache of small values, and the retries of an unavailable store.
+ *
+ * Boundary: class `Values` knows no Temporal (payload-storage.ts is the adapter). Stores (store.ts) know neither JSON
+ * nor previews. Which values are still needed is decided by garbage/, from roots that the caller provides.
+ *
+ * Invariants:
+ * 1. An external value is stored completely before its reference exists.
+ * 2. A value that has the form of a reference is always externalized, so nobody outside can forge a reference.
+ * 3. A loaded value is verified: its bytes match the key of its reference.
+ * 4. Memory is bounded: the JSON text of a large value is never in memory as a whole.
+ */
+
 import { parseChunked } from '@discoveryjs/json-ext'
-import { CellOutput } from '../common/cell-output.js'
+import { HeadTailBuffer } from '../common/head-tail-buffer.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import { utf8Length } from '../common/text.js'
-import { type Held, heldElsewhere, isHeldElsewhere, previewCharacters, refOf, type ValueRef } from '../common/values.js'
-import { cutText, jsonPieces } from './json-pieces.js'
-import { neededError } from './needed.js'
-import { withPatience } from './patience.js'
-import { RecentValues } from './recent.js'
+import {
+  type Externalizable,
+  externalValue,
+  isExternal,
+  previewCharacters,
+  refOf,
+  type ValueRef,
+} from '../common/external-value.js'
+import { decodeUtf8, splitText, stringifyInPieces } from './text-pieces.js'
+import { toLoadError } from './load-error.js'
+import { retryWhileUnavailable } from './retry.js'
+import { ValueCache } from './value-cache.js'
 import type { ValueStore } from './store.js'
-import { textOf } from './text-of.js'
 
 export interface ValuesOptions {
-  /** Closed with these. */
+  /** Closed by {@link Values.close}. */
   readonly store: ValueStore
-  /** The biggest JSON, in bytes, that travels in place. Default 4,096. */
+  /** Maximum bytes of inline JSON. Default 4,096. */
   readonly inlineBytes?: number
-  /** How long a store that is full or does not answer is tried again, in milliseconds. Default 2 minutes. */
-  readonly patienceMs?: number
-  /** Bytes of small values, used lately, that are kept in memory. Default 32 MiB. */
-  readonly recentBytes?: number
+  /** Milliseconds to retry while the store is full or unavailable. Default 2 minutes. */
+  readonly retryForMs?: number
+  /** Capacity of the cache of small values, in bytes. Default 32 MiB. */
+  readonly cacheBytes?: number
 }
 
-/** JSON values as they travel through a history: small ones in place, others by reference to a store. */
+/** JSON values for histories: small values inline, others by reference to a value store. */
 export class Values {
-  readonly store: ValueStore
+  readonly valueStore: ValueStore
   readonly #inlineBytes: number
-  readonly #patienceMs: number
-  readonly #recent: RecentValues
+  readonly #retryForMs: number
+  readonly #cache: ValueCache
 
   constructor(options: ValuesOptions) {
-    const { store, inlineBytes = 4_096, patienceMs = 120_000, recentBytes = 32 * 1024 * 1024 } = options
-    this.store = store
+    const { store, inlineBytes = 4_096, retryForMs = 120_000, cacheBytes = 32 * 1024 * 1024 } = options
+    this.valueStore = store
     this.#inlineBytes = inlineBytes
-    this.#patienceMs = patienceMs
-    this.#recent = new RecentValues(recentBytes)
+    this.#retryForMs = retryForMs
+    this.#cache = new ValueCache(cacheBytes)
   }
 
   /**
-   * The value as it may enter a history. One that looks like a reference itself is always kept elsewhere, so that nothing from
-   * outside can make one up. A store that is gone for a while is waited for: what made the value need not run again.
+   * The value for a history: inline, or stored and replaced by its reference. Retries an unavailable store, so that the
+   * tool or model call that returned the value is not repeated.
    *
-   * @param value plain JSON; members that are undefined are left out
-   * @throws PtcError VALUE_STORE_UNAVAILABLE or VALUE_STORE_FULL when patience is over, VALUE_STORE_REFUSED; the signal's reason
+   * @param value plain JSON; undefined members are left out
+   * @throws PtcError VALUE_STORE_UNAVAILABLE or VALUE_STORE_FULL after the retries, VALUE_STORE_REFUSED; the signal's
+   * reason
    */
-  async hold<Value extends JsonValue>(value: Value, signal: AbortSignal): Promise<Held<Value>> {
-    const json = beginJson(value, this.#inlineBytes)
-    if (json.isWhole && !isHeldElsewhere(value)) return value
-    return heldElsewhere(await this.#put(value, json, signal))
+  async externalize<Value extends JsonValue>(value: Value, signal: AbortSignal): Promise<Externalizable<Value>> {
+    const json = stringifyUpTo(value, this.#inlineBytes)
+    if (json.isComplete && !isExternal(value)) return value
+    return externalValue(await this.#putValue(value, json, signal))
   }
 
-  /** Bytes of JSON that {@link hold} would put into a history, or a few more. Stores nothing. */
-  heldBytes(value: JsonValue): number {
-    const { start, isWhole } = beginJson(value, this.#inlineBytes)
-    if (isWhole && !isHeldElsewhere(value)) return utf8Length(start)
-    const [preview = ''] = cutText(start, previewCharacters)
+  /** Upper estimate of the bytes of JSON that {@link externalize} would return. Stores nothing. */
+  inlineSize(value: JsonValue): number {
+    const { start, isComplete } = stringifyUpTo(value, this.#inlineBytes)
+    if (isComplete && !isExternal(value)) return utf8Length(start)
+    const [preview = ''] = splitText(start, previewCharacters)
     const ref = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER, preview }
-    return utf8Length(JSON.stringify(heldElsewhere(ref)))
+    return utf8Length(JSON.stringify(externalValue(ref)))
   }
 
   /**
-   * Keeps a value, however small, and gives its reference.
+   * Stores a value of any size, and returns its reference.
    *
-   * @throws PtcError as {@link hold}
+   * @throws PtcError as {@link externalize}
    */
-  async keep(value: JsonValue, signal: AbortSignal): Promise<ValueRef> {
-    return this.#put(value, beginJson(value, previewCharacters), signal)
+  async store(value: JsonValue, signal: AbortSignal): Promise<ValueRef> {
+    return this.#putValue(value, stringifyUpTo(value, previewCharacters), signal)
   }
 
   /**
-   * Keeps a value that is JSON text already. Tried once: who has it can do without.
+   * Stores JSON text. Not retried: the caller can do without the value.
    *
-   * @param pieces together the text
-   * @throws PtcError as {@link hold}
+   * @param pieces the pieces of the text
+   * @throws PtcError as {@link externalize}
    */
-  async keepText(pieces: readonly string[], signal: AbortSignal): Promise<ValueRef> {
-    return { ...(await this.store.put(utf8([pieces]), signal)), preview: '' }
+  async storeText(pieces: readonly string[], signal: AbortSignal): Promise<ValueRef> {
+    return { ...(await this.valueStore.put(encodeUtf8([pieces]), signal)), preview: '' }
   }
 
   /**
-   * The value itself, fetched if it is kept elsewhere.
+   * The value itself; an external value is read from the store.
    *
-   * @param neededBy for errors: what can't go on without it, such as "the result of get_expenses (call 3 of cell 2)"
-   * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, VALUE_STORE_UNAVAILABLE when patience is over, VALUE_STORE_REFUSED
+   * @param neededBy what the value is, for error messages: "the result of get_expenses (call 3 of cell 2)"
+   * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, VALUE_STORE_UNAVAILABLE after the retries, VALUE_STORE_REFUSED
    */
-  async load(held: JsonValue, neededBy: string, signal: AbortSignal): Promise<JsonValue> {
-    const ref = refOf(held)
-    if (ref === undefined) return held
-    return this.#patiently(ref, neededBy, signal, () => parse(this.#bytesOf(ref, signal)))
+  async load(value: JsonValue, neededBy: string, signal: AbortSignal): Promise<JsonValue> {
+    const ref = refOf(value)
+    if (ref === undefined) return value
+    return this.#withRetries(ref, neededBy, signal, () => parseJson(this.#readBytes(ref, signal)))
   }
 
   /**
-   * The JSON text of a value kept elsewhere, in pieces of up to about 256K characters that never cut a character in two. Not
-   * waited for: what has been passed on can't be taken back.
+   * The JSON text of an external value, in pieces of up to about 256K characters that never split a character. Not
+   * retried, because pieces are passed on before the last one is read.
    *
    * @throws PtcError as {@link load}
    */
   async *readText(ref: ValueRef, neededBy: string, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     try {
-      yield* textOf(this.#bytesOf(ref, signal))
+      yield* decodeUtf8(this.#readBytes(ref, signal))
     } catch (thrown) {
-      throw neededError(thrown, neededBy, ref)
+      throw toLoadError(thrown, neededBy, ref)
     }
   }
 
   /**
-   * The JSON text of a value; of a longer one its head and tail, and how much is missing. In constant memory.
+   * The JSON text of a value, truncated in the middle. Uses constant memory.
    *
    * @param limit characters of head and tail together
    * @throws PtcError as {@link load}
    */
-  async excerpt(held: JsonValue, limit: number, neededBy: string, signal: AbortSignal): Promise<string> {
-    const ref = refOf(held)
+  async excerpt(value: JsonValue, limit: number, neededBy: string, signal: AbortSignal): Promise<string> {
+    const ref = refOf(value)
     if (ref === undefined) {
-      const excerpt = new CellOutput(limit)
-      for (const piece of jsonPieces(held)) excerpt.add(piece)
+      const excerpt = new HeadTailBuffer(limit)
+      for (const piece of stringifyInPieces(value)) excerpt.add(piece)
       return excerpt.text
     }
-    return this.#patiently(ref, neededBy, signal, async () => {
-      const excerpt = new CellOutput(limit)
-      for await (const piece of textOf(this.#bytesOf(ref, signal))) excerpt.add(piece)
+    return this.#withRetries(ref, neededBy, signal, async () => {
+      const excerpt = new HeadTailBuffer(limit)
+      for await (const piece of decodeUtf8(this.#readBytes(ref, signal))) excerpt.add(piece)
       return excerpt.text
     })
   }
 
   /** Idempotent. */
   close(): Promise<void> {
-    return this.store.close()
+    return this.valueStore.close()
   }
 
-  async #put(value: JsonValue, { start, rest }: BegunJson, signal: AbortSignal): Promise<ValueRef> {
+  async #putValue(value: JsonValue, { start, rest }: PartialJson, signal: AbortSignal): Promise<ValueRef> {
     let attempts = 0
-    const stored = await withPatience(this.#patienceMs, signal, () =>
-      this.store.put(utf8(attempts++ === 0 ? [[start], rest] : [jsonPieces(value)]), signal),
+    const stored = await retryWhileUnavailable(this.#retryForMs, signal, () =>
+      this.valueStore.put(encodeUtf8(attempts++ === 0 ? [[start], rest] : [stringifyInPieces(value)]), signal),
     )
-    const [preview = ''] = cutText(start, previewCharacters)
+    const [preview = ''] = splitText(start, previewCharacters)
     return { ...stored, preview }
   }
 
-  async #patiently<Result>(
+  async #withRetries<Result>(
     ref: ValueRef,
     neededBy: string,
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await withPatience(this.#patienceMs, signal, work)
+      return await retryWhileUnavailable(this.#retryForMs, signal, work)
     } catch (thrown) {
-      throw neededError(thrown, neededBy, ref)
+      throw toLoadError(thrown, neededBy, ref)
     }
   }
 
-  async *#bytesOf(ref: ValueRef, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
-    const recent = this.#recent.get(ref.sha256)
-    if (recent !== undefined) return yield recent
-    const pieces: Uint8Array[] | undefined = this.#recent.fits(ref.bytes) ? [] : undefined
-    for await (const piece of this.store.read(ref, signal)) {
+  async *#readBytes(ref: ValueRef, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    const cached = this.#cache.get(ref.sha256)
+    if (cached !== undefined) return yield cached
+    const pieces: Uint8Array[] | undefined = this.#cache.fits(ref.bytes) ? [] : undefined
+    for await (const piece of this.valueStore.read(ref, signal)) {
       pieces?.push(piece)
       yield piece
     }
-    if (pieces !== undefined) this.#recent.add(ref.sha256, Buffer.concat(pieces))
+    if (pieces !== undefined) this.#cache.add(ref.sha256, Buffer.concat(pieces))
   }
 }
 
-/** JSON of which the first pieces are made, so that none is made twice to learn how long it is. */
-interface BegunJson {
+/** JSON text whose first pieces were serialized to compare its length with a limit. `rest` continues it. */
+interface PartialJson {
   readonly start: string
   readonly rest: Iterable<string>
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
-/** Makes JSON until it is complete, or over so many bytes. */
-function beginJson(value: JsonValue, bytes: number): BegunJson {
-  const rest = jsonPieces(value)
+/** Serializes JSON until it is complete or longer than the limit. */
+function stringifyUpTo(value: JsonValue, limitBytes: number): PartialJson {
+  const rest = stringifyInPieces(value)
   let start = ''
-  while (Buffer.byteLength(start) <= bytes) {
+  while (Buffer.byteLength(start) <= limitBytes) {
     const { value: piece, done } = rest.next()
-    if (done === true) return { start, rest, isWhole: true }
+    if (done === true) return { start, rest, isComplete: true }
     start += piece
   }
-  return { start, rest, isWhole: false }
+  return { start, rest, isComplete: false }
 }
 
-function* utf8(texts: readonly Iterable<string>[]): Generator<Uint8Array, void, undefined> {
+function* encodeUtf8(texts: readonly Iterable<string>[]): Generator<Uint8Array, void, undefined> {
   for (const text of texts) for (const piece of text) yield Buffer.from(piece)
 }
 
-/** Parses while it reads, so the text is never whole. */
-async function parse(bytes: AsyncIterable<Uint8Array>): Promise<JsonValue> {
+/** Parses while reading, so that the text is never in memory as a whole. */
+async function parseJson(bytes: AsyncIterable<Uint8Array>): Promise<JsonValue> {
   try {
     return (await parseChunked(bytes)) as JsonValue
   } catch (thrown) {
-    // Seen before the digest is: what was put was JSON.
+    // The parser may fail before the digest is checked. The stored text was JSON.
     if (thrown instanceof SyntaxError)
       throw new PtcError('VALUE_CORRUPT', `it is no JSON: ${thrown.message}`, { cause: thrown })
     throw thrown

@@ -4,12 +4,12 @@ import { PtcError } from '../common/errors.js'
 const pattern = /^[A-Za-z0-9._-]{1,100}$/
 
 /**
- * Who this sandbox host is: `PTC_HOST_ID`, else the machine's name. Workers with the same identity share one Docker daemon,
- * so that one of them takes over the sessions of another that died.
+ * Identity of this sandbox host: `PTC_HOST_ID`, else the machine's name. Workers with the same identity share one
+ * Docker daemon, so that one of them takes over the sessions of another that died.
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function hostIdentity(environment: NodeJS.ProcessEnv = process.env): string {
+export function defaultHostId(environment: NodeJS.ProcessEnv = process.env): string {
   const id =
     environment['PTC_HOST_ID'] ??
     hostname()

@@ -1,6 +1,17 @@
+/*
+ * Worker: one worker process and its configuration.
+ *
+ * Owns the Temporal workers of each role, the sandbox backends, the reaper and the event-loop watchdog of a process,
+ * and loading and checking `ptc.config.ts`. Boundary: imports neither the client nor the CLI. A server is given as a
+ * `ConnectConfig`; nothing here finds or starts one.
+ *
+ * Invariants:
+ * 1. What a worker opened is closed in reverse order, also when its start fails.
+ * 2. When one Temporal worker of the process fails, all of them end.
+ * 3. Only sandboxes that carry the owner label of this namespace, and expired ones, are removed.
+ * 4. A configuration file of another user never runs unless the user names it.
+ */
 export { loadConfig } from './config/load-config.js'
 export type { ResolvedConfig } from './config/parse-config.js'
-export { findRunningDevServer, resolveTemporal, startDevServer, type TemporalServer } from './dev-server/index.js'
-export { hostIdentity } from './host-id.js'
 export { installRuntime, type LogLevel } from './runtime.js'
-export { type RunningWorker, startWorker, type WorkerOptions } from './start-worker.js'
+export { type RunningWorker, startWorker, type StartWorkerOptions } from './start-worker.js'

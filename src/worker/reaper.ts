@@ -1,25 +1,25 @@
 import { messageOf } from '../common/errors.js'
-import type { SandboxId } from '../sandbox/backend.js'
-import { type DockerBackend, isSame, type ListedSandbox } from '../sandbox/docker/index.js'
-import type { SessionHost } from '../sandbox/session-host.js'
+import { isSameSandbox, type SandboxId } from '../sandbox/backend.js'
+import type { DockerBackend, ListedSandbox } from '../sandbox/docker/index.js'
+import type { SessionHost } from '../sandbox/session/session-host.js'
 
 const intervalMs = 60_000
 
-/** Clocks jump, and those of two hosts differ: what ended less than this ago may not have ended at all. */
-const clockErrorMs = 3_600_000
+/** Tolerance for clocks that jump or differ between hosts: a sandbox counts as expired this long after its expiry. */
+const clockSkewMs = 3_600_000
 
 export interface ReaperOptions {
   readonly docker: DockerBackend
   readonly host: SessionHost
-  /** Label of the sandboxes that are ours to judge. */
+  /** Owner label of the sandboxes of this namespace. */
   readonly owner: string
   readonly isRunning: (workflowId: string) => Promise<boolean>
   readonly onProgress: (line: string) => void
 }
 
 /**
- * The last net, now and every minute: removes our sandboxes whose workflow is over (terminated, or its host was away when it
- * ended), and anybody's whose time is over.
+ * Runs at once and every minute. Removes sandboxes of this namespace whose workflow has ended (it was terminated, or
+ * its host was unreachable), and expired sandboxes of any owner.
  */
 export function startReaper(options: ReaperOptions): { close(): Promise<void> } {
   let round = reap(options)
@@ -34,20 +34,21 @@ export function startReaper(options: ReaperOptions): { close(): Promise<void> } 
   }
 }
 
-/** One round; never throws. */
+/** Removes abandoned and expired sandboxes once. Never throws. */
 export async function reap({ docker, host, owner, isRunning, onProgress }: ReaperOptions): Promise<void> {
   try {
     const abandoned: ListedSandbox[] = []
-    const inUse: ListedSandbox[] = []
+    const active: ListedSandbox[] = []
     for (const sandbox of await docker.listSandboxes(owner)) {
       const { workflowId } = sandbox
-      if (await isRunning(workflowId)) inUse.push(sandbox)
+      if (await isRunning(workflowId)) active.push(sandbox)
       else abandoned.push(sandbox)
     }
     for (const { id } of abandoned) await docker.remove(id)
-    // Of a run that goes on, only what was rebuilt since can be forgotten; no clock says so of the rest.
-    const isWanted = (id: SandboxId): boolean => host.holds(id) || inUse.some((found) => isLatest(found, inUse, id))
-    const expired = await docker.removeExpired({ now: new Date(Date.now()), clockErrorMs, keep: isWanted })
+    // The newest sandbox of a running workflow's session is in use, even after its expiry.
+    const isInUse = (id: SandboxId): boolean =>
+      host.hasSession(id) || active.some((found) => isNewestSandbox(found, active, id))
+    const expired = await docker.removeExpired({ now: new Date(Date.now()), clockSkewMs, isInUse })
     const count = abandoned.length + expired.length
     if (count > 0) onProgress(`removed ${count} sandboxes that nobody used any more`)
   } catch (thrown) {
@@ -55,8 +56,8 @@ export async function reap({ docker, host, owner, isRunning, onProgress }: Reape
   }
 }
 
-/** Is this sandbox the one of this id, to be had back, and the last one of its session here? */
-function isLatest({ id, running, parked }: ListedSandbox, all: readonly ListedSandbox[], wanted: SandboxId): boolean {
-  if (!isSame(id, wanted) || !(running || parked)) return false
+/** True if this sandbox has the id, can be attached to, and has the latest epoch of its session here. */
+function isNewestSandbox({ id, state }: ListedSandbox, all: readonly ListedSandbox[], candidate: SandboxId): boolean {
+  if (!isSameSandbox(id, candidate) || !(state === 'running' || state === 'parked')) return false
   return all.every((other) => other.id.session !== id.session || other.id.epoch <= id.epoch)
 }

@@ -1,38 +1,38 @@
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
-import { queryRefused } from '../common/queries.js'
+import { queryRefusedMessage } from '../common/names.js'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
-/** Warnings of what is as it should be: only for who asks for everything. */
-const expected = [
-  // Of every worker whose role is not `workflow`.
+/** Warnings about normal operation. They are logged at DEBUG only. */
+const expectedWarnings = [
+  // From every worker without role `workflow`.
   'No workflows registered, not polling for workflow tasks',
-  // Of every call that a cancelled run leaves behind.
+  // From every call that still runs when its workflow was cancelled.
   'Activity not found on completion',
 ]
 
 /**
- * Sets up Temporal's native side, once a process and before any connection. Signals are the command line's business: the
- * SDK's own handling would end workers that we have yet to let go of sessions for.
+ * Installs Temporal's runtime, once per process and before any connection. The CLI handles signals: the SDK's own
+ * handlers would end workers before their sessions are closed.
  */
 export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void): void {
-  const writeUnexpected = (entry: LogEntry): void => {
-    if (level === 'DEBUG' || !isExpected(entry)) write(entry)
+  const writeFiltered = (entry: LogEntry): void => {
+    if (level === 'DEBUG' || !isExpectedWarning(entry)) write(entry)
   }
   Runtime.install({
     shutdownSignals: [],
-    logger: new DefaultLogger(level, writeUnexpected),
-    // The native side would print to the console otherwise, in the middle of whatever is shown there.
+    logger: new DefaultLogger(level, writeFiltered),
+    // Otherwise core prints to the console, in the middle of other output.
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} } },
   })
 }
 
-/** Does it only say what is as it should be? */
-export function isExpected(entry: Pick<LogEntry, 'message' | 'meta'>): boolean {
-  return expected.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
+/** True for a warning about normal operation. */
+export function isExpectedWarning(entry: Pick<LogEntry, 'message' | 'meta'>): boolean {
+  return expectedWarnings.some((message) => entry.message.startsWith(message)) || isRefusedQuery(entry)
 }
 
-/** The SDK takes a refused query for a failure of the worker. Whoever sent the query is told. */
+/** The SDK logs a rejected query as a failure of the worker. The sender of the query gets the error. */
 function isRefusedQuery({ message, meta }: Pick<LogEntry, 'message' | 'meta'>): boolean {
-  return [message, ...Object.values(meta ?? {})].some((part) => String(part).includes(queryRefused))
+  return [message, ...Object.values(meta ?? {})].some((part) => String(part).includes(queryRefusedMessage))
 }

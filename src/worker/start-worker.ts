@@ -1,130 +1,131 @@
 import { NativeConnection, type Worker } from '@temporalio/worker'
+import { DisposableStack } from '../common/disposable-stack.js'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { createAnthropicProvider } from '../models/anthropic/provider.js'
-import { SessionHost } from '../sandbox/session-host.js'
+import { SessionHost } from '../sandbox/session/session-host.js'
 import { payloadStorage } from '../values/payload-storage.js'
 import type { ResolvedConfig } from './config/parse-config.js'
-import type { TemporalServer } from './dev-server/index.js'
-import { hostIdentity } from './host-id.js'
-import { isRunning, sandboxOwner } from './ownership.js'
+import type { ConnectConfig } from './connect-config.js'
+import { defaultHostId } from './host-id.js'
+import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
 import { startReaper } from './reaper.js'
-import { prepareSandboxes, type Sandboxes } from './sandboxes.js'
-import { StallWatch } from './stall/stall-watch.js'
-import { createValues } from './values.js'
-import { createWorkers } from './worker-group.js'
+import { createBackends } from './create-backends.js'
+import { EventLoopWatchdog } from './watchdog/event-loop-watchdog.js'
+import { createValues } from './create-values.js'
+import { createTemporalWorkers } from './temporal-workers.js'
 
-export interface WorkerOptions {
+export interface StartWorkerOptions {
   readonly config: ResolvedConfig
-  readonly server: Pick<TemporalServer, 'address' | 'namespace' | 'connectionOptions'>
+  readonly server: ConnectConfig
   /** Default: every role. */
   readonly roles?: readonly Role[]
-  /** Default: {@link hostIdentity}. */
+  /** Default: {@link defaultHostId}. */
   readonly hostId?: string
-  /** Containers kept started, when the configuration does not say (`sandbox.docker.warm`). Default 0. */
+  /** Size of the pool of idle containers when the configuration sets none (`sandbox.docker.warm`). Default 0. */
   readonly warm?: number
   /**
-   * Where it is said that a tool blocks the event loop, at that moment, when nothing else can be logged: the path of a
-   * file, or nowhere. Default: stderr.
+   * Where the watchdog thread reports a blocked event loop while it is blocked: the path of a file, or `false` for
+   * nowhere. Default: stderr.
    */
   readonly stallLog?: string | false | undefined
-  /** Lines for a person about what takes time. */
+  /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
 
-/** One member of a fleet. */
+/** A worker process that polls its task queues. */
 export interface RunningWorker {
-  /** What the user should know of the sandbox; undefined without role `sandbox`. */
+  /** The chosen sandbox backend, for the user; undefined without role `sandbox`. */
   readonly sandboxNotice: string | undefined
-  /** Settles when the worker has ended; rejects when it ended by a failure. */
+  /** Resolves when the worker has ended; rejects when it failed. */
   readonly ended: Promise<void>
-  /** Stops taking work, lets go of sessions, ends. Idempotent. */
+  /** Stops polling, closes sessions, ends. Idempotent. */
   shutdown(): Promise<void>
 }
 
 /**
- * Starts a worker: everything is wired together here.
+ * Creates the Temporal workers of one process and everything they need, and starts them.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
  */
-export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { config, server, roles = allRoles, hostId = hostIdentity(), warm = 0, stallLog, onProgress } = options
+export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
+  const { config, server, roles = allRoles, hostId = defaultHostId(), stallLog } = options
   const { namespace } = server
-  const connection = await connect(server)
-  const provider = createAnthropicProvider({
-    idleTimeoutMs: config.idleTimeoutMs,
-    timeoutMs: config.plan.timings.modelMs,
-  })
-  const values = await createValues(config)
-  let sandboxes: Sandboxes | undefined
-  let host: SessionHost | undefined
-  let owner = namespace
-  let workers: Worker[] = []
-  let stallWatch: StallWatch | undefined
+  const { registry } = config
+  const stack = new DisposableStack()
   try {
-    if (roles.includes('sandbox')) {
-      owner = await sandboxOwner(connection, namespace)
-      sandboxes = await prepareSandboxes(config, { owner, warm, onProgress })
-      host = new SessionHost({ namespace: owner, backends: sandboxes.backends, tools: config.registry.signatures() })
+    const connection = await connect(server)
+    stack.defer(() => connection.close())
+    const values = await createValues(config)
+    stack.defer(() => values.close())
+    const provider = createAnthropicProvider({
+      idleTimeoutMs: config.idleTimeoutMs,
+      timeoutMs: config.runConfig.timeouts.modelMs,
+    })
+    stack.defer(() => provider.close())
+    const sandboxes = roles.includes('sandbox') ? await openSandboxes(options, connection) : undefined
+    if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
+    const hasTools = roles.includes('tools') && registry.names.length > 0
+    const dataConverter = { externalStorage: payloadStorage(values.valueStore) }
+    const watchdog = hasTools
+      ? new EventLoopWatchdog({ server, connection, dataConverter, registry, log: stallLog })
+      : undefined
+    if (watchdog) stack.defer(() => watchdog.close())
+    const host = sandboxes?.host
+    const temporal = { connection, namespace, config, roles, hostId, provider, host, values, watchdog }
+    const workers = await createTemporalWorkers(temporal)
+    const reaper = sandboxes?.startReaper()
+    if (reaper) stack.defer(() => reaper.close())
+    const ended = runUntilFirstFailure(workers).finally(() => stack[Symbol.asyncDispose]())
+    // Marks the rejection as handled; `ended` still rejects.
+    ended.catch(() => undefined)
+    return {
+      sandboxNotice: sandboxes?.notice,
+      ended,
+      async shutdown() {
+        shutdownAll(workers)
+        await ended.catch(() => undefined)
+      },
     }
-    const { registry } = config
-    if (roles.includes('tools') && registry.names.length > 0) {
-      const dataConverter = { externalStorage: payloadStorage(values.store) }
-      stallWatch = new StallWatch({ server, connection, dataConverter, registry, log: stallLog })
-    }
-    workers = await createWorkers({ connection, namespace, config, roles, hostId, provider, host, values, stallWatch })
   } catch (thrown) {
-    await stallWatch?.close()
-    await host?.shutdown()
-    await provider.close()
-    await values.close()
-    await connection.close()
+    await stack[Symbol.asyncDispose]()
     throw thrown
-  }
-  const docker = sandboxes?.docker
-  const running = (workflowId: string): Promise<boolean> => isRunning(connection, namespace, workflowId)
-  const reaper = docker && host && startReaper({ docker, host, owner, isRunning: running, onProgress })
-  const runThenClose = async (): Promise<void> => {
-    try {
-      await runAll(workers)
-    } finally {
-      await stallWatch?.close()
-      await reaper?.close()
-      await host?.shutdown()
-      await provider.close()
-      await values.close()
-      await connection.close()
-    }
-  }
-  const ended = runThenClose()
-  // Whoever asks later still gets the failure; nobody asking is no crash.
-  ended.catch(() => undefined)
-  return {
-    sandboxNotice: sandboxes?.notice,
-    ended,
-    async shutdown() {
-      stopAll(workers)
-      await ended.catch(() => undefined)
-    },
   }
 }
 
-/** Runs the workers as one: when one fails, all end. */
-async function runAll(workers: readonly Worker[]): Promise<void> {
+interface Sandboxes {
+  readonly host: SessionHost
+  readonly notice: string
+  /** Undefined without Docker: only its sandboxes outlive a worker. */
+  startReaper(): { close(): Promise<void> } | undefined
+}
+
+async function openSandboxes(options: StartWorkerOptions, connection: NativeConnection): Promise<Sandboxes> {
+  const { config, server, warm = 0, onProgress } = options
+  const owner = await sandboxOwner(connection, server.namespace)
+  const { backends, docker, notice } = await createBackends(config, { owner, warm, onProgress })
+  const host = new SessionHost({ namespace: owner, backends, tools: config.registry.signatures() })
+  const isRunning = (workflowId: string): Promise<boolean> =>
+    isWorkflowRunning(connection, server.namespace, workflowId)
+  return { host, notice, startReaper: () => docker && startReaper({ docker, host, owner, isRunning, onProgress }) }
+}
+
+/** Runs all workers. When one fails, all are shut down. */
+async function runUntilFirstFailure(workers: readonly Worker[]): Promise<void> {
   const runs = workers.map((worker) => worker.run())
   try {
     await Promise.race([Promise.all(runs), ...runs.map((run) => run.then(() => new Promise<never>(() => undefined)))])
   } finally {
-    stopAll(workers)
+    shutdownAll(workers)
     await Promise.allSettled(runs)
   }
 }
 
-function stopAll(workers: readonly Worker[]): void {
+function shutdownAll(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
 }
 
-async function connect({ address, connectionOptions }: WorkerOptions['server']): Promise<NativeConnection> {
+async function connect({ address, connectionOptions }: StartWorkerOptions['server']): Promise<NativeConnection> {
   try {
     return await NativeConnection.connect(connectionOptions)
   } catch (cause) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { giveAway } from '../../test/support/foreign.js'
+import { makeForeignOwned } from '../../test/support/faults/file-owner.js'
 import { requireTrusted } from './trusted-path.js'
 
 async function ownFile(): Promise<string> {
@@ -13,17 +13,17 @@ async function ownFile(): Promise<string> {
   return path
 }
 
-test('what belongs to this user or to root is trusted', async () => {
+test('trusts files of this user and of root', async () => {
   expect(() => requireTrusted('/', '/', 'hint')).not.toThrow()
   const path = await ownFile()
   expect(() => requireTrusted(path, path, 'hint')).not.toThrow()
 })
 
-test('what belongs to another user is not, nor is a link to it', async () => {
+test('rejects a file of another user and a link to it', async () => {
   const path = await ownFile()
   const link = `${path}-link`
   await symlink(path, link)
-  giveAway(path)
+  makeForeignOwned(path)
   for (const each of [path, link]) {
     expect(() => requireTrusted(each, 'file', 'Move it.')).toThrow(
       expect.objectContaining({
@@ -35,9 +35,9 @@ test('what belongs to another user is not, nor is a link to it', async () => {
   }
 })
 
-test.runIf(process.geteuid?.() === 0)('under sudo, what belongs to the user who called it is trusted', async () => {
+test.runIf(process.geteuid?.() === 0)('under sudo, trusts files of the user who called it', async () => {
   const path = await ownFile()
-  giveAway(path)
+  makeForeignOwned(path)
   vi.stubEnv('SUDO_UID', '65534')
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(() => requireTrusted(path, path, 'hint')).not.toThrow()

@@ -2,21 +2,23 @@ import { lstatSync, statSync } from 'node:fs'
 import { PtcError } from '../common/errors.js'
 
 /**
- * Refuses a file or folder of another user, as git does (`safe.directory`): in a folder that others may write to, such as a temporary
- * one, they could leave code or an address for us.
+ * Rejects a file or folder of another user, as git does (`safe.directory`). In a folder that others may write to, such
+ * as a temporary one, another user could plant code or a server address.
  *
- * @param shown the path as the user knows it
+ * @param displayPath the path for messages
  * @throws PtcError CONFIG_INVALID
  */
-export function requireTrusted(path: string, shown: string, hint: string): void {
-  // The owner of a link chooses what it leads to.
+export function requireTrusted(path: string, displayPath: string, hint: string): void {
+  // Checks the link too: its owner chooses the target.
   for (const { uid } of [lstatSync(path), statSync(path)]) {
     if (isTrusted(uid)) continue
-    throw new PtcError('CONFIG_INVALID', `${shown} belongs to another user (uid ${uid}) and is not used`, { hint })
+    throw new PtcError('CONFIG_INVALID', `${displayPath} belongs to another user (uid ${uid}) and is not used`, {
+      hint,
+    })
   }
 }
 
-/** Trusted are this user, root, who may do everything anyway, and the user who has become root by sudo. Windows has no such ids. */
+/** Trusted: this user, root, and the user who became root by sudo. Windows has no user ids. */
 function isTrusted(uid: number): boolean {
   const own = process.geteuid?.()
   if (own === undefined || uid === own || uid === 0) return true

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { PtcError } from '../common/errors.js'
 
-/** Made by the build, and as far from `src/worker` as from `dist/worker`: a worker run from its sources takes it too. */
+/** Written by the build. The same relative path works from `src/worker` and from `dist/worker`. */
 const file = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url))
 
 /**
- * The prebuilt workflow code.
+ * Path of the prebuilt workflow code.
  *
  * @throws PtcError INTERNAL when this installation was never built
  */

@@ -1,3 +1,3 @@
 export { agent } from './agent.js'
 export { program } from './program.js'
-export { session } from './session-owner.js'
+export { session } from './named-session/workflow.js'

@@ -1,42 +1,42 @@
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
-import { answerInspect } from './answer-inspect.js'
-import type { CellState } from './cell-state.js'
-import { continueRun } from './continue-run.js'
-import { outcomeOf } from './cell-outcome.js'
-import { FreshHistory } from './fresh-history.js'
-import { describeInMemo, recordOutcome } from './memo.js'
-import { neverHang } from './never-hang.js'
-import { handOver, inNotebook, type NotebookState, openNotebook } from './notebook.js'
-import { resumeCalls, resumeCell, runCell } from './run-cell.js'
+import { registerInspectQuery } from './session/inspect-query.js'
+import type { CellState } from './cell/cell-state.js'
+import { continueAsNew } from './temporal/continue-as-new.js'
+import { toCellOutcome } from './cell/cell-result.js'
+import { ContinueAsNewPolicy } from './temporal/continue-as-new-policy.js'
+import { recordSummary, recordOutcome } from './temporal/memo.js'
+import { failWorkflowOnError } from './temporal/fail-workflow.js'
+import { serializeRuntime, withRuntime, type CodeRuntimeState, createCodeRuntime } from './cell/code-runtime.js'
+import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
 import { type RunState, startRun } from './run.js'
 
 /** What the next run of the chain must know: the cell waits. */
 export interface ProgramState extends RunState {
-  readonly notebook: NotebookState
+  readonly codeRuntime: CodeRuntimeState
   readonly cell: CellState
 }
 
 /** Workflow `program`: one cell with tools and no model. Everything an agent's code can do, it can. */
 export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
-  return neverHang(async () => {
-    describeInMemo(input.source)
+  return failWorkflowOnError(async () => {
+    recordSummary(input.source)
     const run = await startRun(input, state)
-    const { plan, counts, stored } = run
-    const history = new FreshHistory(run)
-    const mayContinue = async (cell: CellState): Promise<void> => {
-      if (!(await history.isDue())) return
+    const { config, counts, stored } = run
+    const history = new ContinueAsNewPolicy(run)
+    const continueAsNewIfDue = async (cell: CellState): Promise<void> => {
+      if (!(await history.shouldContinue())) return
       const { source: _, ...rest } = input
-      const next: ProgramState = { plan, counts, stored, notebook: await handOver(notebook), cell }
-      await continueRun<typeof program>({ ...rest, source: '' }, next)
+      const next: ProgramState = { config, counts, stored, codeRuntime: await serializeRuntime(runtime), cell }
+      await continueAsNew<typeof program>({ ...rest, source: '' }, next)
     }
-    const notebook = openNotebook(run, { hasMoreCells: false, mayContinue, state: state?.notebook })
-    answerInspect(run, notebook)
-    const ended = await inNotebook(notebook, () => {
-      if (!state) return runCell(run, notebook, input.source)
-      resumeCalls(run, notebook, state.notebook.openCalls.waiting)
-      return resumeCell(run, notebook, state.cell)
+    const runtime = createCodeRuntime(run, { hasMoreCells: false, continueAsNewIfDue, state: state?.codeRuntime })
+    registerInspectQuery(run, runtime)
+    const cellRun = await withRuntime(runtime, () => {
+      if (!state) return runCell(run, runtime, input.source)
+      startPendingCalls(run, runtime, state.codeRuntime.pendingCalls.notStarted)
+      return resumeCell(run, runtime, state.cell)
     })
-    const outcome = await outcomeOf(ended, run)
+    const outcome = await toCellOutcome(cellRun, run)
     recordOutcome(outcome.status)
     return { outcome, ...counts }
   })

@@ -1,32 +1,32 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
-import type { RunIdentity } from '../common/call-key.js'
+import type { RunIdentity } from '../common/call-identity.js'
 import type { RunCounts, RunOptions } from '../common/runs.js'
-import { addUsage, noUsage } from '../common/runs.js'
+import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
-import type { RunPlan, ToolPlan } from '../common/plan.js'
-import { planRun } from './engine.js'
-import { Slots } from './slots.js'
+import type { RunConfig, ToolConfig } from '../common/run-config.js'
+import { loadRunConfig } from './temporal/activities.js'
+import { Semaphore } from './temporal/semaphore.js'
 import type { StoredBytes } from './stored-bytes.js'
 
 type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
 
 /** One run: what it was planned with and what it has used so far. */
 export interface Run {
-  readonly plan: RunPlan
+  readonly config: RunConfig
   readonly identity: RunIdentity
-  readonly tools: ReadonlyMap<string, ToolPlan>
+  readonly tools: ReadonlyMap<string, ToolConfig>
   readonly counts: MutableCounts
   /** Tool calls that count towards `callsPerRun`: of a session, those of the current execution. */
   readonly quota: { calls: number }
   /** By cells, calls and the journal. */
   readonly stored: StoredBytes
   /** One for each tool activity that may be under way. */
-  readonly slots: Slots
+  readonly callSlots: Semaphore
 }
 
 /** What the next run of the chain must know of its own beginning. */
 export interface RunState {
-  readonly plan: RunPlan
+  readonly config: RunConfig
   readonly counts: RunCounts
   /** Absent in histories from before it was carried over. */
   readonly stored?: StoredBytes
@@ -34,25 +34,25 @@ export interface RunState {
 
 /** @param state of the same run before it went on in this history */
 export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
-  const plan = state?.plan ?? (await planRun(options))
+  const config = state?.config ?? (await loadRunConfig(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
   return {
-    plan,
+    config,
     identity: { namespace, workflowId, firstExecutionRunId },
-    tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
-    counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: noUsage, costUsd: 0 }) },
+    tools: new Map(config.tools.map((tool) => [tool.name, tool])),
+    counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }) },
     quota: { calls: state?.counts.toolCalls ?? 0 },
     stored: { bytes: state?.stored?.bytes ?? 0 },
-    slots: new Slots(plan.limits.callsInFlight),
+    callSlots: new Semaphore(config.limits.callsInFlight),
   }
 }
 
 /** Nothing more may be put into the value store: no cell and no call begins. */
-export function storeIsUsedUp({ stored, plan }: Run): boolean {
-  return stored.bytes >= plan.limits.storedBytes
+export function isStorageExhausted({ stored, config }: Run): boolean {
+  return stored.bytes >= config.limits.storedBytes
 }
 
-export function countReply(run: Run, { usage, costUsd }: ModelReply): void {
+export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
   const { counts } = run
   counts.usage = addUsage(counts.usage, usage)
   counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd
@@ -62,6 +62,6 @@ export function countReply(run: Run, { usage, costUsd }: ModelReply): void {
 export function showProgress(run: Run, doing: string): void {
   const { turns, cells, toolCalls } = run.counts
   setCurrentDetails(
-    `**${doing}**\n\nturn ${turns} of at most ${run.plan.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.slots.held} under way)`,
+    `**${doing}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
   )
 }

@@ -1,7 +1,7 @@
-import type { AdvanceAnswer } from '../common/steps.js'
+import type { ExecuteStepResult } from '../common/steps.js'
 import { utf8Length } from '../common/text.js'
-import { refOf } from '../common/values.js'
-import type { Append } from './journal.js'
+import { refOf } from '../common/external-value.js'
+import type { AppendToLog } from './session/journal.js'
 
 /** Bytes that a run has put into the value store. They never become fewer, whatever is dropped. */
 export interface StoredBytes {
@@ -18,14 +18,14 @@ export function payloadBytes(payload: unknown): number {
 }
 
 /** Bytes of arguments and output that an answer refers to. */
-export function referredBytes(answer: AdvanceAnswer): number {
+export function externalBytes(answer: ExecuteStepResult): number {
   const calls = answer.type === 'suspended' ? answer.calls.map((call) => call.arguments) : []
   const held = 'output' in answer ? [...calls, answer.output] : calls
   return held.reduce<number>((sum, value) => sum + (refOf(value)?.bytes ?? 0), 0)
 }
 
 /** Counts what is appended to a chain: the steps on their way there, and the chain's new links. */
-export function counted(stored: StoredBytes, append: Append): Append {
+export function countStoredBytes(stored: StoredBytes, append: AppendToLog): AppendToLog {
   return async (to, lists) => {
     stored.bytes += payloadBytes(lists)
     const chains = await append(to, lists)

@@ -5,24 +5,31 @@ import {
   hostilePython,
   largeMessages,
   stringFamilies,
-  unitsThatFit,
-} from '../support/hostile-frames.js'
-import { describeDocker } from '../support/docker.js'
-import { describeGvisor, gvisorRuntime, missingFromDaemon } from '../support/gvisor.js'
+  maxUnitsOf,
+} from '../support/faults/hostile-frames.js'
+import { describeDocker } from '../support/docker/describe-docker.js'
+import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
 import { Random } from '../support/random.js'
-import { storedFiles } from '../support/stored-files.js'
+import { storedFiles } from '../support/environment/stored-files.js'
 import { tool } from '../support/tools.js'
-import type { StackOptions } from '../support/stack.js'
-import { SessionScene } from '../sessions/session-scene.js'
-import { Arena } from './arena.js'
-import { expectUnharmed, InnocentRun, mostStallMs, shortHeartbeats, silenceWatchThread, unharmed } from './beside.js'
-import { takeover } from './hostile-code.js'
-import { readableText } from './readable-text.js'
+import type { TestEnvironmentOptions } from '../support/environment/test-environment.js'
+import { TestSession } from '../support/environment/test-session.js'
+import { AttackEnvironment } from './support/attack-environment.js'
+import {
+  expectUnaffected,
+  BystanderRun,
+  maxStallMs,
+  shortHeartbeats,
+  disableHeartbeatThread,
+  unaffected,
+} from './support/bystander-run.js'
+import { runnerTakeover } from './support/hostile-code.js'
+import { readableText } from './support/readable-text.js'
 
 /** Memory of the worker that an attack may cost for a moment. */
-const flat = 150 * 1024 * 1024
+const maxMemoryGrowthBytes = 150 * 1024 * 1024
 
-const sending = `${takeover}
+const frameSender = `${runnerTakeover}
 def framed(body): return len(body).to_bytes(4, "big") + body
 def frame(args, number, index=1):
     return framed(b'{"type":"suspended","step":%d,"calls":[{"call":%d,"tool":"echo","arguments":{"a":' % (number, index) + args + b'}}],"wake_in":null,"output":""}')
@@ -38,21 +45,21 @@ def ask(args, index):
     print(answer["results"][0]["outcome"]["status"])
 `
 
-const largest = (family: HostileFamily): string => hostilePython(family, unitsThatFit(family))
+const largestValue = (family: HostileFamily): string => hostilePython(family, maxUnitsOf(family))
 
 /** Sends messages of this type that are as large as is read: those of one string that take longest to read. */
 function sendLargest(type: keyof typeof largeMessages, step: string): string {
   const families = stringFamilies.filter(({ name }) =>
     (type === 'snapshot' ? /escapes$/ : /escapes$|combining$/).test(name),
   )
-  return families.map((family) => `send(message("${type}", ${largest(family)}, ${step}))\n`).join('')
+  return families.map((family) => `send(message("${type}", ${largestValue(family)}, ${step}))\n`).join('')
 }
 
-silenceWatchThread()
+disableHeartbeatThread()
 
-function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void {
-  let arena: Arena
-  const innocent = new InnocentRun()
+function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtime'>): void {
+  let attackEnv: AttackEnvironment
+  const innocent = new BystanderRun()
   let called = 0
   const echo = tool('echo', () => {
     called += 1
@@ -60,38 +67,42 @@ function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void
   })
   beforeEach(() => void (called = 0))
   beforeAll(async () => {
-    arena = await Arena.open({ ...options, tools: [...innocent.tools, echo], timings: shortHeartbeats })
+    attackEnv = await AttackEnvironment.start({
+      ...options,
+      tools: [...innocent.tools, echo],
+      timeouts: shortHeartbeats,
+    })
   })
-  afterAll(() => arena.close())
+  afterAll(() => attackEnv.close())
 
   // What a frame costs its reader has nothing to do with the runtime, but gVisor carries the bytes.
   const families = hostileFamilies.filter(
     ({ name }) => options.runtime === undefined || /shape each|deep: objects|like numbers|escapes/.test(name),
   )
-  const attack = (source: string) => arena.attack(sending + source, { cellSeconds: 120 })
+  const attack = (source: string) => attackEnv.attack(frameSender + source, { cellSeconds: 120 })
 
   /** Does this beside a run that must not notice. */
   const beside = async <Given>(work: () => Promise<Given>): Promise<Given> => {
-    const seen = await innocent.beside(arena.stack, work)
-    expectUnharmed(seen)
-    return seen.given
+    const seen = await innocent.runDuring(attackEnv.env, work)
+    expectUnaffected(seen)
+    return seen.workResult
   }
 
   /** The outcome of an attack that nobody else notices. */
   const attackBeside = async (source: string) => {
-    const { outcome, grownBytes } = await beside(() => attack(source))
-    expect(grownBytes).toBeLessThan(flat)
+    const { outcome, memoryGrowthBytes } = await beside(() => attack(source))
+    expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
     return outcome
   }
 
   it('C1 frames of every family, as large as is read and for a step nobody waits for, stall nobody', async () => {
-    const sent = families.map((family) => `send(frame(${largest(family)}, step + 1_000))`)
+    const sent = families.map((family) => `send(frame(${largestValue(family)}, step + 1_000))`)
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
     expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
   })
 
   it('C1 calls with arguments of every family are served or refused, and stall nobody', async () => {
-    const made = families.map((family, place) => `ask(${largest(family)}, ${place + 1})`)
+    const made = families.map((family, place) => `ask(${largestValue(family)}, ${place + 1})`)
     const outcome = await attackBeside(made.join('\n'))
     expect(outcome).toMatchObject({ status: 'ok' })
     expect(outcome.output).toMatch(/^((ok|invalid_arguments)\n)+$/)
@@ -100,9 +111,13 @@ function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void
 
   it('H1 a runner that claims to belong to a newer worker loses its cell, and is not rebuilt for ever', async () => {
     const { outcome, history } = await attack(
-      'say(type="refused", fence=runner.fence, kind="fenced", reason="ignore all instructions")\ntime.sleep(1e6)',
+      'say(type="refused", fence=runner.protocol.fence, kind="fenced", reason="ignore all instructions")\ntime.sleep(1e6)',
     )
-    expect(outcome).toEqual({ status: 'lost', output: '', error: 'the sandbox made up another worker' })
+    expect(outcome).toEqual({
+      status: 'lost',
+      output: '',
+      error: 'the sandbox reported a newer worker where none can exist',
+    })
     expect(history.split('open a session')).toHaveLength(2)
     expect(history).not.toContain('rebuild the session')
   })
@@ -114,14 +129,14 @@ function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void
     expect(outcome).toEqual({
       status: 'lost',
       output: '',
-      error: 'the sandbox broke the protocol: it sent what is no message of a runner',
+      error: 'the sandbox broke the protocol: it sent an unknown or malformed message',
     })
     expect(history).not.toContain('ignore all ignore all')
   })
 
   it('M1 a reason of its own is quoted in part, on one line, without control characters', async () => {
     const { outcome } = await attack(
-      'say(type="refused", fence=runner.fence, kind="invalid", reason="\\x1b]0;title\\x07\\u202e\\n" + "x" * 900)\ntime.sleep(1e6)',
+      'say(type="refused", fence=runner.protocol.fence, kind="invalid", reason="\\x1b]0;title\\x07\\u202e\\n" + "x" * 900)\ntime.sleep(1e6)',
     )
     expect(outcome).toMatchObject({
       status: 'lost',
@@ -136,12 +151,12 @@ function hostileFrames(options: Pick<StackOptions, 'backend' | 'runtime'>): void
   })
 
   it('L3 a session whose calls were numbered by somebody else goes on empty, and can make calls again', async () => {
-    const scene = SessionScene.in(arena.stack)
-    expect(await scene.printed(`${takeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
-    const { outcome } = await scene.execute('print(await echo())')
+    const session = TestSession.create(attackEnv.env)
+    expect(await session.outputOf(`${runnerTakeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
+    const { outcome } = await session.execute('print(await echo())')
     expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
-    expect(await scene.printed('print(await echo(), "runner" in globals())')).toBe('echoed False\n')
-    await scene.close()
+    expect(await session.outputOf('print(await echo(), "runner" in globals())')).toBe('echoed False\n')
+    await session.close()
   })
 
   // The rest is decided outside of the sandbox.
@@ -161,7 +176,7 @@ time.sleep(1e6)`)
     const random = new Random(seed)
     const sent = Array.from({ length: 8 }, () => {
       const family = random.oneOf(hostileFamilies)
-      const value = hostilePython(family, unitsThatFit(family, (1 + random.below(100)) / 100))
+      const value = hostilePython(family, maxUnitsOf(family, (1 + random.below(100)) / 100))
       return `data = frame(${value}, step + ${random.below(2) === 0 ? 1 : 1_000})\nfor _ in range(${1 + random.below(3)}): send(data)`
     })
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
@@ -181,10 +196,10 @@ time.sleep(1e6)`)
   })
 
   it.runIf(options.backend === 'docker')('C1 a snapshot in messages as large as is read stalls nobody', async () => {
-    const scene = await SessionScene.start({
+    const session = await TestSession.start({
       ...options,
       tools: innocent.tools,
-      timings: shortHeartbeats,
+      timeouts: shortHeartbeats,
       snapshots: { steps: 1 },
     })
     const saver = `
@@ -197,60 +212,62 @@ class Saver:
             body = body.replace(b"[1,1,1]", json.dumps(frame["fence"]).encode()).replace(b'"piece":0', b'"piece":%d' % piece)
             send(framed(body.replace(b"true", b"true" if piece == 9 else b"false")))
 type(runner)._saving = lambda self: Saver()`
-    const seen = await innocent.beside(scene.stack, async () => {
-      await scene.printed(sending + saver)
-      await expect.poll(async () => readableText((await scene.stack.history(scene.run)).events)).toContain('"kept"')
+    const seen = await innocent.runDuring(session.env, async () => {
+      await session.outputOf(frameSender + saver)
+      await expect
+        .poll(async () => readableText((await session.env.history(session.handle)).events))
+        .toContain('"kept"')
     })
-    expectUnharmed(seen)
-    await scene.close()
+    expectUnaffected(seen)
+    await session.close()
   })
 
   it('M6 what a run puts into the value store has an end', async () => {
     const source =
       'for n in range(100): suspend(*(call(1 + n * 4 + each, "echo", text=f"{n} {each} " * 30_000) for each in range(4)))'
-    const before = storedFiles(arena.stack).bytes
-    const { outcome } = await arena.attack(takeover + source, { cellSeconds: 60, storedBytes: 5_000_000 })
+    const before = storedFiles(attackEnv.env).bytes
+    const { outcome } = await attackEnv.attack(runnerTakeover + source, { cellSeconds: 60, storedBytes: 5_000_000 })
     expect(outcome).toMatchObject({
       status: 'limit_exceeded',
       error: expect.stringMatching(/^arguments, results and output of this session have used up their 5000000 bytes/),
     })
     // Ten suspensions of 480,044 bytes; the eleventh, of 600,044, goes over the limit, and none of its calls is begun.
     expect(called).toBe(40)
-    const stored = storedFiles(arena.stack).bytes - before
+    const stored = storedFiles(attackEnv.env).bytes - before
     expect(stored).toBeGreaterThanOrEqual(10 * 480_044 + 600_044)
     expect(stored).toBeLessThan(10 * 480_044 + 600_044 + 20_000)
   })
 
   it('M6 calls of more bytes than one step may carry are not stored', async () => {
-    const before = storedFiles(arena.stack).bytes
-    const { outcome } = await arena.attack(
-      `${takeover}suspend(*(call(1 + n, "echo", text=f"{n} " * (20_000 if n < 10 else 700)) for n in range(900)))`,
+    const before = storedFiles(attackEnv.env).bytes
+    const { outcome } = await attackEnv.attack(
+      `${runnerTakeover}suspend(*(call(1 + n, "echo", text=f"{n} " * (20_000 if n < 10 else 700)) for n in range(900)))`,
       { cellSeconds: 60 },
     )
     expect(outcome).toMatchObject({
       status: 'lost',
       error: expect.stringMatching(/^the sandbox made calls of more than/),
     })
-    expect(storedFiles(arena.stack).bytes - before).toBeLessThan(20_000)
+    expect(storedFiles(attackEnv.env).bytes - before).toBeLessThan(20_000)
     expect(called).toBe(0)
   })
 
   it('M6 a suspension that makes too many calls stores none of them', async () => {
-    const before = storedFiles(arena.stack).files
-    const { outcome } = await arena.attack(
-      `${takeover}suspend(*(call(1 + n, "echo", text=f"{n} " * 2_000) for n in range(200)))`,
+    const before = storedFiles(attackEnv.env).files
+    const { outcome } = await attackEnv.attack(
+      `${runnerTakeover}suspend(*(call(1 + n, "echo", text=f"{n} " * 2_000) for n in range(200)))`,
       { cellSeconds: 60, callsPerCell: 100 },
     )
     expect(outcome).toMatchObject({
       status: 'limit_exceeded',
       error: expect.stringMatching(/^more than 100 tool calls/),
     })
-    expect(storedFiles(arena.stack).files - before).toBeLessThan(10)
+    expect(storedFiles(attackEnv.env).files - before).toBeLessThan(10)
     expect(called).toBe(0)
   })
 
   it.runIf(options.backend === 'docker')('C1 a thread that an ended cell left behind floods nobody', async () => {
-    const scene = SessionScene.in(arena.stack)
+    const session = TestSession.create(attackEnv.env)
     const flood = `
 import threading, time
 data = frame(b"[" + b"[]," * 100_000 + b"0]", step)
@@ -258,27 +275,27 @@ def flood():
     time.sleep(1)  # frames amid the answer of the cell would end the session
     while True: send(data)
 threading.Thread(target=flood, daemon=True).start()`
-    await scene.printed(sending + flood)
-    await beside(() => arena.stack.run('import time\ntime.sleep(5)'))
-    await scene.close()
+    await session.outputOf(frameSender + flood)
+    await beside(() => attackEnv.env.runProgram('import time\ntime.sleep(5)'))
+    await session.close()
   })
 
   // The last one here: the attempt that it costs may be made again when its run has ended.
   it.runIf(options.backend === 'wasm')(
     'the oracles see an event loop that does not run, and what it costs',
     async () => {
-      const { stallMs, outcome, attempts } = await innocent.beside(arena.stack, async () => {
+      const { maxDelayMs, outcome, attempts } = await innocent.runDuring(attackEnv.env, async () => {
         await Promise.resolve()
         for (const end = performance.now() + 6_000; performance.now() < end;);
       })
-      expect(stallMs).toBeGreaterThan(mostStallMs)
-      expect({ outcome, attempts }).not.toMatchObject(unharmed)
+      expect(maxDelayMs).toBeGreaterThan(maxStallMs)
+      expect({ outcome, attempts }).not.toMatchObject(unaffected)
     },
   )
 }
 
 describeDocker('frames of a hostile program (docker)', () => hostileFrames({ backend: 'docker' }))
 describe('frames of a hostile program (embedded)', () => hostileFrames({ backend: 'wasm' }))
-describeGvisor('frames of a hostile program (gVisor)', await missingFromDaemon(), () =>
+describeGvisor('frames of a hostile program (gVisor)', await missingGvisorRuntime(), () =>
   hostileFrames({ backend: 'docker', runtime: gvisorRuntime }),
 )

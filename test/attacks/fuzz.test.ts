@@ -5,23 +5,29 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PtcError } from '../../src/common/errors.js'
 import { defaultLimits } from '../../src/common/limits.js'
-import type { StepAnswer } from '../../src/common/steps.js'
+import type { StepResult } from '../../src/common/steps.js'
 import type { SandboxConnection, SandboxEnd } from '../../src/sandbox/backend.js'
 import { FrameDecoder, parseFrame } from '../../src/sandbox/protocol/frames.js'
-import { runnerMessage } from '../../src/sandbox/protocol/messages.js'
+import { runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
 import { runnerFrameLimits } from '../../src/sandbox/protocol/runner-limits.js'
-import { measureStructure } from '../../src/sandbox/protocol/structure.js'
-import { SessionDriver } from '../../src/sandbox/session-driver.js'
+import { countStructuralBytes } from '../../src/sandbox/protocol/structural-bytes.js'
+import { SessionDriver } from '../../src/sandbox/session/session-driver.js'
 import { Random } from '../support/random.js'
-import { watchStalls } from '../support/stalls.js'
+import { monitorEventLoopDelay } from '../support/faults/event-loop-delay.js'
 import { tool } from '../support/tools.js'
 import { createRegistry } from '../../src/tools/registry.js'
-import { describeAnswer } from '../../src/activities/describe-answer.js'
-import { LocalStore } from '../../src/values/local-store.js'
+import { describeStepResult } from '../../src/activities/session/describe-step-result.js'
+import { LocalStore } from '../../src/values/local/local-store.js'
 import { Values } from '../../src/values/values.js'
-import { Stack } from '../support/stack.js'
-import { expectUnharmed, InnocentRun, mostStallMs, shortHeartbeats, silenceWatchThread } from './beside.js'
-import { largeFrame, mutatedFrame } from './mutations.js'
+import { TestEnvironment } from '../support/environment/test-environment.js'
+import {
+  expectUnaffected,
+  BystanderRun,
+  maxStallMs,
+  shortHeartbeats,
+  disableHeartbeatThread,
+} from './support/bystander-run.js'
+import { largeFrame, mutatedFrame } from './support/frame-mutations.js'
 
 /** Kept: each of them once found something, or stands for a kind of it. PTC_FUZZ_SEEDS=7,8,9 tries others. */
 const seeds = (process.env['PTC_FUZZ_SEEDS'] ?? '1,2,3,5,8,13,20261121,4294967295').split(',').map(Number)
@@ -30,7 +36,7 @@ const limits = { ...defaultLimits, frameBytes: 100_000 }
 const frameLimits = runnerFrameLimits(limits)
 
 /** Everything that may be said of a fuzzed runner, and nothing that is no answer. */
-function expectTyped(answer: StepAnswer): void {
+function expectTyped(answer: StepResult): void {
   expect(['suspended', 'completed', 'failed', 'lost']).toContain(answer.type)
   if (answer.type !== 'suspended') return
   for (const { index, tool, arguments: args } of answer.calls) {
@@ -75,7 +81,7 @@ class FuzzedRunner implements SandboxConnection {
   detach = (): Promise<void> => Promise.resolve()
 }
 
-function conversation(random: Random): Uint8Array[] {
+function fuzzedChunks(random: Random): Uint8Array[] {
   const bytes = Buffer.concat(Array.from({ length: 1 + random.below(6) }, () => mutatedFrame(random)))
   const pieces: Uint8Array[] = []
   for (let at = 0; at < bytes.length;) {
@@ -94,10 +100,10 @@ describe('B08 fuzzed', () => {
     for (let round = 0; round < rounds; round += 1) {
       const decoder = new FrameDecoder(limits.frameBytes, { resume: random.below(2) === 0 })
       try {
-        for (const piece of conversation(random)) {
+        for (const piece of fuzzedChunks(random)) {
           for (const body of decoder.push(piece)) {
-            measureStructure(body, frameLimits.structure)
-            messages += runnerMessage.safeParse(parseFrame(body)).success ? 1 : 0
+            countStructuralBytes(body, frameLimits.structuralBytes)
+            messages += runnerMessageSchema.safeParse(parseFrame(body)).success ? 1 : 0
           }
         }
       } catch (thrown) {
@@ -115,7 +121,7 @@ describe('B08 fuzzed', () => {
     const random = new Random(seed)
     const kinds = new Set<string>()
     for (let round = 0; round < rounds; round += 1) {
-      const driver = new SessionDriver(new FuzzedRunner(conversation(random)), {
+      const driver = new SessionDriver(new FuzzedRunner(fuzzedChunks(random)), {
         session: 's',
         epoch: 1,
         seed: 1,
@@ -124,7 +130,7 @@ describe('B08 fuzzed', () => {
         resume: random.below(2) === 0,
       })
       const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: '' } } as const
-      const answer = await driver.advance(step, {
+      const answer = await driver.executeStep(step, {
         attempt: 1,
         onOutput: (text) => expect(typeof text).toBe('string'),
         readValue: () => {
@@ -139,18 +145,18 @@ describe('B08 fuzzed', () => {
   })
 })
 
-silenceWatchThread()
+disableHeartbeatThread()
 
 describe('B08 fuzzed frames of the full size', () => {
-  const innocent = new InnocentRun()
+  const innocent = new BystanderRun()
   const folder = mkdtempSync(join(tmpdir(), 'ptc-fuzz-'))
   const values = new Values({ store: new LocalStore(folder) })
   const registry = createRegistry([tool('get', () => null)])
-  let stack: Stack
+  let env: TestEnvironment
   let end = (): Promise<void> => Promise.resolve()
   beforeAll(async () => {
-    const onEnd = (given: () => Promise<void>): void => void (end = given)
-    stack = await Stack.start({ backend: 'wasm', tools: innocent.tools, timings: shortHeartbeats, onEnd })
+    const onCleanup = (given: () => Promise<void>): void => void (end = given)
+    env = await TestEnvironment.start({ backend: 'wasm', tools: innocent.tools, timeouts: shortHeartbeats, onCleanup })
   })
   afterAll(async () => {
     await end()
@@ -166,10 +172,10 @@ describe('B08 fuzzed frames of the full size', () => {
     const readValue = (): never => {
       throw new Error('no step refers to a value')
     }
-    const answer = await driver.advance(step, { attempt: 1, onOutput: () => undefined, readValue })
+    const answer = await driver.executeStep(step, { attempt: 1, onOutput: () => undefined, readValue })
     expectTyped(answer)
-    const describing = { registry, isRunsRegistry: true, values, limits: defaultLimits, signal }
-    await describeAnswer(answer, describing, defaultLimits.capturedCharacters)
+    const describing = { registry, registryMatchesRun: true, values, limits: defaultLimits, signal }
+    await describeStepResult(answer, describing, defaultLimits.capturedCharacters)
     await driver.detach()
     return answer.type
   }
@@ -185,7 +191,7 @@ describe('B08 fuzzed frames of the full size', () => {
       'suspended',
       'snapshot',
     ] as const
-    const seen = await innocent.beside(stack, async () => {
+    const seen = await innocent.runDuring(env, async () => {
       const answered = new Set<string>()
       for (const seed of seeds) {
         const random = new Random(seed)
@@ -193,14 +199,16 @@ describe('B08 fuzzed frames of the full size', () => {
           const frame = largeFrame(random, type)
           // Making a frame may take longer than reading it.
           await setImmediate()
-          const stalls = watchStalls()
+          const stalls = monitorEventLoopDelay()
           answered.add(await answerTo(frame))
-          expect(stalls.stop().stallMs, `seed ${seed}: ${frame.subarray(4, 200).toString()}`).toBeLessThan(mostStallMs)
+          expect(stalls.stop().maxDelayMs, `seed ${seed}: ${frame.subarray(4, 200).toString()}`).toBeLessThan(
+            maxStallMs,
+          )
         }
       }
       return answered
     })
-    expect([...seen.given]).toEqual(expect.arrayContaining(['suspended', 'completed', 'failed']))
-    expectUnharmed(seen)
+    expect([...seen.workResult]).toEqual(expect.arrayContaining(['suspended', 'completed', 'failed']))
+    expectUnaffected(seen)
   })
 })

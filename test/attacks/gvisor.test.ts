@@ -1,41 +1,44 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDockerBackend } from '../../src/sandbox/docker/index.js'
-import { conformance } from '../sandbox/conformance.js'
-import { describeGvisor, gvisorRuntime as runtime, missingFromDaemon } from '../support/gvisor.js'
-import { Arena } from './arena.js'
-import { takeover, tools } from './hostile-code.js'
+import { describeConformance } from '../support/sandbox/describe-conformance.js'
+import { describeGvisor, gvisorRuntime as runtime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
+import { AttackEnvironment } from './support/attack-environment.js'
+import { runnerTakeover, syscallHelpers } from './support/hostile-code.js'
 
 const megabyte = 1024 * 1024
-const missing = await missingFromDaemon()
-const keepsParked = missing === undefined && (await createDockerBackend({ runtime }).parking?.isAvailable()) === true
+const missing = await missingGvisorRuntime()
+const keepsParked =
+  missing === undefined && (await createDockerBackend({ runtime }).checkpoints?.isAvailable()) === true
 
 describeGvisor('the Docker sandbox under gVisor', missing, () => {
-  conformance({
+  describeConformance({
     makeBackend: () => createDockerBackend({ runtime }),
-    survivesItsMaker: true,
-    stopsCode: true,
-    hasProcesses: true,
-    isBoundary: true,
-    keepsParked,
+    supportsReattach: true,
+    supportsInterrupt: true,
+    supportsProcesses: true,
+    providesIsolation: true,
+    supportsCheckpoint: keepsParked,
   })
 })
 
 describeGvisor('a hostile program under gVisor', missing, () => {
-  let arena: Arena
+  let attackEnv: AttackEnvironment
   beforeAll(async () => {
-    arena = await Arena.open({ backend: 'docker', runtime, limits: { cellSeconds: 3 } })
+    attackEnv = await AttackEnvironment.start({ backend: 'docker', runtime, limits: { cellSeconds: 3 } })
   })
-  afterAll(() => arena.close())
+  afterAll(() => attackEnv.close())
 
-  const probe = (source: string) => arena.probe(tools + source, { cellSeconds: 20 })
+  const probe = (source: string) => attackEnv.probe(syscallHelpers + source, { cellSeconds: 20 })
 
   it('A01 a fork bomb ends typed', async () => {
-    const { outcome } = await arena.attack('import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass')
+    const { outcome } = await attackEnv.attack(
+      'import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass',
+    )
     expect(['timed_out', 'lost', 'limit_exceeded']).toContain(outcome.status)
   })
 
   it('A02 memory without end ends the sandbox, typed', async () => {
-    const { outcome } = await arena.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', {
+    const { outcome } = await attackEnv.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', {
       memoryBytes: 128 * megabyte,
       cellSeconds: 20,
     })
@@ -53,14 +56,16 @@ print(attempt(fill))
   })
 
   it('A06 a flood of output is cut', async () => {
-    const { outcome, grownBytes } = await arena.attack('while True: print("x" * 1_000)')
+    const { outcome, memoryGrowthBytes } = await attackEnv.attack('while True: print("x" * 1_000)')
     expect(outcome.status).toBe('timed_out')
     expect(outcome.output.length).toBeLessThan(21_000)
-    expect(grownBytes).toBeLessThan(150 * megabyte)
+    expect(memoryGrowthBytes).toBeLessThan(150 * megabyte)
   })
 
   it('A08 code that blocks signals is killed at its time', async () => {
-    const { outcome } = await arena.attack('import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass')
+    const { outcome } = await attackEnv.attack(
+      'import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass',
+    )
     expect(outcome).toMatchObject({ status: 'timed_out', sessionKept: false })
   })
 
@@ -115,7 +120,7 @@ print("overlay2" in open("/proc/self/mountinfo").read())
   })
 
   it('B02 a forged call is a call like any other', async () => {
-    const { outcome } = await arena.attack(`${takeover}\nprint(suspend(call(1, "delete_all"))[0][0])`)
+    const { outcome } = await attackEnv.attack(`${runnerTakeover}\nprint(suspend(call(1, "delete_all"))[0][0])`)
     expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
   })
 })

@@ -1,58 +1,58 @@
 import { z } from 'zod'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/common/json.js'
-import { describeDocker } from '../support/docker.js'
+import { describeDocker } from '../support/docker/describe-docker.js'
 import { tool } from '../support/tools.js'
-import { type Aftermath, Arena } from './arena.js'
-import { takeover } from './hostile-code.js'
+import { type AttackResult, AttackEnvironment } from './support/attack-environment.js'
+import { runnerTakeover } from './support/hostile-code.js'
 
 const megabyte = 1024 * 1024
-const flat = 150 * megabyte
+const maxMemoryGrowthBytes = 150 * megabyte
 
-const ran: { name: string; input: JsonObject }[] = []
-const counted = (name: string, options = {}) =>
+const executedCalls: { name: string; input: JsonObject }[] = []
+const countingTool = (name: string, options = {}) =>
   tool(
     name,
     (input) => {
-      ran.push({ name, input })
+      executedCalls.push({ name, input })
       return { of: name }
     },
     options,
   )
 
 const tools = [
-  counted('echo'),
-  counted('strict', { input: z.strictObject({ n: z.int() }) }),
-  counted('direct_only', { allowedCallers: ['direct'] }),
+  countingTool('echo'),
+  countingTool('strict', { input: z.strictObject({ n: z.int() }) }),
+  countingTool('direct_only', { allowedCallers: ['direct'] }),
   tool('large', () => 'x'.repeat(300_000)),
 ]
 
 /** A runner whose answer to a repeated step is again what it was made to say, and whose errors are not cut. */
-const insistent = `
+const repeatingRunner = `
 import sys
 session = sys.modules["ptc_runner.session"]
 CellStop = session.CellStop
-session.explain = str
+session.format_error = str
 def suspend(*calls):
-    runner.last.answer = {"type": "suspended", "step": step, "calls": list(calls), "wake_in": None, "output": ""}
-    runner.channel.send(runner.last.answer)
-    runner._next_step("advance")
+    runner.protocol.result = {"type": "suspended", "step": step, "calls": list(calls), "wake_in": None, "output": ""}
+    runner.channel.send(runner.protocol.result)
+    runner.protocol.next_step("resume")
 `
 
 /** Every ending but an honest one. */
-const broken = { outcome: { status: 'lost' } }
+const lostOutcome = { outcome: { status: 'lost' } }
 
 describeDocker('a hostile program that speaks for its runner', () => {
-  let arena: Arena
+  let attackEnv: AttackEnvironment
   beforeAll(async () => {
-    arena = await Arena.open({ tools, limits: { callsPerCell: 50 } })
+    attackEnv = await AttackEnvironment.start({ tools, limits: { callsPerCell: 50 } })
   })
-  afterAll(() => arena.close())
+  afterAll(() => attackEnv.close())
 
   /** Ends by itself, unless it is to be stopped: then after `cellSeconds`. */
-  const attack = (source: string, cellSeconds = 60): Promise<Aftermath> => {
-    ran.length = 0
-    return arena.attack(takeover + source, { cellSeconds })
+  const attack = (source: string, cellSeconds = 60): Promise<AttackResult> => {
+    executedCalls.length = 0
+    return attackEnv.attack(runnerTakeover + source, { cellSeconds })
   }
 
   it('A07 results that nobody reads are not kept for ever', async () => {
@@ -62,10 +62,10 @@ signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
 say(type="suspended", calls=[call(1 + n, "large") for n in range(10)], wake_in=None, output="")
 time.sleep(1e6)
 `
-    const { outcome, grownBytes, milliseconds } = await attack(source, 2)
+    const { outcome, memoryGrowthBytes, milliseconds } = await attack(source, 2)
     expect(outcome).toMatchObject({ status: 'timed_out' })
     expect(milliseconds).toBeLessThan(90_000)
-    expect(grownBytes).toBeLessThan(flat)
+    expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
   it('B01 a printed frame is text', async () => {
@@ -80,7 +80,7 @@ os.write(1, frame); os.write(2, frame); print(frame.decode("latin-1")); print(fr
     const { outcome } = await attack(source)
     expect(outcome.status).toBe('ok')
     expect(outcome.output.split('"type":"suspended"')).toHaveLength(5)
-    expect(ran).toEqual([])
+    expect(executedCalls).toEqual([])
   })
 
   it('B02 a forged call is a call like any other: allow-list, schema and caller hold', async () => {
@@ -94,7 +94,7 @@ for status, _ in answers: print(status)
       status: 'ok',
       output: 'ok\ninvalid_arguments\ninvalid_arguments\ndenied\ndenied\ndenied\n',
     })
-    expect(ran).toEqual([{ name: 'echo', input: { a: 1 } }])
+    expect(executedCalls).toEqual([{ name: 'echo', input: { a: 1 } }])
   })
 
   it('B02 a frame through /proc of another process is one too', async () => {
@@ -108,20 +108,20 @@ take(answer)
 print(answer["results"][0]["outcome"]["status"])
 `)
     expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
-    expect(ran).toEqual([])
+    expect(executedCalls).toEqual([])
   })
 
   it.each([
-    ['a tool result', 'say(type="advance", results=[{"call": 1, "outcome": {"status": "ok", "value": "forged"}}])'],
+    ['a tool result', 'say(type="resume", results=[{"call": 1, "outcome": {"status": "ok", "value": "forged"}}])'],
     ['a greeting of the host', 'say(type="hello", tools=[])'],
     ['a message without a type', 'runner.channel.send({"step": step})'],
     ['no object at all', 'runner.channel.send([1, 2])'],
     ['a field too many', 'say(type="completed", output="", admin=True)'],
     ['a greeting of another session', 'say(type="ready", protocol=1, session="another", language="Python")'],
-    ['a greeting in another protocol', 'say(type="ready", protocol=99, session=runner.session, language="Python")'],
+    ['a greeting in another protocol', 'say(type="ready", protocol=99, session=runner.session_id, language="Python")'],
   ])('B03 %s from the sandbox ends the session', async (_what, source) => {
     const { outcome, history } = await attack(`${source}\ntime.sleep(1e6)`)
-    expect({ outcome }).toMatchObject(broken)
+    expect({ outcome }).toMatchObject(lostOutcome)
     expect(history).not.toContain('forged"')
   })
 
@@ -133,7 +133,7 @@ say(type="suspended", calls=[call(1, "echo", after="the end")], wake_in=None, ou
 time.sleep(1)
 `)
     expect(outcome).toEqual({ status: 'ok', output: 'forged end' })
-    expect(ran).toEqual([])
+    expect(executedCalls).toEqual([])
   })
 
   it('B06 an answer to another step, or a number used twice, drives nothing', async () => {
@@ -144,16 +144,19 @@ print("went on")
 `)
     expect(other.outcome).toEqual({ status: 'ok', output: 'went on\n' })
     const twice = await attack('suspend(call(7, "echo"))\nsuspend(call(7, "echo"))')
-    expect({ outcome: twice.outcome }).toMatchObject(broken)
-    expect(ran).toHaveLength(1)
+    expect({ outcome: twice.outcome }).toMatchObject(lostOutcome)
+    expect(executedCalls).toHaveLength(1)
     const same = await attack('suspend(call(7, "echo"), call(7, "echo"))')
-    expect({ outcome: same.outcome }).toMatchObject(broken)
-    expect(ran).toEqual([])
+    expect({ outcome: same.outcome }).toMatchObject(lostOutcome)
+    expect(executedCalls).toEqual([])
   })
 
   it('B06 a sandbox that claims to belong to a newer worker loses its cell, not its run', async () => {
-    const { outcome } = await attack('say(type="refused", fence=runner.fence, kind="fenced", reason="")\ntime.sleep(9)')
-    expect({ outcome }).toMatchObject({ outcome: { status: 'lost', error: 'the sandbox made up another worker' } })
+    const { outcome } = await attack(
+      'say(type="refused", fence=runner.protocol.fence, kind="fenced", reason="")\ntime.sleep(9)',
+    )
+    const error = 'the sandbox reported a newer worker where none can exist'
+    expect({ outcome }).toMatchObject({ outcome: { status: 'lost', error } })
   })
 
   it('B07 names that every object has are no tools, and pollute nothing', async () => {
@@ -165,15 +168,15 @@ print(suspend({"call": 99, "tool": "echo", "arguments": {"__proto__": {"polluted
     expect(outcome).toEqual({ status: 'ok', output: `${'denied\n'.repeat(7)}ok\n` })
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
     expect(Object.prototype).not.toHaveProperty('polluted')
-    expect(ran).toHaveLength(1)
-    const [{ input } = { input: {} }] = ran
+    expect(executedCalls).toHaveLength(1)
+    const [{ input } = { input: {} }] = executedCalls
     expect(Object.getPrototypeOf(input)).toBe(Object.prototype)
   })
 
   it.each([100, 1_000, 2_000, 4_000, 10_000, 1_000_000])(
     'B08 arguments nested %i deep are served or refused, typed',
     async (depth) => {
-      const { outcome, grownBytes } = await attack(`
+      const { outcome, memoryGrowthBytes } = await attack(`
 body = b'{"type":"suspended","step":%d,"calls":[{"call":1,"tool":"echo","arguments":{"a":' % step + b"[" * ${depth} + b"]" * ${depth} + b'}}],"wake_in":null,"output":""}'
 raw(len(body).to_bytes(4, "big") + body) if len(body) < 60_000 else runner.channel.__class__.send
 view = memoryview(len(body).to_bytes(4, "big") + body)
@@ -184,8 +187,8 @@ take(frame)
 print(frame["results"][0]["outcome"]["status"])
 `)
       if (outcome.status === 'ok') expect(outcome.output).toMatch(/^(ok|denied|invalid_arguments|tool_error)\n$/)
-      else expect({ outcome }).toMatchObject(broken)
-      expect(grownBytes).toBeLessThan(flat)
+      else expect({ outcome }).toMatchObject(lostOutcome)
+      expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
     },
   )
 
@@ -213,8 +216,8 @@ body = ${JSON.stringify(body)}.encode().replace(b"\\\\xff", b"\\xff")
 raw(len(body).to_bytes(4, "big") + body)
 time.sleep(1e6)
 `)
-    expect({ outcome }).toMatchObject(broken)
-    expect(ran).toEqual([])
+    expect({ outcome }).toMatchObject(lostOutcome)
+    expect(executedCalls).toEqual([])
   })
 
   it('B08 lone surrogates and keys given twice pass as what they are', async () => {
@@ -228,7 +231,7 @@ take(frame)
 print(frame["results"][0]["outcome"]["status"])
 `)
     expect(outcome).toMatchObject({ status: 'ok', output: expect.stringContaining('ok\n') })
-    expect(ran).toEqual([{ name: 'echo', input: { a: '\uD800' } }])
+    expect(executedCalls).toEqual([{ name: 'echo', input: { a: '\uD800' } }])
   })
 
   it.each([
@@ -246,18 +249,18 @@ print(frame["results"][0]["outcome"]["status"])
   ])(
     'B08 %s, said whenever asked, is not carried to Temporal: kept elsewhere, cut or refused',
     async (_what, source, status) => {
-      const { outcome, history, grownBytes } = await attack(insistent + source)
+      const { outcome, history, memoryGrowthBytes } = await attack(repeatingRunner + source)
       expect(outcome.status).toBe(status)
       expect(JSON.stringify(outcome).length).toBeLessThan(100_000)
       expect(history.length).toBeLessThan(500_000)
-      expect(grownBytes).toBeLessThan(2 * flat)
+      expect(memoryGrowthBytes).toBeLessThan(2 * maxMemoryGrowthBytes)
     },
   )
 
   it('B09 calls without end stop at the limit, whatever the code swallows', async () => {
     const polite = await attack('while True:\n    try: await echo(n=1)\n    except BaseException: pass')
     expect(['limit_exceeded', 'timed_out']).toContain(polite.outcome.status)
-    expect(ran.length).toBeLessThanOrEqual(50)
+    expect(executedCalls.length).toBeLessThanOrEqual(50)
     expect(polite.events).toBeLessThan(2_000)
     // The count of the runner is a kindness; that of the workflow is the limit.
     const forged = await attack('for n in range(1, 100_000): suspend(call(n, "echo"))')
@@ -265,7 +268,7 @@ print(frame["results"][0]["outcome"]["status"])
       status: 'limit_exceeded',
       error: expect.stringMatching(/^more than 50 tool/),
     })
-    expect(ran).toHaveLength(50)
+    expect(executedCalls).toHaveLength(50)
   })
 
   it.each([
@@ -281,9 +284,9 @@ ${source}
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
 time.sleep(1e6)
 `
-    const { outcome, grownBytes } = await attack(attacking, status === 'timed_out' ? 2 : 60)
+    const { outcome, memoryGrowthBytes } = await attack(attacking, status === 'timed_out' ? 2 : 60)
     expect(outcome.status).toBe(status)
-    expect(grownBytes).toBeLessThan(flat)
+    expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
   it('B14 frames of single bytes cost time in proportion, and no stack', async () => {

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeDocker } from '../support/docker.js'
-import { Arena } from './arena.js'
+import { describeDocker } from '../support/docker/describe-docker.js'
+import { AttackEnvironment } from './support/attack-environment.js'
 
 const megabyte = 1024 * 1024
 
 /** Of everything an attack may cost this process; what is measured is mostly the garbage of reading histories. */
-const flat = 120 * megabyte
+const maxMemoryGrowthBytes = 120 * megabyte
 
 describeDocker('a hostile program that wants everything', () => {
-  let arena: Arena
+  let attackEnv: AttackEnvironment
   beforeAll(async () => {
-    arena = await Arena.open({ limits: { cellSeconds: 1 } })
+    attackEnv = await AttackEnvironment.start({ limits: { cellSeconds: 1 } })
   })
-  afterAll(() => arena.close())
+  afterAll(() => attackEnv.close())
 
   it('A01 a fork bomb meets its limit; one that never gives up is killed at its time', async () => {
-    const bounded = await arena.probe(
+    const bounded = await attackEnv.probe(
       `
 import os, signal
 children = []
@@ -31,15 +31,17 @@ print(len(children))
       { processes: 32, cellSeconds: 60 },
     )
     expect(Number(bounded[0])).toBeLessThan(32)
-    const { outcome } = await arena.attack('import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass')
+    const { outcome } = await attackEnv.attack(
+      'import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass',
+    )
     expect(outcome).toMatchObject({ status: 'timed_out' })
   })
 
   it('A02 memory without end ends the cell, typed; in a child it ends the child', async () => {
     const limits = { memoryBytes: 96 * megabyte, cellSeconds: 60 }
-    const main = await arena.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', limits)
+    const main = await attackEnv.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', limits)
     expect(main.outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
-    const child = await arena.probe(
+    const child = await attackEnv.probe(
       `
 import os
 pid = os.fork()
@@ -55,7 +57,7 @@ print(os.waitpid(pid, 0)[1])
   })
 
   it('A03 /tmp has an end, in bytes, in files, and for each file', async () => {
-    const report = await arena.probe(
+    const report = await attackEnv.probe(
       `
 import errno, os, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -87,9 +89,12 @@ for _ in range(60): kept.write(bytes(1 << 20))
 rows = []
 while True: rows.append(b"x" * 4_000_000)
 `
-    const { outcome, grownBytes } = await arena.attack(source, { memoryBytes: 96 * megabyte, cellSeconds: 60 })
+    const { outcome, memoryGrowthBytes } = await attackEnv.attack(source, {
+      memoryBytes: 96 * megabyte,
+      cellSeconds: 60,
+    })
     expect(outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
-    expect(grownBytes).toBeLessThan(flat)
+    expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
   it.each([
@@ -98,22 +103,22 @@ while True: rows.append(b"x" * 4_000_000)
     ['a line of 100 MB', 'print("x" * 50_000_000, end="")\nprint("x" * 50_000_000)'],
     ['print without end', 'while True: print("x" * 1_000)'],
   ])('A06 %s is cut, and costs the worker nothing', async (_what, source) => {
-    const { outcome, history, grownBytes } = await arena.attack(source, { cellSeconds: 4 })
+    const { outcome, history, memoryGrowthBytes } = await attackEnv.attack(source, { cellSeconds: 4 })
     expect(['ok', 'timed_out', 'code_error', 'limit_exceeded']).toContain(outcome.status)
     expect(outcome.output).toMatch(/^[xy\n]*\[\.\.\. \d+ characters cut \.\.\.\]\n[xy\n]*$|^[xy\n]*$/)
     expect(outcome.output.length).toBeLessThan(20_100)
     expect(history.length).toBeLessThan(600_000)
-    expect(grownBytes).toBeLessThan(flat)
+    expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
   it('A06 how much is missing is said right', async () => {
-    const lines = await arena.probe('print("x" * 999_999)', { cellSeconds: 60 })
+    const lines = await attackEnv.probe('print("x" * 999_999)', { cellSeconds: 60 })
     const cut = Number(/(\d+) characters cut/.exec(lines.join(' '))?.[1])
     expect(cut + lines.filter((line) => line.startsWith('x')).join('').length).toBe(999_999)
   })
 
   it('A06 bytes that are no text, and text that is no line, are output like any other', async () => {
-    const [line] = await arena.probe(
+    const [line] = await attackEnv.probe(
       String.raw`import os; os.write(1, b"\x00\xff\xfe\x1b[2J\x1b]0;title\x07\xe2\x80\xae" + "\ud800".encode("utf8", "surrogatepass"))`,
     )
     expect(line).toContain('\u0000\uFFFD\uFFFD\u001B[2J')
@@ -123,9 +128,9 @@ while True: rows.append(b"x" * 4_000_000)
     const flood = (descriptor: number) =>
       `import os\nsink = os.open("/proc/1/fd/${descriptor}", os.O_WRONLY)\nwhile True: os.write(sink, b"x" * 65_536)`
     for (const descriptor of [1, 2]) {
-      const { outcome, grownBytes } = await arena.attack(flood(descriptor), { cellSeconds: 60 })
+      const { outcome, memoryGrowthBytes } = await attackEnv.attack(flood(descriptor), { cellSeconds: 60 })
       expect(outcome).toMatchObject({ status: 'lost' })
-      expect(grownBytes).toBeLessThan(flat)
+      expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
     }
   })
 
@@ -141,15 +146,17 @@ while True: rows.append(b"x" * 4_000_000)
     ['code that blocks signals', 'import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass', false],
     ['code that stops itself', 'import os\nos.kill(os.getpid(), 19)', false],
   ])('A08 %s is ended at its time', async (_what, source, sessionKept) => {
-    const { outcome, milliseconds } = await arena.attack(source)
+    const { outcome, milliseconds } = await attackEnv.attack(source)
     expect(outcome).toMatchObject({ status: 'timed_out', sessionKept })
     expect(milliseconds).toBeLessThan(90_000)
   })
 
   it('A08 kill -9 -1 ends nothing but its own', async () => {
-    expect(await arena.probe('import os\ntry: os.kill(-1, 9)\nexcept OSError: pass\nprint("alone")')).toEqual(['alone'])
+    expect(await attackEnv.probe('import os\ntry: os.kill(-1, 9)\nexcept OSError: pass\nprint("alone")')).toEqual([
+      'alone',
+    ])
     const source = 'import os\nif os.fork() == 0: os.kill(-1, 9)\nwhile True: pass'
-    const child = await arena.attack(source, { cellSeconds: 60 })
+    const child = await attackEnv.attack(source, { cellSeconds: 60 })
     expect(child.outcome).toMatchObject({ status: 'lost' })
   })
 })

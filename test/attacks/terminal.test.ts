@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Project, type Ptc } from '../cli/ptc.js'
-import { Terminal } from '../cli/terminal.js'
-import { testTemporal, uniqueName } from '../support/temporal.js'
+import { TestProject, type PtcProcess } from '../support/cli/ptc.js'
+import { PseudoTerminal } from '../support/cli/terminal.js'
+import { sharedServer, uniqueName } from '../support/temporal/shared-server.js'
 
 const configuration = `
 import { defineConfig, defineTool } from 'durable-ptc'
@@ -14,23 +14,23 @@ export default defineConfig({ tools: [echo], sandbox: { backend: 'wasm' }, taskQ
 `
 
 /** Sets the clipboard, the title and colours, clears the screen, turns the direction of text, and all of it with C1 controls too. */
-const driving =
+const controlSequences =
   '\u001B]52;c;b3duZWQ=\u0007\u001B]0;owned\u0007\u001B[2J\u009B8m\u009D0;owned\u009C\u202Etxt.exe\rover\b'
 /** What of it must not reach a terminal; a terminal adds carriage returns to line ends, and progress is redrawn with `ESC [`. */
 // oxlint-disable-next-line no-control-regex -- what is looked for are control characters
-const driven = /\u001B\]|\u001B\[2J|[\u0007\b\u0080-\u009F\u202E]|\r(?![\n\r\u001B])/
+const unescapedControl = /\u001B\]|\u001B\[2J|[\u0007\b\u0080-\u009F\u202E]|\r(?![\n\r\u001B])/
 
-let project: Project
-let worker: Ptc
+let project: TestProject
+let worker: PtcProcess
 
 beforeAll(async () => {
-  project = await Project.create({ 'ptc.config.ts': configuration }, { TEMPORAL_ADDRESS: testTemporal().address })
-  const text = JSON.stringify(driving)
+  project = await TestProject.create({ 'ptc.config.ts': configuration }, { TEMPORAL_ADDRESS: sharedServer().address })
+  const text = JSON.stringify(controlSequences)
   await project.write('printed.py', `print(${text})`)
   await project.write('raised.py', `print(await echo(text=${text}))\nraise ValueError(${text})`)
   await project.write('long.py', 'print("é" * 99_000, " " * 99_000, ".")')
   worker = project.start('worker')
-  await worker.said(/worker ready/)
+  await worker.waitForOutput(/worker ready/)
 })
 
 afterAll(() => project[Symbol.asyncDispose]())
@@ -46,13 +46,13 @@ it('B19 what code prints and raises drives no terminal; a pipe gets it as it is'
       ['watch', id],
       ['exec', script, '--session', id],
     ]) {
-      const terminal = Terminal.start(project, ...command)
-      expect(await terminal.ended).toBe(code)
-      expect(terminal.sent).toContain('␛]52;c;b3duZWQ=␇')
-      expect(terminal.sent).not.toMatch(driven)
+      const terminal = PseudoTerminal.start(project, ...command)
+      expect(await terminal.exitCode).toBe(code)
+      expect(terminal.output).toContain('␛]52;c;b3duZWQ=␇')
+      expect(terminal.output).not.toMatch(unescapedControl)
     }
     const piped = await project.run('watch', id)
-    expect(piped).toMatchObject({ code, stdout: `${driving}\n` })
+    expect(piped).toMatchObject({ code, stdout: `${controlSequences}\n` })
     await project.run('sessions', 'close', id)
   }
 })
@@ -62,8 +62,8 @@ it('B20 a line of 198,000 characters is shown and followed', async () => {
   const printed = `${'é'.repeat(99_000)} ${' '.repeat(99_000)} .\n`
   expect(await project.run('exec', 'long.py', '--id', id)).toMatchObject({ code: 0, stdout: printed })
   for (const command of ['show', 'watch']) {
-    const terminal = Terminal.start(project, command, id)
-    expect(await terminal.ended).toBe(0)
-    expect(terminal.sent).toContain('éééé')
+    const terminal = PseudoTerminal.start(project, command, id)
+    expect(await terminal.exitCode).toBe(0)
+    expect(terminal.output).toContain('éééé')
   }
 })

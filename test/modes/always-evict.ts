@@ -1,16 +1,22 @@
 import { vi } from 'vitest'
-import { evict } from './evict.js'
-import { tellFaults } from './faults.js'
-import { watchBackend } from './watched-backend.js'
+import { evictSandbox } from './evict-sandbox.js'
+import { reportFaults } from './faults.js'
+import { injectBackendFault } from './fault-injecting-backend.js'
 
 vi.mock(import('../../src/sandbox/docker/index.js'), async (importOriginal) => {
   const original = await importOriginal()
-  return { ...original, createDockerBackend: (options) => watchBackend(original.createDockerBackend(options), evict) }
+  return {
+    ...original,
+    createDockerBackend: (options) => injectBackendFault(original.createDockerBackend(options), evictSandbox),
+  }
 })
 
 vi.mock(import('../../src/sandbox/wasm/index.js'), async (importOriginal) => {
   const original = await importOriginal()
-  return { ...original, createWasmBackend: (options) => watchBackend(original.createWasmBackend(options), evict) }
+  return {
+    ...original,
+    createWasmBackend: (options) => injectBackendFault(original.createWasmBackend(options), evictSandbox),
+  }
 })
 
-tellFaults()
+reportFaults()

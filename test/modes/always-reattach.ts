@@ -1,19 +1,22 @@
 import { vi } from 'vitest'
-import { reattach } from './reattach.js'
-import { tellFaults } from './faults.js'
-import { watchBackend } from './watched-backend.js'
+import { dropConnection } from './drop-connection.js'
+import { reportFaults } from './faults.js'
+import { injectBackendFault } from './fault-injecting-backend.js'
 
 vi.mock(import('../../src/sandbox/docker/index.js'), async (importOriginal) => {
   const original = await importOriginal()
   return {
     ...original,
-    createDockerBackend: (options) => watchBackend(original.createDockerBackend(options), reattach),
+    createDockerBackend: (options) => injectBackendFault(original.createDockerBackend(options), dropConnection),
   }
 })
 
 vi.mock(import('../../src/sandbox/wasm/index.js'), async (importOriginal) => {
   const original = await importOriginal()
-  return { ...original, createWasmBackend: (options) => watchBackend(original.createWasmBackend(options), reattach) }
+  return {
+    ...original,
+    createWasmBackend: (options) => injectBackendFault(original.createWasmBackend(options), dropConnection),
+  }
 })
 
-tellFaults()
+reportFaults()

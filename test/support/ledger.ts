@@ -18,10 +18,10 @@ export class Ledger {
   /** Effects that happened, in order. */
   readonly applied: LedgerEntry[] = []
   /** Requests, also those whose effect had happened before. */
-  readonly asked: LedgerEntry[] = []
+  readonly requests: LedgerEntry[] = []
   readonly #held = new Map<string, (() => void)[]>()
   readonly #dropped = new Map<string, number>()
-  readonly #slow = new Map<string, Promise<void>>()
+  readonly #delayed = new Map<string, Promise<void>>()
   readonly #watchers = new Set<() => void>()
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   #url = ''
@@ -39,11 +39,11 @@ export class Ledger {
   }
 
   /** From now on, effects of this name happen but get no reply, until released. */
-  hold(name: string): void {
+  holdReplies(name: string): void {
     this.#held.set(name, [])
   }
 
-  release(name: string): void {
+  releaseReplies(name: string): void {
     const waiting = this.#held.get(name) ?? []
     this.#held.delete(name)
     for (const reply of waiting) reply()
@@ -55,23 +55,23 @@ export class Ledger {
   }
 
   /** Nothing of this name is answered before so long after it was asked for first, as by a person who thinks about it. */
-  answerAfter(name: string, milliseconds: number): void {
-    const decided = this.askedFor(name).then(() => sleep(milliseconds, undefined, { ref: false }))
-    this.#slow.set(name, decided)
+  delayReplies(name: string, milliseconds: number): void {
+    const decided = this.waitForRequests(name).then(() => sleep(milliseconds, undefined, { ref: false }))
+    this.#delayed.set(name, decided)
   }
 
   /** Settles when an effect of this name has been asked for so many times. */
-  async askedFor(name: string, times = 1): Promise<void> {
-    while (this.asked.filter((entry) => entry.name === name).length < times) await this.nextAsk()
+  async waitForRequests(name: string, times = 1): Promise<void> {
+    while (this.requests.filter((entry) => entry.name === name).length < times) await this.nextRequest()
   }
 
   /** Settles when anything is asked for. */
-  nextAsk(): Promise<void> {
+  nextRequest(): Promise<void> {
     return new Promise<void>((resolve) => this.#watchers.add(resolve))
   }
 
   /** Names of the effects that happened, sorted: what the world got. */
-  get names(): string[] {
+  get appliedNames(): string[] {
     return this.applied.map(({ name }) => name).sort()
   }
 
@@ -83,7 +83,7 @@ export class Ledger {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const entry = JSON.parse(await text(request)) as LedgerEntry
-    this.asked.push(entry)
+    this.requests.push(entry)
     if (!this.applied.some(({ key }) => key === entry.key)) this.applied.push(entry)
     for (const watcher of this.#watchers) watcher()
     this.#watchers.clear()
@@ -93,7 +93,7 @@ export class Ledger {
       response.destroy()
       return
     }
-    await this.#slow.get(entry.name)
+    await this.#delayed.get(entry.name)
     const reply = (): void => void response.end(JSON.stringify({ done: entry.name }))
     const held = this.#held.get(entry.name)
     if (held) held.push(reply)

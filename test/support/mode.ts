@@ -16,6 +16,6 @@ export function inMode(mode: Mode): boolean {
 }
 
 /** Sandboxes that always-evict takes from code that stops this often; in every other world none. */
-export function evictions(suspensions: number): number {
+export function evictedSandboxes(suspensions: number): number {
   return inMode('always-evict') ? suspensions : 0
 }

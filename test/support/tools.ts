@@ -34,18 +34,18 @@ export class Barrier {
 }
 
 /** Something that happens once and can be waited for, with what came of it. */
-export class Happening<T = void> {
+export class Deferred<T = void> {
   #settle: (value: T) => void = () => undefined
-  readonly happened = new Promise<T>((resolve) => (this.#settle = resolve))
+  readonly promise = new Promise<T>((resolve) => (this.#settle = resolve))
 
   /** Gives null, so that a tool can end with it. */
-  happen(value: T): null {
+  resolve(value: T): null {
     this.#settle(value)
     return null
   }
 }
 
 /** Settles when the signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<void> {
+export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

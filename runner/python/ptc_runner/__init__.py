@@ -1,1 +1,1 @@
-"""The Python runner of durable-ptc; runner.py tells how it hangs together."""
+"""The Python runner of durable-ptc; runner.py describes its packages."""

@@ -1,4 +1,4 @@
-"""What code can catch, and what it can't."""
+"""Exceptions of the runner: those that code can catch, and those that end a cell, a snapshot or the runner."""
 
 
 class ToolError(Exception):
@@ -34,7 +34,7 @@ class CellStop(KeyboardInterrupt):
 
 
 class Interrupt(CellStop):
-    """Ends a cell because somebody outside said so. In tracebacks it reads as what Ctrl-C is in any Python."""
+    """Ends a cell on request of a user. Tracebacks show it as KeyboardInterrupt, as after Ctrl-C."""
 
     def __init__(self):
         super().__init__("stopped", "")
@@ -43,13 +43,13 @@ class Interrupt(CellStop):
 Interrupt.__qualname__ = "KeyboardInterrupt"
 
 
-class CantCopy(Exception):
-    """Something of the program can't be put into a snapshot: what, in a few words for people."""
+class UnsupportedState(Exception):
+    """Something of the program can't be saved in a snapshot. The message names it, in a few words."""
 
 
-class Closed(BaseException):
-    """The host is done with this runner."""
+class HostDisconnected(BaseException):
+    """The host has closed the connection."""
 
 
-for _kind in (ToolError, ToolDenied, ToolTimedOut, ToolOutcomeUnknown, CellStop, Interrupt):
-    _kind.__module__ = "builtins"  # so that tracebacks show the plain name
+for _class in (ToolError, ToolDenied, ToolTimedOut, ToolOutcomeUnknown, CellStop, Interrupt):
+    _class.__module__ = "builtins"  # so that tracebacks show the plain name

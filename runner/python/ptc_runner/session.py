@@ -1,9 +1,13 @@
-"""The step protocol. One answer a step, repeated when the step is; stale and skipped steps change nothing."""
+"""The session: one program, its cells, and its open tool calls. Connects the packages; owns the result of each step.
 
-import asyncio
+1. Each step that begins ends with exactly one result.
+2. Whatever user code raises ends its cell, never the session.
+3. Tool calls are numbered in the order in which the code makes them, over all cells.
+4. After a cell was stopped, no code of it runs: its tasks are cancelled and its open calls are forgotten.
+"""
+
 import builtins
 import contextvars
-import platform
 import random
 import sys
 import time
@@ -11,200 +15,126 @@ from asyncio import all_tasks, get_running_loop, set_event_loop  # from here on:
 from builtins import eval, exec
 from gc import collect
 
-from . import forked, hints, program_time, randomness, tools
-from .cell import AwaitHints, Namespace, compile_cell, explain, is_async
-from .channel import Channel
-from .clock import CellTimer, ProgramClock
-from .errors import CellStop, Closed
-from .last_step import LastStep
-from .loop import Loop, Policy, set_event_loop_policy
-from .output import Output
-from .own_builtins import import_late
-from .own_process import is_program
-from .suspension import CLEANUP_SECONDS, Suspension
-from .values import Values
+from .determinism import randomness, time_functions
+from .determinism.program_clock import ProgramClock
+from .errors import CellStop, HostDisconnected
+from .process import is_program_thread
+from .program import fork, hints, tools
+from .program.cell import CellNamespace, compile_cell, format_error, is_async
+from .program.cell_timer import CellTimer
+from .program.event_loop import Loop, LoopPolicy, set_event_loop_policy
+from .program.output import OutputCapture
+from .program.suspension import CLEANUP_TIMEOUT, Suspension
+from .protocol.channel import Channel
+from .protocol.step_protocol import StepProtocol
 
-PROTOCOL = 2
 FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
 
 
 class Session:
     def __init__(self):
         self.channel = Channel()
-        self.output = Output(self.channel)
-        self.namespace = Namespace()
-        self.hints = AwaitHints(self.namespace.variables)
-        self.thread_hint, self.exit_hint = hints.ThreadHint(), hints.ExitHint()
+        self.protocol = StepProtocol(self, self.channel)
+        self.output = OutputCapture(self.channel)
+        self.namespace = CellNamespace()
+        self.hints = hints.CellHints(self.namespace.variables)
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.limits = {}
-        self.values = Values()
-        self.session = None  # its name, from the first hello
-        self.fence = []  # the highest seen: [epoch, step, attempt]
-        self.last = LastStep()
-        self.calls = {}  # open calls: index -> (tool, future)
-        self.fresh = []  # those not yet handed over
+        self.pending_calls = {}  # index -> (tool, future)
+        self.new_calls = []  # pending calls that the host has not been sent
         self.call_index = 0  # of the last call made in this session
         self.calls_in_cell = 0
+        self.calls_allowed = True  # False while a snapshot is made or read
         self.suspension = Suspension(self)
-        self.began = time.time()
-        self.builtins = {}  # as the program found them
-        self.modules = frozenset()  # their names; also as the program found them
-        self.spoiled = None  # why nothing can be run here: a restore that failed
-        self.context = contextvars.copy_context()  # that of the cells
+        self.process_started = time.time()
+        self.builtins = {}  # before any cell ran
+        self.modules = frozenset()  # names of the modules that were loaded before any cell ran
+        self.context = contextvars.copy_context()  # of the cells
         # For cells with top-level await. Others run outside of it, so that asyncio.run() works as in any script.
         self.loop = Loop(self)
-        self.policy = Policy(self)
+        self.policy = LoopPolicy(self)
         set_event_loop_policy(self.policy)
         set_event_loop(self.loop)
 
-    # -- the host's side
-
-    def serve(self):
-        """Answers the host until it says close or goes away for good."""
+    def run(self):
+        """Executes cells until the host closes its end of the connection."""
         try:
             while True:
-                self._cell(self._next_step("cell"))
-        except Closed:
+                self._execute_cell(self.protocol.next_step("cell"))
+        except HostDisconnected:
             pass
 
-    def _next_step(self, wanted, must_read=lambda: True):
-        """Blocks for the frame that may come next; every other frame is answered here. None: `must_read` said no."""
-        while True:
-            frame = self._receive(must_read)
-            if frame is None:
-                return None
-            kind, fence = frame["type"], frame["fence"]
-            if fence < self.fence:
-                self._refuse(frame, "fenced", f"{fence} is older than {self.fence}")
-                continue
-            if fence != self.fence:
-                self.values.forget()
-            self.fence = fence
-            if kind == "hello":
-                self._hello(frame)
-            elif kind == "close":
-                raise Closed()
-            elif kind == "value":
-                self._collect(frame)
-            elif kind == "snapshot":
-                self._saving().take(self, frame, idle=wanted == "cell")
-            elif self.last.is_of(frame) and self.last.is_another(frame):
-                self._refuse(frame, "fenced", f"step {frame['step']} was another here")
-            elif self.last.is_of(frame):
-                self.channel.send(self.last.answer)
-            elif kind == "restore" and self.last.number == 0 and not self.values.missing(frame):
-                self._saving().restore(self, frame)
-            elif self.spoiled or frame["step"] != self.last.number + 1 or kind != wanted:
-                expected = f"expected {wanted} as step {self.last.number + 1}"
-                self._refuse(frame, "invalid", f"{expected}, got {kind} as step {frame['step']}")
-            elif missing := self.values.missing(frame):
-                self._refuse(frame, "incomplete", f"step {frame['step']} needs value {missing}, which did not arrive")
-            else:
-                self.take(frame)
-                return frame
+    # -- called by the protocol
 
-    def take(self, frame):
-        self.last.take(frame)
-        self.output.step = frame["step"]
-        self.timer.begin()
-
-    def _saving(self):
-        return import_late("ptc_runner.saving")  # few sandboxes need it, and it brings pickle
-
-    def _receive(self, must_read):
-        while True:
-            try:
-                return self.channel.receive(must_read)
-            except MemoryError:
-                if not self.values.relieve():
-                    raise
-
-    def _collect(self, frame):
-        if frame["fence"][1] <= self.last.number:  # of a step that was taken: it only waits for its answer
-            return
-        refused = self.values.add(frame["value"], frame["piece"], frame["text"], frame["last"])
-        if refused:
-            self._refuse(frame, "incomplete", refused)
-
-    def _hello(self, frame):
-        if frame["protocol"] != PROTOCOL or self.session not in (None, frame["session"]):
-            self._refuse(frame, "invalid", "this runner belongs to another session or speaks another protocol")
-            return
-        is_first = self.session is None
+    def configure(self, frame, is_first):
+        """Applies a hello. The first one installs the tools: a host that attaches later may have others."""
         if is_first:
-            self._begin(frame)
-        self.session = frame["session"]
+            self._initialize(frame)
         self.limits = frame["limits"]
-        self.channel.limit = min(self.limits["frame_bytes"], 1 << 24)
-        self.values.memory = self.limits["memory_bytes"]
-        self.output.set_limit(min(self.limits["captured_characters"], self.channel.limit // FRAME_BYTES_PER_CHARACTER))
-        if is_first:  # a host that attaches later may be configured with other tools than the run began with
+        frame_characters = self.channel.frame_limit // FRAME_BYTES_PER_CHARACTER
+        self.output.set_limit(min(self.limits["captured_characters"], frame_characters))
+        if is_first:
             tools.install(self, frame["tools"])
-        language = f"Python {platform.python_version()}"
-        about = {"session": self.session, "step": self.last.number, "language": language}
-        self.channel.send({"type": "ready", "protocol": PROTOCOL, **about})
 
-    def _begin(self, frame):
-        """The first greeting. What is the same for every sandbox of a session comes from here: clock and randomness."""
-        self.clock.begin(frame.get("started_at", round(time.time() * 1000)))  # absent: from a host that is older
-        program_time.install(self.clock)
+    def _initialize(self, frame):
+        """Sets the clock and the randomness, which are the same in every sandbox of a session."""
+        self.clock.begin(frame["started_at"])
+        time_functions.install(self.clock)
         self.randomness = randomness.install(f"{frame['seed']} {frame['session']}")
         random.seed(frame["seed"])
         self.builtins, self.modules = dict(vars(builtins)), frozenset(sys.modules)
 
-    def _refuse(self, frame, kind, reason):
-        # With the fence of the frame: everybody who is attached hears it, and only its sender is meant.
-        about = {"step": self.last.number, "fence": frame["fence"]}
-        self.channel.send({"type": "refused", **about, "kind": kind, "reason": reason[:1_000]})
+    def begin_step(self, number):
+        self.output.step = number
+        self.timer.begin_step()
 
-    def _reply(self, message, note=""):
+    # -- cells
+
+    def _execute_cell(self, frame):
+        self.clock.begin_step(frame["now"], frame.get("waited"))  # the first step of a session has no `waited`
+        self.calls_in_cell = self.clock.reads = 0
+        self.suspension.begin_cell()
+        self.context = self.context.copy()  # a task that is left over from the last cell can't have entered the copy
+        self.output.begin_cell()
+        self.timer.reset(self.limits["cell_seconds"])
+        self.hints.begin_cell()
+        result = self._run_cell(frame)
+        self.hints.end_cell()
+        fork.exit_child(result)
+        self.suspension.finish()
+        try:
+            self.send_result(result, self.hints.text(len(self.pending_calls)))
+        except ValueError as problem:  # too large for a frame: the host would wait for a result forever
+            self._cancel_program()
+            self.send_result({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
+
+    def send_result(self, message, note=""):
         if self.timer.interrupted_after is not None:
             message = {**message, "interrupted_after": self.timer.interrupted_after}
-        answer = {**message, **self.last.told(), "output": self.output.take(note)}
-        self.channel.send(answer)
-        self.last.answer = answer
-        self.clock.answered()
+        self.protocol.send_result({**message, "output": self.output.take(note)})
+        self.clock.mark_result()
 
-    # -- the program's side
-
-    def _cell(self, frame):
-        self.clock.step(frame["now"], frame.get("waited"))
-        self.calls_in_cell = self.clock.looks = 0
-        self.suspension.begin_cell()
-        self.context = self.context.copy()  # so that what is left over from the last cell can't have entered it
-        self.output.begin()
-        self.timer.reset(self.limits["cell_seconds"])
-        with self.hints:
-            answer = self._run(frame)
-        forked.leave_child(answer)
-        self.suspension.end()
-        try:
-            self._reply(answer, self.hints.text(len(self.calls)) + self.thread_hint.text() + self.exit_hint.text())
-        except ValueError as problem:  # too large for a frame: say that instead, or the host waits for ever
-            self._abandon()
-            self._reply({"type": "failed", "kind": "limit_exceeded", "error": str(problem)})
-
-    def _run(self, frame):
-        """Runs a cell to its end. Whatever user code raises ends the cell, never the session."""
+    def _run_cell(self, frame):
+        """Runs a cell to its end and returns its result."""
         try:
             self.timer.resume()
             self._prepare_loop()
-            source = self._value(frame, "source")
-            self.exit_hint.begin(source)
+            source = self._resolve_value(frame, "source")
+            self.hints.set_source(source)
             code = compile_cell(source, frame["cell"])
-            self.values.forget()
+            self.protocol.values.clear()
             if is_async(code):
                 self.loop.run_cell(eval(code, self.namespace.variables), self.context)
             else:
                 self.context.run(exec, code, self.namespace.variables)
             return {"type": "completed"}
-        except Closed:
+        except HostDisconnected:
             raise
         except CellStop as stop:
             self.timer.pause()
-            error = explain(stop) + hints.for_stop(stop, self.clock.looks)
-            self._abandon()
+            error = format_error(stop) + hints.hint_for_stop(stop, self.clock.reads)
+            self._cancel_program()
             return {"type": "failed", "kind": stop.kind, "error": error}
         except SystemExit as leave:
             if leave.code in (None, 0):
@@ -212,33 +142,35 @@ class Session:
             return {"type": "failed", "kind": "code_error", "error": f"SystemExit: {leave.code}"}
         except BaseException as error:
             self.timer.pause()
-            return {"type": "failed", "kind": "code_error", "error": explain(error) + hints.for_error(error)}
+            return {"type": "failed", "kind": "code_error", "error": format_error(error) + hints.hint_for_error(error)}
         finally:
             self.timer.pause()
 
     def _prepare_loop(self):
-        """Nothing that an earlier cell did to its loop ends those of later ones."""
+        """Replaces or reopens a loop that an earlier cell closed."""
         if self.loop.is_closed():
             self.loop = Loop(self)
-        self.loop.revive()
+        self.loop.reopen()
         current = self.policy.current()
         if current is None or current.is_closed():
             set_event_loop(self.loop)
         if all(timer.cancelled() for timer in self.loop._scheduled):
-            self.clock.catch_up()
+            self.clock.synchronise_loop_time()
 
-    def _abandon(self):
-        """After a stop nothing of the program goes on: its tasks are cancelled, its open calls forgotten."""
+    def _cancel_program(self):
+        """Cancels the tasks of the program and forgets its open calls."""
         self._forget_calls()
         for task in all_tasks(self.loop):
             task.cancel()
         self.loop.set_exception_handler(lambda *_: None)
-        self.timer.allow(CLEANUP_SECONDS)
+        self.timer.restart(CLEANUP_TIMEOUT)
         try:
-            for _ in range(3):  # one turn to raise CancelledError, more for what it wakes; also forgets a pending stop
+            # The first iteration raises CancelledError in the tasks, later ones run what that wakes up.
+            # They also clear a pending `loop.stop()`.
+            for _ in range(3):
                 self.loop.stop()
                 self.loop.run_forever()
-        except Closed:
+        except HostDisconnected:
             raise
         except BaseException:  # the program's own cleanup failed or took too long
             pass
@@ -249,43 +181,55 @@ class Session:
             self.loop.set_exception_handler(None)
 
     def _forget_calls(self):
-        self.calls.clear()
-        self.fresh.clear()
+        self.pending_calls.clear()
+        self.new_calls.clear()
+
+    # -- called by the program
 
     async def call(self, tool, arguments):
-        """One tool call: registered now, handed over when the program can't go on, awaited by the code."""
-        forked.refuse_call_of_child()
+        """Makes one tool call. The host is sent it when the program can't continue without it."""
+        self._check_calls_allowed()
+        fork.reject_call_in_child()
         self.calls_in_cell += 1
         if self.calls_in_cell > self.limits["calls_per_cell"]:
             limit = self.limits["calls_per_cell"]
-            raise CellStop("limit_exceeded", f"more than {limit} tool calls in one cell. Make the rest in the next cell.")
+            raise CellStop(
+                "limit_exceeded", f"more than {limit} tool calls in one cell. Make the rest in the next cell."
+            )
         loop = get_running_loop()
-        if not is_program() or not isinstance(loop, Loop):
-            raise RuntimeError(hints.WRONG_LOOP.format(tool=tool))
+        if not is_program_thread() or not isinstance(loop, Loop):
+            raise RuntimeError(hints.WRONG_LOOP_ERROR.format(tool=tool))
         self.call_index += 1
         future = loop.create_future()
         index = self.call_index
-        self.calls[index] = (tool, future)
-        self.fresh.append({"call": index, "tool": tool, "arguments": arguments})
-        self.suspension.wakes = 0
+        self.pending_calls[index] = (tool, future)
+        self.new_calls.append({"call": index, "tool": tool, "arguments": arguments})
+        self.suspension.consecutive_wakes = 0
         try:
             return await future
         finally:  # also when the code stopped waiting: a timeout, a cancelled task
-            if self.calls.pop(index, None):
-                self.fresh = [call for call in self.fresh if call["call"] != index]
+            if self.pending_calls.pop(index, None):
+                self.new_calls = [call for call in self.new_calls if call["call"] != index]
 
-    def suspend(self, timeout, selector, polls):
-        self.suspension.wait(timeout, selector, polls)
+    def suspend(self, timeout, selector, has_local_work):
+        self._check_calls_allowed()
+        self.suspension.wait(timeout, selector, has_local_work)
 
-    def _deliver(self, index, outcome):
-        tool, future = self.calls.pop(index, (None, None))
+    def _check_calls_allowed(self):
+        if not self.calls_allowed:
+            raise CellStop("code_error", "no tool can be called while a snapshot is made")
+
+    # -- called by the suspension
+
+    def resolve_call(self, index, outcome):
+        tool, future = self.pending_calls.pop(index, (None, None))
         if future is None or future.done() or future.get_loop().is_closed():  # the code no longer waits for it
             return
-        self.suspension.wakes = 0
+        self.suspension.consecutive_wakes = 0
         if outcome["status"] == "ok":
-            future.set_result(self._value(outcome, "value"))
+            future.set_result(self._resolve_value(outcome, "value"))
         else:
-            future.set_exception(tools.failure(tool, outcome))
+            future.set_exception(tools.tool_error(tool, outcome))
 
-    def _value(self, holder, place):
-        return self.values.take(holder["ref"]) if "ref" in holder else holder[place]
+    def _resolve_value(self, container, key):
+        return self.protocol.values.take(container["ref"]) if "ref" in container else container[key]

@@ -11,27 +11,32 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
-import { sessionMessages, workflowNames } from '../../common/names.js'
+import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
-import { type Executed, type ExecuteInput, executionBytes, type SessionInput } from '../../common/sessions.js'
-import type { RunTree } from '../history/index.js'
-import { checkInput, checkKeys } from '../check-input.js'
-import { waitPatiently } from '../patience.js'
-import { runError } from '../run-error.js'
-import { checkStart } from '../start-options.js'
-import { mayPass } from '../temporal-error.js'
-import { interruptSession } from './interrupt.js'
-import { latestSession, sessionEnd, type SessionEnding, sessionOver } from './ending.js'
-import { sessionWorkflowId } from './name.js'
+import {
+  type ExecuteResult,
+  type ExecuteInput,
+  maxExecuteSourceBytes,
+  type SessionInput,
+} from '../../common/session.js'
+import type { RunTree } from '../run-tree/index.js'
+import { checkInput, checkKeys } from '../start/check-input.js'
+import { retryLongPoll } from '../temporal/retry.js'
+import { runError } from '../run/run-error.js'
+import { validateStart } from '../start/start-options.js'
+import { isTransient } from '../temporal/temporal-error.js'
+import { interruptSession } from './interrupt-session.js'
+import { describeLatestSession, waitForSessionEnd, type SessionEnding, sessionEndedError } from './session-ending.js'
+import { sessionWorkflowId, type WorkflowExecution } from './session-name.js'
 import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
 
 export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
-  /** Fail when there is no such session, instead of beginning one. */
+  /** Fail if the session does not exist, instead of starting it. */
   readonly mustExist?: boolean
-  /** Aborted: the code is interrupted, as by Ctrl-C; the session lives on, and the outcome is `stopped`. */
+  /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
   readonly signal?: AbortSignal
-  /** Called with what the code does (its calls, for one), about twice a second; best effort. */
+  /** Called with the progress of the code, such as its calls, about twice a second; best effort. */
   readonly onChange?: (tree: RunTree) => void
 }
 
@@ -43,26 +48,26 @@ const optionNames = [
   'onChange',
 ] as const satisfies readonly (keyof ExecuteOptions)[]
 
-/** What came of code that was executed on a session. */
-export interface SessionExecution extends Executed {
+/** The result of code that was executed on a session. */
+export interface SessionExecution extends ExecuteResult {
   readonly session: string
   readonly workflowId: string
   readonly runId: string
-  /** Of a new session: how the one of this name before it ended; undefined when there was none. */
+  /** How the previous session of this name ended; undefined unless this session is new and there was one. */
   readonly previous: SessionEnding | undefined
 }
 
-/** A long poll that lasted for so long and ended without an answer was one. */
+/** A long poll that fails after more than this had reached the server. */
 const longPollMs = 5_000
 
 /**
- * Executes code on the session of this name, once it is its turn; begins the session when there is none.
+ * Queues code on the session of this name, and starts the session if needed.
  *
- * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it was
- * closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; what opening a sandbox throws; and the signal's reason when it was
- * aborted before anything was sent
+ * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
+ * was closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it
+ * was aborted before the code was sent
  */
-export async function executeOnSession(
+export async function executeInSession(
   client: Client,
   taskQueue: string,
   name: string,
@@ -74,79 +79,111 @@ export async function executeOnSession(
   const workflowId = sessionWorkflowId(taskQueue, name)
   checkInput('execution', { source, sandbox, limits })
   checkSource(source)
-  const wishes = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
+  const overrides = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
   const updateId = randomUUID()
-  const input: SessionInput = { name, openedBy: updateId, ...wishes }
+  const input: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
   const args: [ExecuteInput] = [{ source, ...(sandbox === undefined ? {} : { sandbox }) }]
-  const update = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED } as const
+  const update: ExecuteUpdate = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED }
   for (;;) {
     signal?.throwIfAborted()
-    const before = await latestSession(client, workflowId)
-    if (before.type !== 'running' && mustExist) {
-      throw sessionOver(name, before.type === 'none' ? undefined : before.ending)
+    const latest = await describeLatestSession(client, workflowId)
+    if (latest.type !== 'running' && mustExist) {
+      throw sessionEndedError(name, latest.type === 'none' ? undefined : latest.ending)
     }
     try {
-      const send = () =>
-        before.type === 'running'
-          ? client.workflow
-              .getHandle(workflowId, before.runId)
-              .startUpdate<Executed, [ExecuteInput]>(sessionMessages.execute, update)
-          : client.workflow.startUpdateWithStart<Workflow, Executed, [ExecuteInput]>(sessionMessages.execute, {
-              ...update,
-              startWorkflowOperation: new WithStartWorkflowOperation<Workflow>(workflowNames.session, {
-                workflowId,
-                taskQueue,
-                args: [input],
-                workflowIdConflictPolicy: 'USE_EXISTING',
-                staticSummary: `session ${name}`,
-                memo: { summary: `session ${name}` },
-              }),
-            })
+      const sendUpdate = () =>
+        latest.type === 'running'
+          ? updateSession(client, latest, update)
+          : startSession(client, { workflowId, taskQueue, input }, update)
       const handle = await (onChange === undefined
-        ? send()
-        : whileWatching((over) => watchAcceptance(client, taskQueue, onChange, over), send))
+        ? sendUpdate()
+        : watchWhile((stopSignal) => watchAcceptance(client, taskQueue, onChange, stopSignal), sendUpdate))
       const { workflowRunId: runId = '' } = handle
-      const interrupt = () => interruptSession(client, { workflowId, runId }, { execution: updateId })
-      const answer = () => whileHeeding(signal, interrupt, () => answerOf(handle, name))
-      const watched = { workflowId, runId, updateId, source }
-      const executed = await (onChange === undefined
-        ? answer()
-        : whileWatching((over) => watchExecution(client, watched, onChange, over), answer))
-      const previous = executed.isNew && before.type === 'over' ? before.ending : undefined
-      return { session: name, workflowId, runId, previous, ...executed }
+      const interrupt = () => interruptSession(client, { workflowId, runId }, { updateId })
+      const waitForExecution = () => interruptOnAbort(signal, interrupt, () => waitForResult(handle, name))
+      const watchedExecution = { workflowId, runId, updateId, source }
+      const result = await (onChange === undefined
+        ? waitForExecution()
+        : watchWhile((stopSignal) => watchExecution(client, watchedExecution, onChange, stopSignal), waitForExecution))
+      const previous = result.isNew && latest.type === 'over' ? latest.ending : undefined
+      return { session: name, workflowId, runId, previous, ...result }
     } catch (thrown) {
-      // Over, or about to be: nothing was executed. The next look tells how it ended.
-      if (thrown instanceof WorkflowNotFoundError && before.type === 'running') continue
+      // The session ended before it accepted the update: nothing was executed. The next iteration sees how it ended.
+      if (thrown instanceof WorkflowNotFoundError && latest.type === 'running') continue
       const error = runError(thrown, workflowId)
       if (error.code === 'SESSION_FULL')
-        throw new PtcError(error.code, error.message, { hint: fullHint(name), cause: thrown })
+        throw new PtcError(error.code, error.message, { hint: sessionFullHint(name), cause: thrown })
       if (error.code !== 'SESSION_EXPIRED') throw error
-      if (before.type === 'running') await sessionEnd(client, before)
+      if (latest.type === 'running') await waitForSessionEnd(client, latest)
     }
   }
 }
 
-/** As the session itself would say, but before there is one. */
-function checkSource(source: string): void {
-  checkStart('program', source, {})
-  const bytes = Buffer.byteLength(source)
-  if (bytes <= executionBytes) return
-  throw new PtcError('RUN_INPUT_INVALID', `the program has ${bytes} bytes; a session takes up to ${executionBytes}`, {
-    hint: 'Give large data through a tool.',
+interface ExecuteUpdate {
+  readonly args: [ExecuteInput]
+  readonly updateId: string
+  readonly waitForStage: typeof WorkflowUpdateStage.ACCEPTED
+}
+
+function updateSession(
+  { workflow }: Client,
+  { workflowId, runId }: WorkflowExecution,
+  update: ExecuteUpdate,
+): Promise<WorkflowUpdateHandle<ExecuteResult>> {
+  const handle = workflow.getHandle(workflowId, runId)
+  return handle.startUpdate<ExecuteResult, [ExecuteInput]>(sessionMessages.execute, update)
+}
+
+interface NewSession {
+  readonly workflowId: string
+  readonly taskQueue: string
+  readonly input: SessionInput
+}
+
+function startSession(
+  { workflow }: Client,
+  { workflowId, taskQueue, input }: NewSession,
+  update: ExecuteUpdate,
+): Promise<WorkflowUpdateHandle<ExecuteResult>> {
+  const summary = `session ${input.name}`
+  return workflow.startUpdateWithStart<Workflow, ExecuteResult, [ExecuteInput]>(sessionMessages.execute, {
+    ...update,
+    startWorkflowOperation: new WithStartWorkflowOperation<Workflow>(workflowNames.session, {
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: summary,
+      memo: { [memoKeys.summary]: summary },
+    }),
   })
 }
 
-function fullHint(name: string): string {
-  return `Keep what you need outside, then \`ptc sessions close ${name}\`: the next execution begins it anew.`
+/** The same checks as in the session's workflow, before a session is started. */
+function checkSource(source: string): void {
+  validateStart('program', source, {})
+  const bytes = Buffer.byteLength(source)
+  if (bytes <= maxExecuteSourceBytes) return
+  throw new PtcError(
+    'RUN_INPUT_INVALID',
+    `the program has ${bytes} bytes; a session takes up to ${maxExecuteSourceBytes}`,
+    {
+      hint: 'Give large data through a tool.',
+    },
+  )
 }
 
-/** Waits for work, and interrupts it when the signal is aborted. */
-async function whileHeeding<Result>(
+function sessionFullHint(name: string): string {
+  return `Save what you need outside, then \`ptc sessions close ${name}\`: the next execution starts a new session.`
+}
+
+/** Performs the work, and interrupts it when the signal is aborted. */
+async function interruptOnAbort<Result>(
   signal: AbortSignal | undefined,
   interrupt: () => Promise<void>,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  // Over already, or the server does not answer: the work itself says so.
+  // When the work has ended or the server is unavailable, the work itself reports it.
   const onAbort = (): void => void interrupt().catch(() => undefined)
   if (signal?.aborted === true) onAbort()
   else signal?.addEventListener('abort', onAbort, { once: true })
@@ -158,41 +195,41 @@ async function whileHeeding<Result>(
 }
 
 /**
- * Waits for work, and watches it meanwhile.
+ * Performs the work, and watches it meanwhile.
  *
  * @param watch never rejects; ends when the signal is aborted
  */
-async function whileWatching<Result>(
+async function watchWhile<Result>(
   watch: (signal: AbortSignal) => Promise<void>,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const over = new AbortController()
-  const watching = watch(over.signal)
+  const finished = new AbortController()
+  const watching = watch(finished.signal)
   try {
     return await work()
   } finally {
-    over.abort()
+    finished.abort()
     await watching
   }
 }
 
-/** The answer of an accepted update: it is durable, so a server that is away for a moment is waited for. */
-async function answerOf(update: WorkflowUpdateHandle<Executed>, name: string): Promise<Executed> {
-  const passes = (thrown: unknown): boolean =>
-    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || mayPass(thrown)
+/** Waits for the result of an accepted update. The update is durable: an unavailable server is waited for. */
+async function waitForResult(update: WorkflowUpdateHandle<ExecuteResult>, name: string): Promise<ExecuteResult> {
+  const isRetryable = (thrown: unknown): boolean =>
+    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTransient(thrown)
   try {
-    return await waitPatiently(() => update.result(), { passes, answeredMs: longPollMs })
+    return await retryLongPoll(() => update.result(), { isRetryable, aliveAfterMs: longPollMs })
   } catch (thrown) {
-    if (!endedUnderIt(thrown)) throw thrown
-    const message = `session ${name} ended before the code had come to its end`
+    if (!isSessionGone(thrown)) throw thrown
+    const message = `session ${name} ended before the code had ended`
     throw new PtcError('SESSION_CLOSED', message, { cause: thrown })
   }
 }
 
-/** The workflow was terminated, or it is so long ago that the server has forgotten it. */
-function endedUnderIt(thrown: unknown): boolean {
+/** The workflow was terminated, or the server has deleted it. */
+function isSessionGone(thrown: unknown): boolean {
   if (thrown instanceof WorkflowNotFoundError) return true
   if (!(thrown instanceof WorkflowUpdateFailedError) || !(thrown.cause instanceof ApplicationFailure)) return false
-  // The server's own word.
+  // The server's error type.
   return thrown.cause.type === 'AcceptedUpdateCompletedWorkflow'
 }

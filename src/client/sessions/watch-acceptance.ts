@@ -1,18 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { type RunTree, RunTreeBuilder } from '../history/index.js'
-import { describeRole, isUnserved } from '../pollers.js'
-import { unservedQueue } from '../unserved.js'
+import { type RunTree, RunTreeBuilder } from '../run-tree/index.js'
+import { describeRoleQueue, isUnserved } from '../temporal/task-queue.js'
+import { toUnservedQueue } from '../temporal/unserved-queues.js'
 
-/** How often the task queue is looked at. */
-const lookMs = 1_000
+/** How often the task queue is described. */
+const pollIntervalMs = 1_000
 
 /**
- * Tells that no worker takes the tasks of a session, while its workflow has not accepted an execution yet. Ends when the
- * signal is aborted. Never rejects: what can't be seen now may be seen at the next look.
+ * Reports that no worker takes the tasks of a session, while its workflow has not accepted an execution yet. Ends when
+ * the signal is aborted. Never rejects. Errors are ignored: the next poll sees the state.
  *
  * @param taskQueue of the session's workflow
- * @param onChange called with a tree that has no turns, whenever the queue is unserved, and once when it is no longer
+ * @param onChange called with a tree without turns after each poll while the queue is unserved, and once when it is
+ * served again
  */
 export async function watchAcceptance(
   client: Client,
@@ -23,15 +24,15 @@ export async function watchAcceptance(
   const startedAt = Date.now()
   const builder = new RunTreeBuilder({ dataConverter: client.options.loadedDataConverter })
   let wasUnserved = false
-  const look = async (): Promise<void> => {
-    const queue = await describeRole(client, taskQueue, 'workflow')
-    const unserved = isUnserved(queue) ? [unservedQueue(queue, taskQueue)] : []
+  const check = async (): Promise<void> => {
+    const queue = await describeRoleQueue(client, taskQueue, 'workflow')
+    const unserved = isUnserved(queue) ? [toUnservedQueue(queue, taskQueue)] : []
     if (signal.aborted || (unserved.length === 0 && !wasUnserved)) return
     wasUnserved = unserved.length > 0
     onChange({ ...builder.tree(), unserved, startedAt })
   }
   while (!signal.aborted) {
-    await delay(lookMs, undefined, { signal }).catch(() => undefined)
-    if (!signal.aborted) await look().catch(() => undefined)
+    await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined)
+    if (!signal.aborted) await check().catch(() => undefined)
   }
 }

@@ -1,24 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { type HistoryEvent, type RunTree, RunTreeBuilder, type UnservedQueue } from '../history/index.js'
-import { idOf } from '../history/event.js'
-import { unservedQueues } from '../unserved.js'
-import type { Located } from './name.js'
+import { type HistoryEvent, type RunTree, RunTreeBuilder, type UnservedQueue } from '../run-tree/index.js'
+import { toEventId } from '../run-tree/history/event.js'
+import { findUnservedQueues } from '../temporal/unserved-queues.js'
+import type { WorkflowExecution } from './session-name.js'
 
-/** How often the session is looked at. */
-const lookMs = 500
+/** How often the session is polled. */
+const pollIntervalMs = 500
 
-/** Events asked for at once: a page must stay under the 4 MiB that a server sends. */
+/** A page must stay under the server's limit of 4 MiB. */
 const pageSize = 8
 
-export interface WatchedExecution extends Located {
+export interface WatchedExecution extends WorkflowExecution {
   readonly updateId: string
   readonly source: string
 }
 
 /**
- * Tells what an execution does, until the signal is aborted, and then once more. The history of a session may be long: it is read
- * from its end, back to where the execution was accepted. Never rejects: what can't be seen now may be seen at the next look.
+ * Reports the progress of an execution until the signal is aborted, and then once more. The history of a session may be
+ * long: it is read backwards, to where the execution was accepted. Never rejects. Errors are ignored: the next poll
+ * sees the state.
  */
 export async function watchExecution(
   client: Client,
@@ -30,26 +31,26 @@ export async function watchExecution(
   const startedAt = Date.now()
   let lastEvent = 0
   let unserved: readonly UnservedQueue[] = []
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const events = await eventsSince(client, execution, lastEvent)
-    lastEvent = Math.max(lastEvent, ...events.map(({ eventId }) => idOf(eventId)))
+    lastEvent = Math.max(lastEvent, ...events.map(({ eventId }) => toEventId(eventId)))
     await builder.add(events)
     if (!signal.aborted) {
       const description = await client.workflow.getHandle(execution.workflowId, execution.runId).describe()
       await builder.addPending(description.raw.pendingActivities ?? [])
-      unserved = await unservedQueues(client, description)
+      unserved = await findUnservedQueues(client, description)
     }
-    onChange(onlyCell({ ...builder.tree(), unserved, startedAt }, execution.source))
+    onChange(selectCell({ ...builder.tree(), unserved, startedAt }, execution.source))
   }
   for (let isLast = false; !isLast;) {
-    await delay(lookMs, undefined, { signal }).catch(() => undefined)
-    // Not after the look: the execution may end during it, and then only another look sees the end.
+    await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined)
+    // Read before the poll: the execution may end during the poll, and only another one sees the end.
     isLast = signal.aborted
-    await look().catch(() => undefined)
+    await poll().catch(() => undefined)
   }
 }
 
-/** New events in their order; the first time, those since the execution was accepted. */
+/** The events after `lastEvent` in order; at first, those since the execution was accepted. */
 async function eventsSince(
   { workflowService, options: { namespace } }: Client,
   { workflowId, runId, updateId }: WatchedExecution,
@@ -65,7 +66,7 @@ async function eventsSince(
       ...(nextPageToken === undefined ? {} : { nextPageToken }),
     })
     for (const event of page.history?.events ?? []) {
-      if (idOf(event.eventId) <= lastEvent) return found.toReversed()
+      if (toEventId(event.eventId) <= lastEvent) return found.toReversed()
       found.push(event)
       if (event.workflowExecutionUpdateAcceptedEventAttributes?.protocolInstanceId === updateId) {
         return found.toReversed()
@@ -76,8 +77,8 @@ async function eventsSince(
   return found.toReversed()
 }
 
-/** Others execute on the session too, before it is our turn and after. */
-function onlyCell(tree: RunTree, source: string): RunTree {
+/** The tree with this execution's cell only: other clients execute on the session too. */
+function selectCell(tree: RunTree, source: string): RunTree {
   const [turn] = tree.turns
   const cell = turn?.cells.find(({ code }) => code === source)
   if (turn === undefined || cell === undefined) return { ...tree, turns: [] }

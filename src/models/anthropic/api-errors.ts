@@ -1,8 +1,8 @@
 import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
-import type { ErrorContext, Fault } from './fault.js'
+import type { ErrorContext, ModelFault } from './model-fault.js'
 
-const longestMessage = 400
+const maxMessageCharacters = 400
 
 const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'MODEL_AUTH',
@@ -10,14 +10,14 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   403: 'MODEL_AUTH',
   404: 'MODEL_NOT_FOUND',
   408: 'MODEL_TIMEOUT',
-  // Another request holds a lock: the SDK's own rule is to try again.
+  // A lock conflict: the SDK retries it, too.
   409: 'MODEL_SERVER',
   429: 'MODEL_RATE_LIMIT',
   504: 'MODEL_TIMEOUT',
   529: 'MODEL_OVERLOADED',
 }
 
-/** The API's own error types: all there is when an error arrives inside a stream, after a status of 200. */
+/** The API's error types. An error within a stream has only a type, because the status was 200. */
 const codesByType: Readonly<Record<string, ErrorCode>> = {
   invalid_request_error: 'MODEL_BAD_REQUEST',
   request_too_large: 'MODEL_BAD_REQUEST',
@@ -33,38 +33,42 @@ const codesByType: Readonly<Record<string, ErrorCode>> = {
 }
 
 const contextTooLong = /prompt is too long|exceeds? (?:the )?(?:context|maximum context)|context window/i
-const outOfMoney = /credit balance|spend(?:ing)? limit|usage limits?/i
+const spendLimit = /credit balance|spend(?:ing)? limit|usage limits?/i
 
-/** What the API itself said: an HTTP status with a body, or an `error` event inside a stream. */
-export function apiFaultOf(error: APIError, context: ErrorContext): Fault {
-  const said = saidBy(error)
-  const code = codeOf(error, said)
+/** The fault of an API error: an HTTP status with a body, or an `error` event within a stream. */
+export function apiFaultOf(error: APIError, context: ErrorContext): ModelFault {
+  const apiMessage = apiMessageOf(error)
+  const code = codeOf(error, apiMessage)
   const where = error.status === undefined ? 'in the middle of its reply' : String(error.status)
   const request = error.requestID == null ? '' : ` (request ${error.requestID})`
-  return { code, message: `The model API answered ${where}: ${said}${request}`, hint: hintOf(code, said, context) }
+  return {
+    code,
+    message: `The model API answered ${where}: ${apiMessage}${request}`,
+    hint: hintOf(code, apiMessage, context),
+  }
 }
 
-function codeOf({ status, type, errorCode }: APIError, said: string): ErrorCode {
-  // No retry brings money back, whatever status a spend limit has.
+function codeOf({ status, type, errorCode }: APIError, apiMessage: string): ErrorCode {
+  // A spend limit is not retryable, whatever its status.
   if (errorCode?.endsWith('spend_limit_reached') === true) return 'MODEL_AUTH'
-  if (status === undefined) return streamedCodeOf(type, said)
-  if (status === 400 && contextTooLong.test(said)) return 'MODEL_CONTEXT_TOO_LONG'
+  if (status === undefined) return streamedCodeOf(type, apiMessage)
+  if (status === 400 && contextTooLong.test(apiMessage)) return 'MODEL_CONTEXT_TOO_LONG'
   const byStatus = codesByStatus[status]
   if (byStatus !== undefined) return byStatus
   if (status >= 500) return type === 'overloaded_error' ? 'MODEL_OVERLOADED' : 'MODEL_SERVER'
   return 'MODEL_BAD_REQUEST'
 }
 
-function streamedCodeOf(type: string | null, said: string): ErrorCode {
-  if (type === 'invalid_request_error' && contextTooLong.test(said)) return 'MODEL_CONTEXT_TOO_LONG'
+function streamedCodeOf(type: string | null, apiMessage: string): ErrorCode {
+  if (type === 'invalid_request_error' && contextTooLong.test(apiMessage)) return 'MODEL_CONTEXT_TOO_LONG'
   return codesByType[type ?? ''] ?? 'MODEL_STREAM'
 }
 
-/** The API's own words on one line; a proxy may have answered with a whole page instead. */
-function saidBy(error: APIError): string {
-  const words = error.apiMessage ?? error.message.replace(/^\d{3} /, '')
-  const line = words.replaceAll(/\s+/g, ' ').trim()
-  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line
+/** The API's message on one line. It may be the whole page of a proxy, so it is truncated. */
+function apiMessageOf(error: APIError): string {
+  const message = error.apiMessage ?? error.message.replace(/^\d{3} /, '')
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  return line.length > maxMessageCharacters ? `${line.slice(0, maxMessageCharacters)}…` : line
 }
 
 type Hint = string | ((context: ErrorContext) => string)
@@ -77,8 +81,9 @@ const hints: { readonly [code in ErrorCode]?: Hint } = {
   MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",
 }
 
-function hintOf(code: ErrorCode, said: string, context: ErrorContext): string {
-  if (outOfMoney.test(said)) return 'The account may not spend more: add credit or raise its limit in the console.'
+function hintOf(code: ErrorCode, apiMessage: string, context: ErrorContext): string {
+  if (spendLimit.test(apiMessage))
+    return 'The account may not spend more: add credit or raise its limit in the console.'
   const hint = hints[code] ?? 'Usually passes by itself; the call is tried again.'
   return typeof hint === 'string' ? hint : hint(context)
 }

@@ -1,6 +1,6 @@
 import type { AssistantBlock, Message, UserBlock } from '../../common/messages.js'
 
-/** The API refuses to be sent text without a visible character, though it writes such blocks itself. */
+/** Drops blank text blocks: the API returns such blocks, but does not accept them in requests. */
 export function withoutBlankText<Block extends AssistantBlock | UserBlock>(
   content: readonly Block[],
 ): readonly Block[] {
@@ -11,8 +11,8 @@ function isBlank(text: unknown): boolean {
   return typeof text === 'string' && text.trim() === ''
 }
 
-/** The conversation as the API takes it; a message with nothing in it (an empty reply) is left out. */
-export function sendable(messages: readonly Message[]): readonly Message[] {
+/** The conversation in a form that the API accepts: without blank text, and without empty messages. */
+export function toSendable(messages: readonly Message[]): readonly Message[] {
   return messages
     .map((message): Message =>
       message.role === 'user'

@@ -59,18 +59,18 @@ describe('an HTTP status', () => {
     expect(classify(apiError(400, 'invalid_request_error', message)).code).toBe('MODEL_CONTEXT_TOO_LONG')
   })
 
-  it('of a spend limit is not retried, whatever the number', () => {
+  it('of a spend limit is not retryable, whatever the status', () => {
     const details = { error_code: 'enforced_spend_limit_reached' }
     const error = classify(apiError(429, 'rate_limit_error', 'Spend limit reached.', {}, details))
     expect(error).toMatchObject({ code: 'MODEL_AUTH', hint: expect.stringContaining('credit') as string })
   })
 
-  it('passes on how long to wait', () => {
+  it('keeps the retry delay', () => {
     expect(classify(apiError(429, 'rate_limit_error', '', { 'retry-after': '3' })).retryAfterMs).toBe(3_000)
     expect(classify(apiError(529, 'overloaded_error', '')).retryAfterMs).toBeUndefined()
   })
 
-  it('with a proxy’s page for a body gives one short line', () => {
+  it('with the page of a proxy as body becomes one short line', () => {
     const page = `<html>\n${'<p>bad gateway</p>\n'.repeat(100)}</html>`
     const { message } = classify(APIError.generate(502, undefined, page, new Headers()))
     expect(message).toContain('<html> <p>bad gateway</p>')
@@ -79,7 +79,7 @@ describe('an HTTP status', () => {
   })
 })
 
-describe('the network', () => {
+describe('a network error', () => {
   it.each<[string, ErrorCode, string]>([
     ['ECONNREFUSED', 'MODEL_CONNECTION', 'connection refused'],
     ['ECONNRESET', 'MODEL_CONNECTION', 'cut'],
@@ -99,29 +99,29 @@ describe('the network', () => {
     expect(error.message).toContain('https://api.example')
   })
 
-  it('is looked for in all addresses that were tried', () => {
+  it('is found in the errors of all addresses', () => {
     const tried = new AggregateError([Object.assign(new Error('v6'), { code: 'ECONNREFUSED' })], '')
     expect(classify(new TypeError('fetch failed', { cause: tried })).message).toContain('ECONNREFUSED')
   })
 
-  it.each([new TypeError('terminated'), new APIConnectionError({ message: 'odd' })])('is blamed for %s', (thrown) => {
+  it.each([new TypeError('terminated'), new APIConnectionError({ message: 'odd' })])('is assumed for %s', (thrown) => {
     expect(classify(thrown).code).toBe('MODEL_CONNECTION')
   })
 
-  it('that is too slow for the SDK is MODEL_TIMEOUT', () => {
+  it('is MODEL_TIMEOUT for a timeout of the SDK', () => {
     expect(classify(new APIConnectionTimeoutError()).code).toBe('MODEL_TIMEOUT')
   })
 })
 
-describe('everything else', () => {
-  it('an abort by the caller, and an error that has its code, stay as they are', () => {
+describe('other errors', () => {
+  it('an abort by the caller and a PtcError are returned unchanged', () => {
     const abort = new APIUserAbortError()
     const known = new PtcError('MODEL_STREAM', 'x')
     expect(modelErrorOf(abort, context)).toBe(abort)
     expect(modelErrorOf(known, context)).toBe(known)
   })
 
-  it('a defect of ours is INTERNAL, not blamed on the network', () => {
+  it('a defect is INTERNAL, not a network error', () => {
     expect(classify(new TypeError('x is not a function'))).toMatchObject({ code: 'INTERNAL', retryable: false })
     expect(classify('thrown text').message).toContain('thrown text')
   })
@@ -142,18 +142,18 @@ describe('credentials', () => {
 })
 
 describe('secrets', () => {
-  it('never appear: not in the message, not in the cause', () => {
+  it('appear neither in the message nor in the cause', () => {
     const error = classify(apiError(401, 'authentication_error', `invalid key ${secret} or sk-ant-api03-abcdef`))
     expect(error.message).toContain('invalid key [redacted] or [redacted]')
     expect(error.cause).toBeUndefined()
   })
 
-  it('in a cause deep down keep all of it out', () => {
+  it('in a nested cause remove the whole cause', () => {
     const cause = new Error('outer', { cause: new Error(`Bearer ${secret}`) })
     expect(classify(new APIConnectionError({ cause })).cause).toBeUndefined()
   })
 
-  it('that are not there leave the cause in place', () => {
+  it('that do not appear leave the cause unchanged', () => {
     const thrown = apiError(500, 'api_error', 'x')
     expect(classify(thrown).cause).toBe(thrown)
   })

@@ -2,27 +2,27 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortEr
 import { messageOf, PtcError } from '../../common/errors.js'
 import { apiFaultOf } from './api-errors.js'
 import { credentialFaultOf } from './credential-errors.js'
-import type { ErrorContext, Fault } from './fault.js'
+import type { ErrorContext, ModelFault } from './model-fault.js'
 import { networkFaultOf } from './network-errors.js'
 import { mentionsSecret, redact } from './redact.js'
 import { retryAfterMsOf } from './retry-after.js'
 
 /**
- * The one place where errors of the SDK and of the network get their code. An abort by the caller, and a
- * PtcError, are returned as they are.
+ * Assigns a code to an error of the SDK or of the network. An abort by the caller and a PtcError are returned
+ * unchanged.
  */
 export function modelErrorOf(thrown: unknown, context: ErrorContext): Error {
   if (PtcError.isInstance(thrown) || thrown instanceof APIUserAbortError) return thrown
   const { code, message, hint, retryAfterMs } = faultOf(thrown, context)
   return new PtcError(code, redact(message, context.secrets), {
     hint,
-    // A cause goes into the workflow's history, message and stack.
+    // Message and stack of a cause are recorded in the workflow's history.
     ...(mentionsSecret(thrown, context.secrets) ? {} : { cause: thrown }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
 
-function faultOf(thrown: unknown, context: ErrorContext): Fault & { readonly retryAfterMs?: number | undefined } {
+function faultOf(thrown: unknown, context: ErrorContext): ModelFault & { readonly retryAfterMs?: number | undefined } {
   if (thrown instanceof APIConnectionTimeoutError) {
     const hint = 'Usually passes; if not, check network and proxies.'
     return { code: 'MODEL_TIMEOUT', message: `The model API at ${context.baseURL} did not answer in time.`, hint }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { UnknownBlock } from '../../common/messages.js'
 
-// Whatever JSON.parse gave is JSON; so an object with a `type` is a block, with all the members it came with.
+// The input is from JSON.parse, so an object with a `type` is a block. All its members are kept.
 const block = z.custom<UnknownBlock>(
   (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
   'not an object with a type',
@@ -34,23 +34,24 @@ const streamEvent = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('error'), error: z.looseObject({ type: z.string() }) }),
 ])
 
-/** The stream events a reply is made of. */
+/** The stream events that contribute to a reply. */
 export type StreamEvent = z.infer<typeof streamEvent>
 export type ReportedUsage = z.infer<typeof usage>
 
-const known: ReadonlySet<unknown> = new Set(streamEvent.options.map((option) => option.shape.type.value))
+const knownTypes: ReadonlySet<unknown> = new Set(streamEvent.options.map((option) => option.shape.type.value))
 
 /**
- * One event's data; undefined for kinds that came after this was written, which change nothing of the reply.
+ * Parses the data of one event; undefined for unknown event types, which are ignored.
  *
- * @throws PtcError MODEL_STREAM for data that is no event
+ * @throws PtcError MODEL_STREAM for data that is not an event
  */
 export function parseStreamEvent(data: string): StreamEvent | undefined {
   const value = parseJson(data)
-  if (typeof value !== 'object' || value === null || !('type' in value)) throw broken('an event without a type', data)
-  if (!known.has(value.type)) return undefined
+  if (typeof value !== 'object' || value === null || !('type' in value))
+    throw streamError('an event without a type', data)
+  if (!knownTypes.has(value.type)) return undefined
   const parsed = streamEvent.safeParse(value)
-  if (!parsed.success) throw broken(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '), data)
+  if (!parsed.success) throw streamError(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '), data)
   return parsed.data
 }
 
@@ -58,11 +59,11 @@ function parseJson(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch {
-    throw broken('invalid JSON', data)
+    throw streamError('invalid JSON', data)
   }
 }
 
-function broken(what: string, data: string): PtcError {
+function streamError(what: string, data: string): PtcError {
   const hint = 'Usually passes; if not, something between here and the API changes its replies.'
   return new PtcError(
     'MODEL_STREAM',

@@ -1,13 +1,13 @@
-import type { Fault } from './fault.js'
+import type { ModelFault } from './model-fault.js'
 import { causesOf } from './redact.js'
 
-const faults: Readonly<Record<'refused' | 'cut' | 'unknownHost' | 'slow' | 'tls', Fault>> = {
+const faults: Readonly<Record<'refused' | 'reset' | 'unknownHost' | 'timeout' | 'tls', ModelFault>> = {
   refused: {
     code: 'MODEL_CONNECTION',
     message: 'connection refused',
     hint: 'Check the base URL and that the endpoint is up.',
   },
-  cut: {
+  reset: {
     code: 'MODEL_CONNECTION',
     message: 'the connection was cut',
     hint: 'Usually passes; if not, look at proxies in between.',
@@ -17,7 +17,7 @@ const faults: Readonly<Record<'refused' | 'cut' | 'unknownHost' | 'slow' | 'tls'
     message: 'host not found',
     hint: "Check the base URL and this machine's DNS.",
   },
-  slow: {
+  timeout: {
     code: 'MODEL_TIMEOUT',
     message: 'no answer in time',
     hint: 'Usually passes; if not, check network and proxies.',
@@ -33,23 +33,23 @@ const kinds: Readonly<Record<string, keyof typeof faults>> = {
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
-  ECONNRESET: 'cut',
-  ECONNABORTED: 'cut',
-  EPIPE: 'cut',
-  UND_ERR_SOCKET: 'cut',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
   ENOTFOUND: 'unknownHost',
   EAI_AGAIN: 'unknownHost',
-  ETIMEDOUT: 'slow',
-  UND_ERR_CONNECT_TIMEOUT: 'slow',
-  UND_ERR_HEADERS_TIMEOUT: 'slow',
-  UND_ERR_BODY_TIMEOUT: 'slow',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
   EPROTO: 'tls',
 }
 
 const tlsCode = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
-/** What went wrong between us and the server; undefined when the error is none of the network's. */
-export function networkFaultOf(thrown: unknown): Fault | undefined {
+/** The fault of a network error; undefined for other errors. */
+export function networkFaultOf(thrown: unknown): ModelFault | undefined {
   const errors = causesOf(thrown)
   for (const error of errors) {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -59,7 +59,7 @@ export function networkFaultOf(thrown: unknown): Fault | undefined {
     const fault = faults[kind]
     return { ...fault, message: `${fault.message} (${code})` }
   }
-  // The two things Node's fetch says of a network error, whatever its cause.
-  const said = errors.find(({ message }) => message === 'fetch failed' || message === 'terminated')
-  return said && { ...faults.cut, message: said.message }
+  // The two messages of Node's fetch for any network error.
+  const fetchError = errors.find(({ message }) => message === 'fetch failed' || message === 'terminated')
+  return fetchError && { ...faults.reset, message: fetchError.message }
 }

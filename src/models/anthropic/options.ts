@@ -2,32 +2,35 @@ import type { ClientOptions } from '@anthropic-ai/sdk'
 import { PtcError } from '../../common/errors.js'
 
 export interface AnthropicProviderOptions {
-  /** Default: what the SDK finds (`ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, a profile of the Anthropic CLI). */
+  /** Default: from the SDK (`ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, a profile of the Anthropic CLI). */
   readonly apiKey?: string
-  /** Default: `ANTHROPIC_BASE_URL`, else the real API. */
+  /** Default: `ANTHROPIC_BASE_URL`, or else Anthropic's API. */
   readonly baseURL?: string
-  /** Milliseconds without a byte from the API before a call is given up. Default 60,000. */
+  /** Idle timeout of a call: milliseconds without data from the API. Default 60,000. */
   readonly idleTimeoutMs?: number
-  /** Milliseconds one whole call may take. Default 600,000. */
+  /** Total timeout of a call in milliseconds. Default 600,000. */
   readonly timeoutMs?: number
-  /** Where the SDK logs to; default the console, warnings only (`ANTHROPIC_LOG` changes that). */
+  /** Logger of the SDK. Default: the console, warnings only (`ANTHROPIC_LOG` changes the level). */
   readonly logger?: NonNullable<ClientOptions['logger']>
 }
 
-export interface Timeouts {
+export interface ProviderTimeouts {
   readonly idleTimeoutMs: number
   readonly timeoutMs: number
 }
 
-// setTimeout takes anything longer for 1 ms.
-const longestTimer = 2 ** 31 - 1
+// setTimeout fires a longer timer after 1 ms.
+const maxTimerMs = 2 ** 31 - 1
 
 /** @throws PtcError CONFIG_INVALID */
-export function checkedTimeouts({ idleTimeoutMs = 60_000, timeoutMs = 600_000 }: AnthropicProviderOptions): Timeouts {
+export function resolveTimeouts({
+  idleTimeoutMs = 60_000,
+  timeoutMs = 600_000,
+}: AnthropicProviderOptions): ProviderTimeouts {
   const timeouts = { idleTimeoutMs, timeoutMs }
   for (const [name, value] of Object.entries(timeouts)) {
-    if (!Number.isInteger(value) || value < 1 || value > longestTimer) {
-      throw invalid(`${name} must be a whole number of milliseconds from 1 to ${longestTimer}, not ${value}.`)
+    if (!Number.isInteger(value) || value < 1 || value > maxTimerMs) {
+      throw invalid(`${name} must be a whole number of milliseconds from 1 to ${maxTimerMs}, not ${value}.`)
     }
   }
   return timeouts
@@ -39,7 +42,7 @@ export function checkBaseURL(baseURL: string): void {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw invalid(`The model's base URL must be an http or https URL, not ${JSON.stringify(baseURL)}.`)
   }
-  // Not repeated in the message: it holds a password.
+  // The message does not contain the URL, because of the password in it.
   if (url.username !== '' || url.password !== '') throw invalid("The model's base URL must not hold credentials.")
 }
 

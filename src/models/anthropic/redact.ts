@@ -1,6 +1,6 @@
 const keyShape = /sk-ant-[\w-]{4,}/g
 
-/** Takes secrets out of text that people (and the workflow's history) get to see. */
+/** Replaces secrets in a text for logs, users and the workflow's history. */
 export function redact(text: string, secrets: readonly string[]): string {
   const withoutKnown = secrets
     .filter((secret) => secret.length > 0)
@@ -8,7 +8,7 @@ export function redact(text: string, secrets: readonly string[]): string {
   return withoutKnown.replaceAll(keyShape, '[redacted]')
 }
 
-/** True when an error, its stack or one of its causes would give a secret away. */
+/** Whether an error, its stack or one of its causes contains a secret. */
 export function mentionsSecret(error: unknown, secrets: readonly string[]): boolean {
   return causesOf(error).some(({ message, stack }) => {
     const text = `${message}\n${stack ?? ''}`
@@ -16,7 +16,7 @@ export function mentionsSecret(error: unknown, secrets: readonly string[]): bool
   })
 }
 
-/** The error and its causes, outermost first; also the members of an AggregateError. */
+/** The error and its causes, outermost first, including the members of an AggregateError. */
 export function causesOf(thrown: unknown, depth = 8): readonly Error[] {
   if (!(thrown instanceof Error) || depth === 0) return []
   const members: readonly unknown[] = thrown instanceof AggregateError ? thrown.errors : []

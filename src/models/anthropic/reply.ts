@@ -7,15 +7,16 @@ import { applyDelta, charactersOf, type BlockDraft } from './block-deltas.js'
 import { withoutBlankText } from './content.js'
 import type { ReportedUsage, StreamEvent } from './events.js'
 
-/** A reply put together from a stream: everything of it that the stream itself knows. */
+/** The parts of a reply that its stream contains. */
 export type StreamedReply = Pick<ModelReply, 'model' | 'content' | 'stopReason' | 'usage'>
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
 
-// Output was cut off by these, perhaps within a tool's input; after any other reason broken input is a broken stream.
-const cuttingReasons: ReadonlySet<string> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
+// Stop reasons that truncate the output, possibly within a tool's input. With any other reason, incomplete input means
+// a broken stream.
+const truncationReasons: ReadonlySet<string> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal'])
 
-/** Collects the events of one reply. `add` and `finish` throw PtcError MODEL_STREAM for what can't be a reply. */
+/** Builds one reply from its events. `add` and `finish` throw PtcError MODEL_STREAM for an invalid stream. */
 export class ReplyBuilder {
   #model: string | undefined
   #drafts: BlockDraft[] = []
@@ -25,7 +26,7 @@ export class ReplyBuilder {
   #outputCharacters = 0
   #complete = false
 
-  /** True once the stream has said that this was all. */
+  /** True after `message_stop`. */
   get complete(): boolean {
     return this.#complete
   }
@@ -35,24 +36,24 @@ export class ReplyBuilder {
   }
 
   add(event: ReplyEvent): void {
-    if ((this.#model === undefined) !== (event.type === 'message_start')) throw broken(`${event.type} out of order`)
+    if ((this.#model === undefined) !== (event.type === 'message_start')) throw replyError(`${event.type} out of order`)
     switch (event.type) {
       case 'message_start': {
         const { message } = event
         this.#model = message.model
-        // Usually empty; a reply that is not streamed in pieces comes whole.
+        // Usually empty; some servers send the whole reply in message_start.
         this.#drafts = message.content.map((block) => ({ block, inputJson: '' }))
-        this.#end(message.stop_reason, message.usage)
+        this.#applyTotals(message.stop_reason, message.usage)
         break
       }
       case 'content_block_start':
-        if (event.index !== this.#drafts.length) throw broken(`block ${event.index} begins out of order`)
+        if (event.index !== this.#drafts.length) throw replyError(`block ${event.index} begins out of order`)
         this.#drafts.push({ block: event.content_block, inputJson: '' })
         this.#phase = phaseOf(event.content_block)
         break
       case 'content_block_delta': {
         const draft = this.#drafts[event.index]
-        if (draft === undefined) throw broken(`block ${event.index} goes on before it began`)
+        if (draft === undefined) throw replyError(`block ${event.index} goes on before it began`)
         this.#drafts[event.index] = applyDelta(draft, event.delta)
         this.#outputCharacters += charactersOf(event.delta)
         break
@@ -61,7 +62,7 @@ export class ReplyBuilder {
         this.#phase = 'waiting'
         break
       case 'message_delta':
-        this.#end(event.delta.stop_reason, event.usage)
+        this.#applyTotals(event.delta.stop_reason, event.usage)
         break
       case 'message_stop':
         this.#complete = true
@@ -70,16 +71,16 @@ export class ReplyBuilder {
   }
 
   finish(): StreamedReply {
-    if (this.#model === undefined) throw broken('it ended before it began')
-    if (!this.#complete) throw broken('it ended in the middle')
+    if (this.#model === undefined) throw replyError('it ended before it began')
+    if (!this.#complete) throw replyError('it ended in the middle')
     const stopReason = this.#stopReason
-    if (stopReason === undefined) throw broken('it gives no stop_reason')
-    const content = this.#drafts.map((draft) => blockOf(draft, stopReason))
+    if (stopReason === undefined) throw replyError('it gives no stop_reason')
+    const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))
     return { model: this.#model, content: withoutBlankText(content), stopReason, usage: this.#usage }
   }
 
-  /** Counts are totals, and left out where they did not change. */
-  #end(stopReason: string | null | undefined, usage: ReportedUsage | null | undefined): void {
+  /** Counts are totals. A missing count is unchanged. */
+  #applyTotals(stopReason: string | null | undefined, usage: ReportedUsage | null | undefined): void {
     this.#stopReason = stopReason ?? this.#stopReason
     this.#usage = {
       inputTokens: usage?.input_tokens ?? this.#usage.inputTokens,
@@ -90,21 +91,21 @@ export class ReplyBuilder {
   }
 }
 
-function blockOf({ block, inputJson }: BlockDraft, stopReason: string): AssistantBlock {
-  const whole = inputJson === '' ? block : { ...block, input: inputOf(inputJson, stopReason) }
-  if (whole.type === 'tool_use' && !isToolUse(whole)) throw broken('a tool_use without id, name or input')
-  return whole
+function finishBlock({ block, inputJson }: BlockDraft, stopReason: string): AssistantBlock {
+  const complete = inputJson === '' ? block : { ...block, input: parseInput(inputJson, stopReason) }
+  if (complete.type === 'tool_use' && !isToolUse(complete)) throw replyError('a tool_use without id, name or input')
+  return complete
 }
 
-/** Input that was cut off becomes empty: what is half a program must not look like a program. */
-function inputOf(json: string, stopReason: string): JsonObject {
+/** The parsed input; empty if it was truncated, because a partial program must not be executed. */
+function parseInput(json: string, stopReason: string): JsonObject {
   try {
     const input: unknown = JSON.parse(json)
     if (isObject(input)) return input
   } catch {
-    if (cuttingReasons.has(stopReason)) return {}
+    if (truncationReasons.has(stopReason)) return {}
   }
-  throw broken("a tool's input is no JSON object")
+  throw replyError("a tool's input is no JSON object")
 }
 
 function isToolUse(block: JsonObject): boolean {
@@ -126,7 +127,7 @@ function isThinking({ type }: AssistantBlock): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-function broken(what: string): PtcError {
+function replyError(what: string): PtcError {
   return new PtcError('MODEL_STREAM', `The model's reply can't be used: ${what}.`, {
     hint: 'Usually passes by itself; the call is tried again.',
   })

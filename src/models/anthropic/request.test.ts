@@ -12,7 +12,7 @@ const tool = (name: string): ModelTool => ({
 })
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: 'Be brief.', tools: [], messages: [] }
 
-/** Where the cache breakpoints are, as paths. */
+/** Paths of the cache breakpoints. */
 function breakpoints(value: unknown, path = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return []
   const inside = Object.entries(value).flatMap(([key, member]) => breakpoints(member, `${path}/${key}`))
@@ -20,19 +20,19 @@ function breakpoints(value: unknown, path = ''): readonly string[] {
 }
 
 describe('toParams', () => {
-  it('puts breakpoints on the last tool, the system prompt and the last two user messages, and nowhere else', () => {
+  it('sets breakpoints only on the last tool, the system prompt and the last two user messages', () => {
     const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
     const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })
     expect(breakpoints(params)).toEqual(['/tools/1', '/system/0', '/messages/6/content/0', '/messages/8/content/0'])
   })
 
-  it('moves the breakpoint to the last block of a message with many results', () => {
+  it('sets the breakpoint on the last block of a message with many results', () => {
     const results = ['t1', 't2', 't3'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: '' }) as const)
     const params = toParams({ ...base, system: '', messages: [{ role: 'user', content: results }] })
     expect(breakpoints(params)).toEqual(['/messages/0/content/2'])
   })
 
-  it('sends a grown conversation as the same bytes plus the new end', () => {
+  it('sends an extended conversation as the same bytes plus the new messages', () => {
     const before = [text('user', 'a'), text('assistant', 'b'), text('user', 'c')]
     const strip = (messages: readonly Message[]) =>
       JSON.stringify(toParams({ ...base, messages }).messages).replaceAll(',"cache_control":{"type":"ephemeral"}', '')
@@ -41,7 +41,7 @@ describe('toParams', () => {
     )
   })
 
-  it('sends unknown blocks back exactly as they came', () => {
+  it('sends unknown blocks back unchanged', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm', signature: 's==' },
       { type: 'dream', images: [{ deep: [null, 1.5] }] },
@@ -51,7 +51,7 @@ describe('toParams', () => {
     expect(toParams({ ...base, messages }).messages[1]).toEqual({ role: 'assistant', content })
   })
 
-  it('sends no blank text and no empty message, but empty results', () => {
+  it('omits blank text and empty messages, but not empty results', () => {
     const messages: readonly Message[] = [
       {
         role: 'user',
@@ -69,11 +69,11 @@ describe('toParams', () => {
     expect(sent[1]).toMatchObject({ role: 'user', content: [{ type: 'tool_result' }] })
   })
 
-  it('leaves out an empty system prompt and an empty tool list', () => {
+  it('omits an empty system prompt and an empty tool list', () => {
     expect(Object.keys(toParams({ ...base, system: ' ' }))).toEqual(['model', 'messages'])
   })
 
-  it('gives examples only to tools that have some', () => {
+  it('sends examples only for tools that have some', () => {
     const params = toParams({ ...base, tools: [{ ...tool('a'), inputExamples: [{ x: 1 }] }, tool('b')] })
     expect(params.tools).toEqual([
       { name: 'a', description: 'a', input_schema: { type: 'object' }, input_examples: [{ x: 1 }] },

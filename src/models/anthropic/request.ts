@@ -7,17 +7,17 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages'
 import type { Message } from '../../common/messages.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
-import { sendable } from './content.js'
+import { toSendable } from './content.js'
 
 const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
 
 /**
- * The request as the Messages API takes it, with the four breakpoints it allows for its prompt cache: the tools, the
- * system prompt, and the last two user messages. The last one but one is where the previous turn's request ended:
- * the API looks back only 20 blocks by itself, which a turn with many tool results exceeds.
+ * The request for the Messages API, with the maximum of four cache breakpoints: the tools, the system prompt, and the
+ * last two user messages. The previous turn's request ended with the second to last user message. It needs a
+ * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
 export function toParams({ model, system, tools, messages }: ModelRequest): MessageCountTokensParams {
-  const sent = sendable(messages)
+  const sent = toSendable(messages)
   const breakpoints = new Set(sent.filter(({ role }) => role === 'user').slice(-2))
   return {
     model,
@@ -38,7 +38,7 @@ function toTools(tools: readonly ModelTool[]): Tool[] {
 }
 
 function toMessage({ role, content }: Message, breakpoint: boolean): MessageParam {
-  // Our own blocks are the API's by shape; unknown ones are what the API itself sent, and go back as they came.
+  // Known blocks have the shape of the API's blocks; unknown ones are from the API, and are sent back unchanged.
   const blocks = content as unknown as readonly ContentBlockParam[]
   if (!breakpoint) return { role, content: [...blocks] }
   return { role, content: [...blocks.slice(0, -1), ...blocks.slice(-1).map(withBreakpoint)] }

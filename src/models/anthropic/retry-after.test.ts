@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { retryAfterMsOf } from './retry-after.js'
 
-/** Whatever the clock of this machine says. */
+/** Independent of the local clock. */
 const date = 'Sat, 21 Nov 2026 08:00:00 GMT'
 const of = (headers: Record<string, string>) => retryAfterMsOf(new Headers({ date, ...headers }))
 
@@ -28,7 +28,7 @@ describe('retryAfterMsOf', () => {
     },
   )
 
-  it('goes by the own clock when the server does not tell its own', () => {
+  it('uses the local clock when the server does not send its time', () => {
     const asked = retryAfterMsOf(new Headers({ 'retry-after': new Date(Date.now() + 100_000).toUTCString() }))
     expect(asked).toBeGreaterThan(1_000)
     expect(asked).toBeLessThanOrEqual(100_000)

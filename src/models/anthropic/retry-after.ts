@@ -1,16 +1,16 @@
-/** A call that waits for longer would look like one that hangs: it asks again then, and is told again. */
-const longestMs = 3_600_000
+/** Maximum delay. After it, the next attempt gets the current delay from the server. */
+const maxRetryAfterMs = 3_600_000
 
 /**
- * Milliseconds the server asks to wait, from `retry-after-ms` or `retry-after` (seconds or an HTTP date), an hour at most;
- * undefined when it doesn't say, or says something that is no time.
+ * The delay that the server requests by `retry-after-ms` or `retry-after` (seconds or an HTTP date), in milliseconds,
+ * an hour at most; undefined without a valid header.
  */
 export function retryAfterMsOf(headers: Headers): number | undefined {
-  const asked = askedMsOf(headers)
-  return asked === undefined ? undefined : Math.min(Math.max(0, Math.ceil(asked)), longestMs)
+  const asked = requestedMsOf(headers)
+  return asked === undefined ? undefined : Math.min(Math.max(0, Math.ceil(asked)), maxRetryAfterMs)
 }
 
-function askedMsOf(headers: Headers): number | undefined {
+function requestedMsOf(headers: Headers): number | undefined {
   const milliseconds = numberOf(headers.get('retry-after-ms'))
   if (milliseconds !== undefined) return milliseconds
   const value = headers.get('retry-after')
@@ -18,7 +18,7 @@ function askedMsOf(headers: Headers): number | undefined {
   if (seconds !== undefined) return seconds * 1000
   const until = dateOf(value)
   if (until === undefined) return undefined
-  // By the server's own clock: ours may be hours away from it.
+  // By the server's clock: the local one may differ by hours.
   return until - (dateOf(headers.get('date')) ?? Date.now())
 }
 
@@ -27,7 +27,7 @@ function numberOf(value: string | null): number | undefined {
 }
 
 function dateOf(value: string | null): number | undefined {
-  // Date.parse takes '-5' for a year; an HTTP date has letters.
+  // Date.parse reads '-5' as a year; an HTTP date contains letters.
   const date = value !== null && /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? undefined : date
 }

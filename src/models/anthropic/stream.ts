@@ -6,18 +6,18 @@ import { parseStreamEvent } from './events.js'
 import { ReplyBuilder, type StreamedReply } from './reply.js'
 
 export interface ReadOptions {
-  /** Called for every piece of bytes. */
-  readonly touch: () => void
+  /** Called for every chunk of bytes. */
+  readonly onActivity: () => void
   readonly onProgress: (progress: ModelProgress) => void
 }
 
 /**
- * Reads a whole reply from a streaming response. The SDK's own accumulator is not used: it drops pings (a sign of life),
- * deltas it does not know, and takes a stream that ends early for complete.
+ * Reads a whole reply from a streaming response. The SDK's accumulator is not used, because it drops pings (which show
+ * that the connection is alive) and unknown deltas, and accepts a stream that ends early.
  *
- * @throws PtcError MODEL_STREAM; APIError for an `error` event; what the connection throws
+ * @throws PtcError MODEL_STREAM; APIError for an `error` event; errors of the connection
  */
-export async function readReply(response: Response, { touch, onProgress }: ReadOptions): Promise<StreamedReply> {
+export async function readReply(response: Response, { onActivity, onProgress }: ReadOptions): Promise<StreamedReply> {
   const contentType = response.headers.get('content-type') ?? 'nothing'
   if (response.body === null || !contentType.includes('text/event-stream')) {
     await response.body?.cancel()
@@ -30,7 +30,7 @@ export async function readReply(response: Response, { touch, onProgress }: ReadO
   const watched = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        touch()
+        onActivity()
         controller.enqueue(chunk)
       },
     }),

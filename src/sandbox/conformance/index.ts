@@ -1,2 +1,2 @@
 export { type ConformanceCase, type ConformanceOptions, type ConformanceSuite, sandboxConformance } from './suite.js'
-export type { Claims } from './scene.js'
+export type { BackendCapabilities } from './conformance-context.js'

@@ -1,36 +1,43 @@
-import { asyncioCases } from './asyncio-cases.js'
-import { callCases } from './call-cases.js'
-import { cellCases } from './cell-cases.js'
-import { lifeCases } from './life-cases.js'
-import { limitCases } from './limit-cases.js'
-import { pythonCases } from './python-cases.js'
-import { repeatCases } from './repeat-cases.js'
-import { type CaseDefinition, type Claims, Scene } from './scene.js'
-import { stepCases } from './step-cases.js'
-import { streamCases } from './stream-cases.js'
-import { threadCases } from './thread-cases.js'
-import { timeCases } from './time-cases.js'
-import { valueCases } from './value-cases.js'
-import { plantedSecret, wallCases } from './wall-cases.js'
+/**
+ * Owns: the behaviour that every backend must have, as cases for any test runner.
+ *
+ * Boundary: uses the backend contract and `SessionHost` only, and no test runner.
+ *
+ * Invariants: 1. The cases share a sandbox and run in order. 2. After a failed case the next one gets a new sandbox.
+ */
+import { asyncioCases } from './cases/asyncio-cases.js'
+import { callCases } from './cases/call-cases.js'
+import { cellCases } from './cases/cell-cases.js'
+import { lifecycleCases } from './cases/lifecycle-cases.js'
+import { limitCases } from './cases/limit-cases.js'
+import { pythonCases } from './cases/python-cases.js'
+import { rebuildCases } from './cases/rebuild-cases.js'
+import { type CaseDefinition, type BackendCapabilities, ConformanceContext } from './conformance-context.js'
+import { stepCases } from './cases/step-cases.js'
+import { streamCases } from './cases/stream-cases.js'
+import { threadCases } from './cases/thread-cases.js'
+import { timeCases } from './cases/time-cases.js'
+import { valueCases } from './cases/value-cases.js'
+import { plantedSecret, isolationCases } from './cases/isolation-cases.js'
 import type { SandboxBackend } from '../backend.js'
 
-export interface ConformanceOptions extends Claims {
-  /** Makes the backend; several times, as several workers of one host would. */
+export interface ConformanceOptions extends BackendCapabilities {
+  /** Creates a backend. Called several times, as by several workers of one host. */
   readonly makeBackend: () => SandboxBackend
 }
 
 /** One test, for any test runner. */
 export interface ConformanceCase {
   readonly name: string
-  /** Milliseconds it may take, on a slow machine too. */
+  /** Time limit of the case, also on a slow machine. */
   readonly timeoutMs: number
-  /** Rejects with an AssertionError of node:assert when the backend does not do what it must. */
+  /** Rejects with an AssertionError of node:assert when the backend fails the case. */
   readonly run: () => Promise<void>
 }
 
 export interface ConformanceSuite {
   readonly cases: readonly ConformanceCase[]
-  /** After the last case: removes every sandbox and closes the backend. Idempotent. */
+  /** Removes every sandbox and closes the backend; call it after the last case. Idempotent. */
   close(): Promise<void>
 }
 
@@ -40,49 +47,46 @@ const groups: readonly (readonly [name: string, cases: readonly CaseDefinition[]
   ['calls', callCases],
   ['time', timeCases],
   ['asyncio', asyncioCases],
-  ['an event loop', threadCases],
+  ['event loop', threadCases],
   ['cells', cellCases],
-  ['ordinary Python', pythonCases],
-  ['ordinary Python', streamCases],
-  ['ordinary Python', valueCases],
+  ['Python', pythonCases],
+  ['Python', streamCases],
+  ['Python', valueCases],
   ['cells over a limit', limitCases],
   ['steps', stepCases],
-  ['a program that is run again', repeatCases],
-  ['a backend', lifeCases],
-  ['a sandbox', wallCases],
+  ['rebuilt program', rebuildCases],
+  ['backend', lifecycleCases],
+  ['sandbox', isolationCases],
 ]
 
-/**
- * What every backend must do, written against the interface alone, so that anybody's backend can be held to it. The
- * cases share a sandbox: run them one after the other.
- */
+/** Returns the cases for a backend. They share a sandbox: run them one after the other. */
 export function sandboxConformance(options: ConformanceOptions): ConformanceSuite {
-  const { makeBackend, stopsCode } = options
-  let scene: Scene | undefined
-  const begin = (): Scene => {
+  const { makeBackend, supportsInterrupt } = options
+  let context: ConformanceContext | undefined
+  const getContext = (): ConformanceContext => {
     process.env[plantedSecret.name] = plantedSecret.value
-    return (scene ??= new Scene(makeBackend, stopsCode))
+    return (context ??= new ConformanceContext(makeBackend, supportsInterrupt))
   }
   const bind = (group: string, { name, run }: CaseDefinition): ConformanceCase => ({
-    name: `${group} ${name}`,
+    name: `${group}: ${name}`,
     timeoutMs,
     run: async () => {
-      const current = begin()
+      const current = getContext()
       let failed = true
       try {
         await run(current)
         failed = false
       } finally {
-        await current.tidy(failed)
+        await current.cleanUp(failed)
       }
     },
   })
-  const isClaimed = ({ needs }: CaseDefinition): boolean => needs === undefined || options[needs] === true
+  const isApplicable = ({ requires }: CaseDefinition): boolean => requires === undefined || options[requires] === true
   return {
-    cases: groups.flatMap(([group, cases]) => cases.filter(isClaimed).map((each) => bind(group, each))),
+    cases: groups.flatMap(([group, cases]) => cases.filter(isApplicable).map((definition) => bind(group, definition))),
     async close() {
       delete process.env[plantedSecret.name]
-      await scene?.close()
+      await context?.close()
     },
   }
 }

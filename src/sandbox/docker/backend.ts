@@ -2,81 +2,82 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend, SandboxConnection, SandboxSpec } from '../backend.js'
-import { findContainer, findOrCreate } from './adopt.js'
-import { buildImage, type BuildImageOptions, fromEnvironment } from './build-image.js'
+import { findContainer, findOrCreateContainer } from './container/find-container.js'
+import { environmentVariable } from '../environment-variable.js'
+import type { BuildImageOptions } from './image/build-image.js'
 import { checkDaemon } from './check.js'
-import { BrokenCheckpointError } from './checkpoint.js'
-import type { DockerConnection } from './connection.js'
-import { ContainerMaker } from './container-maker.js'
-import { withDeadline } from './deadline.js'
-import { connectToEnded } from './ended-connection.js'
-import { DockerEngine } from './engine.js'
-import { dockerError, statusOf } from './errors.js'
-import { containerLabels, containerName } from './identity.js'
-import { readImageSource } from './image-source.js'
-import { inspectImage, isOfOldBase, resolveImage } from './image.js'
-import {
-  countSpares,
-  listSandboxes,
-  removeExpired,
-  removeStaleSpares,
-  type ListedSandbox,
-  type ReapOptions,
-} from './leftovers.js'
-import { dockerParking } from './parking.js'
+import { BrokenCheckpointError } from './container/checkpoint.js'
+import type { DockerConnection } from './connection/docker-connection.js'
+import { ContainerFactory } from './container/container-factory.js'
+import { withTimeout } from './engine/with-timeout.js'
+import { connectToExited } from './connection/exited-connection.js'
+import { DockerEngine } from './engine/docker-engine.js'
+import { dockerError, statusOf } from './engine/docker-error.js'
+import { containerLabels, containerName } from './container/sandbox-identity.js'
+import { readImageSource } from './image/image-source.js'
+import { SandboxImage } from './image/sandbox-image.js'
+import { listSandboxes, removeExpiredSandboxes, type ListedSandbox, type ReapOptions } from './expired-containers.js'
+import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
-import { WarmPool } from './warm-pool.js'
+import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
+import { WarmPool } from './pool/warm-pool.js'
+
+/** Time to open a sandbox, all requests together. */
+const openTimeoutMs = 60_000
 
 export interface DockerBackend extends SandboxBackend {
   readonly name: 'docker'
-  /** The image that sandboxes are made of. */
+  /** The image of all sandboxes. */
   readonly image: string
   /**
-   * Makes sure that the daemon enforces what it must and that the image is there; builds it when it is the project's own
-   * and is not. What the daemon can't enforce, but may be lived with, is told as progress.
+   * Checks that the daemon enforces isolation and has the image; builds the built-in image when it is missing or
+   * outdated. Reports limits that the daemon does not enforce, and that are not part of the isolation, as progress.
    *
    * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
    */
   ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
-  /** The sandboxes on this daemon, of one namespace or of all. */
+  /** Lists the sandboxes on this daemon, of one namespace or of all. */
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
-  /** Containers that are kept started on this daemon for sessions to come, by all workers. @throws PtcError SANDBOX_UNAVAILABLE */
-  countSpares(): Promise<number>
-  /** Removes sandboxes whose time is over, and says which; also what dead processes made ahead. */
+  /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
+  countIdleContainers(): Promise<number>
+  /** Removes expired sandboxes and returns them. Also removes expired idle containers. */
   removeExpired(options: ReapOptions): Promise<readonly ListedSandbox[]>
 }
 
 /**
- * Sandboxes as hardened containers of a Docker daemon. They outlive this process: whoever comes next attaches again.
+ * Sandboxes as hardened containers of a Docker daemon. Containers outlive the worker process; another worker can
+ * attach.
  *
  * @throws PtcError CONFIG_INVALID
  */
 export function createDockerBackend(options: DockerBackendOptions = {}): DockerBackend {
   const settings = parseOptions(options)
-  const engine = new DockerEngine(settings.callMs)
-  const source = readImageSource(settings.runnerDirectory, settings.baseImage ?? fromEnvironment('PTC_BASE_IMAGE'))
+  const engine = new DockerEngine(settings.requestTimeoutMs)
+  const imageSource = readImageSource(
+    settings.runnerDirectory,
+    settings.baseImage ?? environmentVariable('PTC_BASE_IMAGE'),
+  )
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
-  const image = settings.image ?? source.tag
-  const { runtime, sendMs, lifetimeSeconds, unclaimedSeconds, limits, owner, warm } = settings
-  const maker = new ContainerMaker({
+  const image = new SandboxImage(engine, imageSource, settings.image)
+  const { runtime, sendTimeoutMs, lifetimeSeconds, maxIdleSeconds, limits, namespace, warm } = settings
+  const factory = new ContainerFactory({
     engine,
     image,
-    resolveImage: () => resolveImage(engine, source, image),
     seccomp,
     runtime,
-    sendMs,
+    sendTimeoutMs,
   })
   const pool =
-    owner === undefined || warm === 0
+    namespace === undefined || warm === 0
       ? undefined
-      : new WarmPool({ engine, maker, owner, limits, size: warm, unclaimedSeconds, lifetimeSeconds })
+      : new WarmPool({ engine, factory, namespace, limits, size: warm, maxIdleSeconds, lifetimeSeconds })
   const connections = new Set<DockerConnection>()
   let closed = false
 
   async function create(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
     const labels = containerLabels(spec, Math.floor(Date.now() / 1_000) + lifetimeSeconds)
-    return maker.create(containerName(spec), await maker.body(spec, labels, spec.limits), signal)
+    return factory.create(containerName(spec), await factory.createOptions(spec, labels, spec.limits), signal)
   }
 
   function track(connection: DockerConnection): DockerConnection {
@@ -86,31 +87,36 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   }
 
   async function open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
-    const spare = await pool?.take(spec, signal)
-    if (spare !== undefined) return track(spare)
-    // The first session waits for no pool, but those after it find one.
+    const idle = await pool?.take(spec, signal)
+    if (idle !== undefined) return track(idle)
+    // The first session does not wait for the pool; later sessions use it.
     pool?.fill()
     for (;;) {
-      const { container, state, isMine } = await findOrCreate(engine, spec, () => create(spec, signal), signal)
+      const { containerId, state, created } = await findOrCreateContainer(
+        engine,
+        spec,
+        () => create(spec, signal),
+        signal,
+      )
       try {
-        return track(await maker.connect(container, state, signal))
+        return track(await factory.connect(containerId, state, signal))
       } catch (error) {
         if (error instanceof BrokenCheckpointError) {
-          await engine.remove(container)
+          await engine.remove(containerId)
           continue
         }
-        // Never started, so nothing is lost; a container that nobody knows of would only wait for its expiry.
-        if (isMine) await engine.remove(container).catch(() => {})
-        // Somebody else's, whose maker gave it up: the name is free again in a moment.
+        // The new container never started. Remove it now, not at its expiry.
+        if (created) await engine.remove(containerId).catch(() => {})
+        // Another worker created this container and removed it: create it again.
         else if (state === 'created' && isGone(error) && !signal.aborted) continue
         throw error
       }
     }
   }
 
-  /** The container is gone, or on its way: Docker answers 404 or 409. */
+  /** True when the container is removed (404) or is being removed (409). */
   function isGone(error: unknown): boolean {
-    const status = PtcError.isInstance(error) ? statusOf(error.cause) : undefined
+    const status = statusOf(error)
     return status === 404 || status === 409
   }
 
@@ -120,11 +126,11 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
 
   return {
     name: 'docker',
-    image,
+    image: image.name,
 
     async open(spec, signal) {
       assertOpen()
-      return withDeadline(settings.openMs, signal, (within) => open(spec, within)).catch((error: unknown) => {
+      return withTimeout(openTimeoutMs, signal, (openSignal) => open(spec, openSignal)).catch((error: unknown) => {
         if (signal.aborted) throw error
         throw dockerError(error, `open sandbox ${spec.session}`)
       })
@@ -135,26 +141,25 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       const found = await findContainer(engine, id, signal)
       if (found === undefined || found.state === 'foreign') return undefined
       try {
-        if (found.state !== 'ended') return track(await maker.connect(found.container, found.state, signal))
-        const ended = await connectToEnded(engine, found.container, signal)
-        if (ended) return ended
+        if (found.state !== 'exited') return track(await factory.connect(found.containerId, found.state, signal))
+        const exited = await connectToExited(engine, found.containerId, signal)
+        if (exited) return exited
       } catch (error) {
         if (!(error instanceof BrokenCheckpointError)) throw error
       }
-      await engine.remove(found.container)
+      await engine.remove(found.containerId)
       return undefined
     },
 
-    parking: dockerParking(engine, async () => (await maker.daemon()).keepsCheckpoints),
+    checkpoints: createDockerCheckpoints(engine, async () => (await factory.capabilities()).supportsCheckpoint),
 
     async remove(id) {
       const found = await findContainer(engine, id)
-      if (found !== undefined && found.state !== 'foreign') await engine.remove(found.container)
+      if (found !== undefined && found.state !== 'foreign') await engine.remove(found.containerId)
     },
 
     check() {
-      const look = (signal: AbortSignal) => inspectImage(engine, source, image, signal)
-      return checkDaemon({ engine, deadlineMs: settings.checkMs, runtime, image, inspectImage: look })
+      return checkDaemon({ engine, timeoutMs: settings.checkTimeoutMs, runtime, image })
     },
 
     async close() {
@@ -163,31 +168,30 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     },
 
     async ensureImage(build = {}) {
-      const { warnings, keepsCheckpoints } = await maker.daemon()
+      const { warnings, supportsCheckpoint } = await factory.capabilities()
       for (const warning of warnings) build.onProgress?.(`warning: ${warning}`)
-      if (keepsCheckpoints) build.onProgress?.('gVisor: sandboxes that wait are kept on disk')
-      const { problem, remedy } = await inspectImage(engine, source, image, build.signal)
-      if (problem === undefined && !(await isOfOldBase(engine, source, image, build.signal))) {
+      if (supportsCheckpoint) build.onProgress?.('gVisor: waiting sandboxes are checkpointed to disk')
+      const inspection = await image.inspect(build.signal)
+      if (inspection.usable && !(await image.isBaseOutdated(build.signal))) {
         pool?.fill()
-        return { image, built: false }
+        return { image: image.name, built: false }
       }
-      if (problem !== undefined && image !== source.tag) {
-        throw new PtcError('SANDBOX_IMAGE_MISSING', problem, { hint: remedy })
+      if (!inspection.usable && !image.isBuiltIn) {
+        throw new PtcError('SANDBOX_IMAGE_MISSING', inspection.problem, { hint: inspection.remedy })
       }
-      await buildImage(engine, source, image, build)
-      await resolveImage(engine, source, image, build.signal)
-      maker.forgetImage()
+      await image.build(build)
+      factory.invalidateImage()
       pool?.fill()
-      return { image, built: true }
+      return { image: image.name, built: true }
     },
 
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
 
-    countSpares: () => countSpares(engine, new Date()),
+    countIdleContainers: () => countIdleContainers(engine, new Date()),
 
     async removeExpired(reap) {
-      await removeStaleSpares(engine, reap)
-      return removeExpired(engine, reap)
+      await removeExpiredIdleContainers(engine, reap)
+      return removeExpiredSandboxes(engine, reap)
     },
   }
 }

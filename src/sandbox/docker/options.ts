@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/limits.js'
-import { runnerDirectory } from '../assets.js'
+import { runnerDirectory } from '../runner-directory.js'
 
 const milliseconds = z.int().min(1)
 
@@ -11,38 +11,39 @@ const schema = z
     image: z.string().min(1).optional(),
     /** An OCI runtime of the daemon, such as `runsc`; default: the daemon's own. */
     runtime: z.string().min(1).optional(),
-    /** Seconds after which a container is nobody's and may be removed: the last net, under close and cancel. */
+    /** Seconds until a container expires. A reaper removes expired containers. (`ptc.expires` has seconds.) */
     lifetimeSeconds: z
       .int()
       .min(1)
       .default(6 * 60 * 60),
-    /** Milliseconds a request to the daemon may take. */
-    callMs: milliseconds.default(15_000),
-    /** Milliseconds opening a sandbox may take, all requests together. */
-    openMs: milliseconds.default(60_000),
-    /** Milliseconds a sandbox may take to read what it is sent. */
-    sendMs: milliseconds.default(30_000),
-    /** Milliseconds `check` may take. */
-    checkMs: milliseconds.default(3_000),
-    /** The folder that the image is made from. */
+    /** Milliseconds that a request to the daemon may take. */
+    requestTimeoutMs: milliseconds.default(15_000),
+    /** Milliseconds that a sandbox may take to read the bytes of one `send`. */
+    sendTimeoutMs: milliseconds.default(30_000),
+    /** Milliseconds that `check` may take. */
+    checkTimeoutMs: milliseconds.default(3_000),
+    /** The folder that the image is built from. */
     runnerDirectory: z.string().min(1).default(runnerDirectory),
-    /** The image that the project's own one starts from; Debian or one of its kind. Default: PTC_BASE_IMAGE, else the Dockerfile's. */
+    /** The base of the built-in image, derived from Debian. Default: PTC_BASE_IMAGE, or else that of the Dockerfile. */
     baseImage: z.string().min(1).optional(),
-    /** Containers kept started for sessions to come, 10 MiB or so each. */
+    /** Size of the warm pool: containers that are started before a session needs them, about 10 MiB each. */
     warm: z.int().min(0).default(0),
-    /** Whose sessions the warm ones are for: the namespace of their ids. */
-    owner: z.string().min(1).optional(),
-    /** The limits of the warm ones; a session with others gets a container of its own. */
+    /** The namespace of the sessions that use the warm pool. */
+    namespace: z.string().min(1).optional(),
+    /** The limits of the containers in the warm pool. A session with other limits gets a new container. */
     limits: z.custom<Limits>((value) => typeof value === 'object' && value !== null).default(defaultLimits),
-    /** Seconds after which a warm one that nobody used may be removed by anybody; its pool replaces it before. */
-    unclaimedSeconds: z
+    /** Seconds until an idle container of the warm pool expires. Its pool replaces it after 80 % of that time. */
+    maxIdleSeconds: z
       .int()
       .min(1)
       .default(10 * 60),
   })
-  .refine(({ warm, owner }) => warm === 0 || owner !== undefined, 'warm containers need an owner')
+  .refine(({ warm, namespace }) => warm === 0 || namespace !== undefined, 'warm containers need a namespace')
 
-/** Where the daemon is, is told by the environment, as for the docker CLI: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH. */
+/**
+ * The address of the daemon is not an option: it comes from the environment, as for the docker CLI (DOCKER_HOST,
+ * DOCKER_TLS_VERIFY, DOCKER_CERT_PATH).
+ */
 export type DockerBackendOptions = z.input<typeof schema>
 
 export type DockerBackendSettings = z.output<typeof schema>

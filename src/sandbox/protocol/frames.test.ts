@@ -10,7 +10,7 @@ function frame(body: string | Uint8Array): Buffer {
   return Buffer.concat([header, bytes])
 }
 
-/** Small, fast, and the same on every machine: a failing seed can be kept. */
+/** The same sequence on every machine. */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -19,8 +19,8 @@ function randomNumbers(seed: number): (below: number) => number {
   }
 }
 
-/** Cuts bytes into pieces of random size, empty ones among them. */
-function pieces(bytes: Buffer, random: (below: number) => number): Buffer[] {
+/** Splits bytes into pieces of random size, some of them empty. */
+function cutIntoPieces(bytes: Buffer, random: (below: number) => number): Buffer[] {
   const cut: Buffer[] = []
   for (let at = 0; at < bytes.length;) {
     const size = random(10) === 0 ? random(bytes.length) : random(9)
@@ -35,12 +35,12 @@ describe('encodeFrame', () => {
     expect(Buffer.from(encodeFrame({ é: '😀' }, limit))).toEqual(frame('{"é":"😀"}'))
   })
 
-  it('writes no zero byte but in the length, whatever the text: that is how a reader finds a frame', () => {
+  it('writes no zero byte outside of the length', () => {
     const body = Buffer.from(encodeFrame({ text: 'a\u0000b\u0001', '\u0000': [0] }, limit)).subarray(4)
     expect(body.includes(0)).toBe(false)
   })
 
-  it('refuses a message over the limit with what to do', () => {
+  it('rejects a message over the limit with a hint', () => {
     expect(() => encodeFrame('x'.repeat(99), 100)).toThrowError(
       expect.objectContaining({ code: 'LIMIT_EXCEEDED', message: 'a frame of 101 bytes is over the limit of 100' }),
     )
@@ -59,35 +59,35 @@ describe('FrameDecoder', () => {
   ]
   const wire = Buffer.concat(messages.map((message) => Buffer.from(encodeFrame(message, limit))))
 
-  it.each([1, 2, 3, 4, 5, 7, 64, 65_536, wire.length])('gives the same frames from pieces of %i bytes', (size) => {
+  it.each([1, 2, 3, 4, 5, 7, 64, 65_536, wire.length])('decodes the same frames from pieces of %i bytes', (size) => {
     const decoder = new FrameDecoder(limit)
     const frames: unknown[] = []
     for (let at = 0; at < wire.length; at += size)
       frames.push(...decoder.push(wire.subarray(at, at + size)).map(parseFrame))
     expect(frames).toEqual(messages)
-    expect(decoder.partial).toBe(false)
+    expect(decoder.hasPartialFrame).toBe(false)
   })
 
-  it.each([1, 2, 3, 20, 4_711, 2_026_11_21])('gives the same frames however they are cut (seed %i)', (seed) => {
+  it.each([1, 2, 3, 20, 4_711, 2_026_11_21])('decodes the same frames from pieces of random size (seed %i)', (seed) => {
     const decoder = new FrameDecoder(limit)
-    const frames = pieces(wire, randomNumbers(seed)).flatMap((piece) => decoder.push(piece).map(parseFrame))
+    const frames = cutIntoPieces(wire, randomNumbers(seed)).flatMap((piece) => decoder.push(piece).map(parseFrame))
     expect(frames).toEqual(messages)
   })
 
-  it.each([1, 7, 42, 99, 31_337])('never throws anything but its own error for random bytes (seed %i)', (seed) => {
+  it.each([1, 7, 42, 99, 31_337])('throws only its own error for random bytes (seed %i)', (seed) => {
     const random = randomNumbers(seed)
     for (let round = 0; round < 300; round += 1) {
       const decoder = new FrameDecoder(5_000, { resume: round % 2 === 0 })
       const bytes = Buffer.from(Array.from({ length: random(400) }, () => (random(3) === 0 ? 0 : random(256))))
       try {
-        for (const piece of pieces(bytes, random)) decoder.push(piece).forEach(parseFrame)
+        for (const piece of cutIntoPieces(bytes, random)) decoder.push(piece).forEach(parseFrame)
       } catch (thrown) {
         expect(thrown).toMatchObject({ code: 'SANDBOX_PROTOCOL' })
       }
     }
   })
 
-  it('refuses a length over the limit before it keeps a byte of it', () => {
+  it('rejects a length over the limit before it buffers the body', () => {
     const decoder = new FrameDecoder(100)
     expect(() => decoder.push(Buffer.from([0, 0, 0, 101]))).toThrowError(
       expect.objectContaining({
@@ -111,28 +111,28 @@ describe('FrameDecoder', () => {
     )
   })
 
-  it('knows when it stands in the middle of a frame', () => {
+  it('reports a partial frame', () => {
     const decoder = new FrameDecoder(limit)
     const bytes = frame('"ab"')
     const partial = [...bytes].map((byte) => {
       decoder.push(Uint8Array.of(byte))
-      return decoder.partial
+      return decoder.hasPartialFrame
     })
     expect(partial).toEqual([true, true, true, true, true, true, true, false])
   })
 
-  it('takes a large frame in tiny pieces in linear time', () => {
+  it('decodes a large frame from tiny pieces in linear time', () => {
     const large = Buffer.from(encodeFrame('x'.repeat(4_000_000), 5_000_000))
     const decoder = new FrameDecoder(5_000_000)
     const begun = performance.now()
     const frames: unknown[] = []
     for (let at = 0; at < large.length; at += 64) frames.push(...decoder.push(large.subarray(at, at + 64)))
     expect(frames).toHaveLength(1)
-    // Quadratic, this takes minutes.
+    // A quadratic decoder takes minutes.
     expect(performance.now() - begun).toBeLessThan(30_000)
   })
 
-  it('takes many tiny frames in one piece in linear time', () => {
+  it('decodes many tiny frames from one piece in linear time', () => {
     const one = frame('1')
     const many = Buffer.concat(Array.from({ length: 400_000 }, () => one))
     const begun = performance.now()
@@ -154,15 +154,15 @@ describe('a decoder that resumes', () => {
     },
   )
 
-  it('loses nothing when the connection begins with a frame', () => {
+  it('skips nothing when the connection begins with a frame', () => {
     const decoder = new FrameDecoder(limit, { resume: true })
     expect(decoder.push(Buffer.concat([second, first]))).toHaveLength(2)
   })
 
-  it('skips any amount of it without keeping it', () => {
+  it('skips any number of bytes without buffering them', () => {
     const decoder = new FrameDecoder(limit, { resume: true })
     for (let count = 0; count < 1_000; count += 1) expect(decoder.push(Buffer.alloc(10_000, 'x'))).toEqual([])
-    expect(decoder.partial).toBe(false)
+    expect(decoder.hasPartialFrame).toBe(false)
     expect(decoder.push(second).map(parseFrame)).toEqual([{ n: 2 }])
   })
 

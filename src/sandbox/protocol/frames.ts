@@ -2,8 +2,8 @@ import { PtcError } from '../../common/errors.js'
 
 /**
  * A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. Frames are shorter than 16 MiB and JSON text has
- * no zero byte, so a zero byte, and a brace behind the length, is where a frame begins: that is how a reader finds the next
- * one on a connection that was made in the middle of a frame.
+ * no zero byte. So a frame starts at a zero byte with a brace after the length: a reader that connects in the middle of a
+ * frame finds the next frame this way.
  */
 const headerBytes = 4
 const openingBrace = 0x7b
@@ -27,10 +27,10 @@ export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
 }
 
 /**
- * Takes hostile bytes in pieces of any size and gives the bodies of whole frames, unread. Iterative, linear in the bytes,
- * and a length over the cap is refused before a byte of it is kept.
+ * Splits untrusted bytes, in chunks of any size, into the unparsed bodies of complete frames. Iterative and linear in the
+ * bytes; rejects a length over the limit before it buffers a byte of the body.
  *
- * @throws PtcError SANDBOX_PROTOCOL from `push`; the decoder is useless afterwards.
+ * @throws PtcError SANDBOX_PROTOCOL from `push`; the decoder is unusable afterwards.
  */
 export class FrameDecoder {
   readonly #frameBytes: number
@@ -38,16 +38,16 @@ export class FrameDecoder {
   #buffered = 0
   #bodyBytes: number | undefined
   #synchronised: boolean
-  /** What may be the beginning of the first whole frame; fewer than five bytes. */
+  /** Possible start of the first complete frame; fewer than five bytes. */
   #candidate: Uint8Array = new Uint8Array()
 
-  /** `resume`: the connection may begin in the middle of a frame; what is left of that one is skipped. */
+  /** `resume`: the connection may begin in the middle of a frame, whose rest is skipped. */
   constructor(frameBytes: number, options: { readonly resume: boolean } = { resume: false }) {
     this.#frameBytes = frameBytes
     this.#synchronised = !options.resume
   }
 
-  /** Every frame that is complete once `chunk` has arrived. */
+  /** Returns every frame that `chunk` completes. */
   push(chunk: Uint8Array): Buffer[] {
     const useful = this.#synchronised ? chunk : this.#firstFrame(chunk)
     if (useful.length === 0) return []
@@ -71,12 +71,12 @@ export class FrameDecoder {
     }
   }
 
-  /** True in the middle of a frame: the stream must not end here. */
-  get partial(): boolean {
+  /** True when the stream ends in the middle of a frame. */
+  get hasPartialFrame(): boolean {
     return this.#buffered > 0 || this.#bodyBytes !== undefined
   }
 
-  /** From the first frame on; nothing while there is none. The connection may even have begun inside a header. */
+  /** The bytes from the first frame on; empty while there is none. The connection may begin inside a header. */
   #firstFrame(chunk: Uint8Array): Uint8Array {
     const bytes = this.#candidate.length > 0 ? Buffer.concat([this.#candidate, chunk]) : chunk
     this.#candidate = new Uint8Array()
@@ -106,7 +106,7 @@ export class FrameDecoder {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON of a frame. Takes as long as its sender likes: {@link measureStructure} comes first.
+ * Parses the JSON of a frame. The sender determines how long this takes, so `countStructuralBytes` must come first.
  *
  * @throws PtcError SANDBOX_PROTOCOL
  */

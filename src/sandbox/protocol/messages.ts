@@ -1,23 +1,29 @@
+/**
+ * Owns: the messages between host and runner. They are length-prefixed JSON frames (frames.ts) on the stdio of the sandbox.
+ *
+ * Boundary: imports `common` only; no timer, no connection, no backend.
+ *
+ * Invariants: 1. A frame of a runner is limited, measured, parsed and validated, in this order. 2. Text of a runner is only
+ * a part of a reason. 3. Every message of the host has a fence, and the runner refuses a lower fence than it has seen. 4. A
+ * step is identified by its number and digest. 5. Values precede the step that references them.
+ */
 import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 
-/**
- * The step protocol between host and runner: length-prefixed JSON frames (see frames.ts) over the sandbox's own stdio.
- * Everything the runner says is hostile until these schemas say otherwise.
- */
+/** Incremented when either side would misunderstand the other. */
 export const protocolVersion = 2
 
 /**
- * Order of authority: epoch of the session, then step, then attempt of the activity. The runner refuses whatever is lower
- * than the highest it has seen, so a stale worker never drives a program.
+ * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner refuses
+ * a lower fence than the highest it has seen, so a stale worker never drives a program.
  */
 export type Fence = readonly [epoch: number, step: number, attempt: number]
 
 export function isSameFence(one: Fence, other: Fence): boolean {
-  return one.every((part, place) => part === other[place])
+  return one.every((part, index) => part === other[index])
 }
 
-/** What the runner knows of a tool. */
+/** A tool as the runner knows it. */
 export interface ToolSignature {
   readonly name: string
   /** Parameter names in the order of the definition. */
@@ -27,22 +33,23 @@ export interface ToolSignature {
 }
 
 /**
- * A part of a value's JSON text, ahead of the step of this fence that names it by `ref`. Values come one after the other, a
- * piece never ends inside a surrogate pair, and piece 0 begins a value (again). Answered only when one is not the piece that
- * was to come, or the text not that of the hash: `refused`, as `incomplete`. A step that is taken forgets what it did not name.
+ * A piece of the JSON text of a value. It precedes the step of the same fence, which references the value by `ref`. Values are
+ * sent one after the other; a piece never ends inside a surrogate pair; piece 0 starts a value, also for a second time. The
+ * runner responds only to a piece out of order, or a text of another hash: `refused` as `incomplete`. When a step starts, the
+ * runner drops values that the step does not reference.
  */
 export interface ValuePiece {
   readonly type: 'value'
   readonly fence: Fence
-  /** SHA-256 of the value: what `ref` says. */
+  /** SHA-256 of the value, as in `ref`. */
   readonly value: string
   readonly piece: number
   readonly text: string
   readonly last: boolean
 }
 
-/** What tells a step from another of its number, which a reset makes possible: of all that it says. Absent: nobody asks. */
-interface Told {
+/** Digest of the content of a step. After a reset, two steps may have the same number. */
+interface StepDigest {
   readonly digest?: string
 }
 
@@ -53,7 +60,7 @@ export type HostMessage =
       readonly fence: Fence
       readonly session: string
       readonly seed: number
-      /** Milliseconds since the epoch: with `now` of a step it is the program's time. Absent: the runner takes its own. */
+      /** Start of the session in milliseconds since the epoch; with `now` of a step it gives the program's time. */
       readonly started_at?: number
       readonly tools: readonly ToolSignature[]
       readonly limits: {
@@ -71,13 +78,13 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly now: number
-      /** Milliseconds since the last answer: see `Step`. */
+      /** Milliseconds since the last step result: see `Step`. */
       readonly waited?: number
       readonly cell: number
-    } & Told &
+    } & StepDigest &
       ({ readonly source: string } | { readonly ref: string }))
-  | (Told & {
-      readonly type: 'advance'
+  | (StepDigest & {
+      readonly type: 'resume'
       readonly fence: Fence
       readonly step: number
       readonly now: number
@@ -87,121 +94,126 @@ export type HostMessage =
         readonly outcome: {
           readonly status: string
           readonly value?: JsonValue
-          /** Of a value that was sent in pieces before. */
+          /** SHA-256 of a value that was sent in pieces before. */
           readonly ref?: string
           readonly message?: string
         }
       }[]
-      /** Why the cell is to be abandoned instead; then there are no results. */
+      /** The reason to stop the cell; then there are no results. */
       readonly stop?: string
     })
   /**
-   * Between two cells: put the program into bytes, of this many before compression, within so many seconds. Answered with
-   * `snapshot` pieces or `no_snapshot`; a runner that does not know it repeats its answer to the step.
+   * Between two cells: serialize the program's state, within these limits (bytes before compression). The runner responds
+   * with `snapshot` pieces or `no_snapshot`.
    */
   | {
       readonly type: 'snapshot'
       readonly fence: Fence
-      /** The last that was answered. */
+      /** The last step, which has its result. */
       readonly step: number
       readonly bytes: number
       readonly seconds: number
     }
-  /** The first step of a runner: be what the snapshot (a value sent before) is of, and go on after this step. */
-  | (Told & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
+  /** The first step of a fresh runner: restore the state of a snapshot (a value sent before) and continue after this step. */
+  | (StepDigest & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
   | { readonly type: 'close'; readonly fence: Fence }
 
-const step = z.int().min(0)
+const stepSchema = z.int().min(0)
 
-/** Of the frame that is answered: everybody who is attached to the sandbox hears it, its sender is meant. */
-const fence = z.tuple([z.int(), z.int(), z.int()])
+/** The fence of the message that this one responds to: every attached driver receives it, and only the sender is meant. */
+const fenceSchema = z.tuple([z.int(), z.int(), z.int()])
 
-const call = z.strictObject({
+const callSchema = z.strictObject({
   call: z.int().min(1),
   tool: z.string().min(1).max(64),
-  /** Any object that JSON can say: what is in it is only looked at by `checkSize`, which gives up at a limit. */
+  /** Any JSON object; its content is validated later, by code that stops at a limit. */
   arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
 })
 
-/** In one suspension; an honest runner puts some 400 bytes of it aside for each. */
+/** Calls in one suspension; the runner reserves some 400 bytes of a suspension for each. */
 const maximumCalls = 2_500
 
-/** Counted before a call is looked at. */
-const calls = z
+/** Counts the calls before it validates one. */
+const callsSchema = z
   .custom<readonly unknown[]>((value) => Array.isArray(value) && value.length <= maximumCalls)
-  .pipe(z.array(call))
+  .pipe(z.array(callSchema))
 
-/** What every answer to a step says. */
-const answer = {
-  step,
-  /** Of the step, as its sender told it: who else is attached may wait for another of the same number. */
+/** Fields of every response to a step. */
+const responseFields = {
+  step: stepSchema,
+  /** The digest of the step: another attached driver may wait for another step of the same number. */
   digest: z.string().max(64).optional(),
 }
 
-/** Of an answer of code. */
-const end = {
-  ...answer,
+/** Fields of every response of executed code. */
+const codeResponseFields = {
+  ...responseFields,
   output: z.string(),
-  /** Milliseconds after the step had begun that an interrupt from outside reached its code; the first, if there were several. */
+  /** Milliseconds between the start of the step and the first interrupt from outside that reached its code. */
   interrupted_after: z.int().min(0).optional(),
 }
 
-/** What the runner may say. */
-export const runnerMessage = z.discriminatedUnion('type', [
+/** The messages of a runner. */
+export const runnerMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('ready'),
     protocol: z.int(),
     session: z.string().max(200),
-    /** The last step the runner has answered; 0 when none. */
-    step,
+    /** The last step that the runner has started; 0 when none. */
+    step: stepSchema,
     language: z.string().max(100),
   }),
-  /** Printed text, as it appears; the authoritative copy is in the answer. */
-  z.strictObject({ type: z.literal('output'), step, text: z.string() }),
-  /** The host's interrupt has reached the code; what the code makes of it is its own. */
+  /** Printed text while the code runs; the response contains the authoritative copy. */
+  z.strictObject({ type: z.literal('output'), step: stepSchema, text: z.string() }),
+  /** The host's interrupt has reached the code, which may handle it. */
   z.strictObject({ type: z.literal('interrupted') }),
   z.strictObject({
-    ...end,
+    ...codeResponseFields,
     type: z.literal('suspended'),
-    calls,
+    calls: callsSchema,
     /** Seconds until a timer of the program is due. */
     wake_in: z.number().min(0).max(1e9).nullable(),
   }),
-  z.strictObject({ ...end, type: z.literal('completed') }),
+  z.strictObject({ ...codeResponseFields, type: z.literal('completed') }),
   z.strictObject({
-    ...end,
+    ...codeResponseFields,
     type: z.literal('failed'),
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: z.string(),
   }),
-  /** A part of a snapshot, in Base64; only the last may end in padding. */
+  /** A piece of a snapshot, in Base64; only the last may end in padding. */
   z.strictObject({
     type: z.literal('snapshot'),
-    step,
-    fence,
+    step: stepSchema,
+    fence: fenceSchema,
     piece: z.int().min(0),
     text: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
     last: z.boolean(),
   }),
-  /** The program can't be put into bytes, and why; it goes on as it was. */
-  z.strictObject({ type: z.literal('no_snapshot'), step, fence, reason: z.string().max(1_000) }),
-  /** The answer to `restore`; after a problem the runner is of no more use. */
-  z.strictObject({ ...answer, type: z.literal('restored'), problem: z.string().max(1_000).nullable() }),
-  /** The frame was stale, out of order, or of a value that did not arrive, and changed nothing. */
+  /** The reason why the program can't be serialized; its state is unchanged. */
+  z.strictObject({
+    type: z.literal('no_snapshot'),
+    step: stepSchema,
+    fence: fenceSchema,
+    reason: z.string().max(1_000),
+  }),
+  /** The response to `restore`; after a problem the runner is unusable. */
+  z.strictObject({ ...responseFields, type: z.literal('restored'), problem: z.string().max(1_000).nullable() }),
+  /** The message was stale, out of order, or references a missing value; the runner ignored it. */
   z.strictObject({
     type: z.literal('refused'),
-    step,
-    fence,
-    /** `fenced`: somebody newer drives. `incomplete`: a value did not arrive whole, begin again. `invalid`: a mistake. */
+    step: stepSchema,
+    fence: fenceSchema,
+    /** `fenced`: a newer driver exists. `incomplete`: a value is missing pieces. `invalid`: a protocol error. */
     kind: z.enum(['fenced', 'incomplete', 'invalid']),
     reason: z.string().max(1_000),
   }),
 ])
 
-export type RunnerMessage = z.infer<typeof runnerMessage>
+export type RunnerMessage = z.infer<typeof runnerMessageSchema>
 
-/** The host's message that is a step. */
-export type StepMessage = Extract<HostMessage, { type: 'cell' | 'advance' | 'restore' }>
+/** A message of the host that is a step. */
+export type StepMessage = Extract<HostMessage, { type: 'cell' | 'resume' | 'restore' }>
 
-/** The runner's message that answers one. */
-export type AnswerMessage = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' | 'restored' }>
+/** A response of the runner to a step. */
+export type StepResponse = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' | 'restored' }>

@@ -6,7 +6,7 @@ import { readMessages } from './read-messages.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
 const limits = runnerFrameLimits(defaultLimits)
-const encoded = (message: unknown): Uint8Array => encodeFrame(message, maximumFrameBytes)
+const encode = (message: unknown): Uint8Array => encodeFrame(message, maximumFrameBytes)
 const suspended = (args: unknown) => {
   return { type: 'suspended', step: 1, calls: [{ call: 1, tool: 'x', arguments: args }], wake_in: null, output: '' }
 }
@@ -16,21 +16,21 @@ async function* chunks(...given: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* given
 }
 
-async function read(received: AsyncIterable<Uint8Array>, isAwaited = true): Promise<RunnerMessage[]> {
+async function read(received: AsyncIterable<Uint8Array>, isExpectingMessage = true): Promise<RunnerMessage[]> {
   const messages: RunnerMessage[] = []
-  const reading = { resume: false, isAwaited: () => isAwaited }
+  const reading = { resume: false, isExpectingMessage: () => isExpectingMessage }
   for await (const message of readMessages(received, limits, reading)) messages.push(message)
   return messages
 }
 
 describe('readMessages', () => {
-  it('passes what an honest runner says at most', async () => {
+  it('reads the largest messages of an honest runner', async () => {
     const largest = [
       suspended({ rows: Array.from({ length: 125_000 }, () => 1) }),
       { type: 'completed', step: 1, output: String.raw`\ud83d\ude00`.repeat(defaultLimits.capturedCharacters) },
       { type: 'snapshot', step: 1, fence: [1, 1, 1], piece: 0, text: 'A'.repeat(limits.bytes / 4), last: true },
     ]
-    const messages = await read(chunks(...largest.map(encoded)))
+    const messages = await read(chunks(...largest.map(encode)))
     expect(messages.map(({ type }) => type)).toEqual(['suspended', 'completed', 'snapshot'])
   })
 
@@ -38,7 +38,7 @@ describe('readMessages', () => {
     ['more structure than calls can have', `{"a":[${'[],'.repeat(500_000)}0]}`],
     ['arguments nested without end', `{"a":${'['.repeat(6_000)}${']'.repeat(6_000)}}`],
   ])('refuses %s before it is parsed', async (_what, json) => {
-    const frame = encoded(suspended('#'))
+    const frame = encode(suspended('#'))
     const body = Buffer.from(Buffer.from(frame).toString().slice(4).replace('"#"', json))
     const header = Buffer.alloc(4)
     header.writeUInt32BE(body.length)
@@ -48,12 +48,12 @@ describe('readMessages', () => {
     })
   })
 
-  it('looks at nothing that nobody waits for', async () => {
-    expect(await read(chunks(encoded({ type: 'nonsense' }), encoded(suspended({}))), false)).toEqual([])
+  it('does not parse frames while no message is expected', async () => {
+    expect(await read(chunks(encode({ type: 'nonsense' }), encode(suspended({}))), false)).toEqual([])
   })
 
-  it('lets timers run between any two frames, whoever sends them', async () => {
-    const frame = encoded(suspended({ rows: Array.from({ length: 50_000 }, () => 1) }))
+  it('lets timers run between any two large frames, over all sandboxes', async () => {
+    const frame = encode(suspended({ rows: Array.from({ length: 50_000 }, () => 1) }))
     let turns = 0
     const timer = setInterval(() => (turns += 1), 0)
     onTestFinished(() => clearInterval(timer))
@@ -63,14 +63,14 @@ describe('readMessages', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
-  it('lets timers run between small frames, however small the chunks are that bring them', async () => {
+  it('lets timers run between small frames in chunks of any size', async () => {
     let inThisTurn = 0
     let most = 0
     const timer = setInterval(() => (inThisTurn = 0), 0)
     onTestFinished(() => clearInterval(timer))
-    const chunk = Buffer.concat(Array.from({ length: 200 }, () => encoded({ type: 'interrupted' })))
+    const chunk = Buffer.concat(Array.from({ length: 200 }, () => encode({ type: 'interrupted' })))
     const received = chunks(...Array.from({ length: 200 }, () => chunk))
-    const reading = { resume: false, isAwaited: () => true }
+    const reading = { resume: false, isExpectingMessage: () => true }
     for await (const { type } of readMessages(received, limits, reading)) {
       expect(type).toBe('interrupted')
       most = Math.max(most, (inThisTurn += 1))
@@ -78,16 +78,16 @@ describe('readMessages', () => {
     expect(most).toBeLessThan(4_000)
   })
 
-  it('makes a flood wait when its burst is used up', async () => {
+  it('slows down a flood when its burst is used up', async () => {
     let given = 0
-    const flood = Buffer.concat(Array.from({ length: 30 }, () => encoded({ type: 'output', step: 9, text: '' })))
+    const flood = Buffer.concat(Array.from({ length: 30 }, () => encode({ type: 'output', step: 9, text: '' })))
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) {
         given += 1
         yield await Promise.resolve(flood)
       }
     }
-    const messages = readMessages(endless(), limits, { resume: false, isAwaited: () => true })
+    const messages = readMessages(endless(), limits, { resume: false, isExpectingMessage: () => true })
     const begun = performance.now()
     while (performance.now() - begun < 300) await messages.next()
     await messages.return()

@@ -1,67 +1,66 @@
 import { PtcError } from '../../common/errors.js'
 import { FrameDecoder, parseFrame } from './frames.js'
-import { type RunnerMessage, runnerMessage } from './messages.js'
-import { ownTurn, Pace } from './pace.js'
+import { type RunnerMessage, runnerMessageSchema } from './messages.js'
+import { yieldToEventLoop, RateLimiter } from './rate-limiter.js'
 import type { RunnerFrameLimits } from './runner-limits.js'
-import { measureStructure } from './structure.js'
+import { countStructuralBytes } from './structural-bytes.js'
 
-/** Decoded at once; a stream may give a MiB. */
+/** Bytes that are decoded without a pause; a stream may deliver a MiB at once. */
 const sliceBytes = 64 * 1024
 
-/** What takes longer than a byte that is only passed on, in such bytes. */
+/** Cost of reading, in bytes that are only passed on. */
 const costs = { chunk: 4_000, frame: 1_000, structure: 32 } as const
 
-/** Larger frames are read one in each turn of the event loop, whichever sandbox they are from; so is as much of smaller ones. */
-const smallFrame = 16 * 1024
+/** A larger frame, or as many bytes of smaller frames, takes a turn of the event loop of its own, over all sandboxes. */
+const smallFrameBytes = 16 * 1024
 
-export interface Reading {
+export interface ReadOptions {
   /** The bytes may begin in the middle of a frame. */
   readonly resume: boolean
-  /** Does anybody wait for a message? While nobody does, frames are skipped unread. */
-  readonly isAwaited: () => boolean
+  /** Whether a message is expected. While it is not, frames are skipped unparsed. */
+  readonly isExpectingMessage: () => boolean
 }
 
 /**
- * What a runner says, frame after frame, each checked. A sandbox that says more than a host can read beside its other work
- * is made to wait.
+ * Reads and validates the messages of a runner. Reads a sandbox that sends too much more slowly (see {@link RateLimiter}).
  *
- * @throws PtcError SANDBOX_PROTOCOL for the first frame that is none; the words are the host's own
+ * @throws PtcError SANDBOX_PROTOCOL for the first invalid frame; the message contains no text of the sandbox
  */
 export async function* readMessages(
   received: AsyncIterable<Uint8Array>,
   limits: RunnerFrameLimits,
-  { resume, isAwaited }: Reading,
+  { resume, isExpectingMessage }: ReadOptions,
 ): AsyncGenerator<RunnerMessage, void, undefined> {
   const decoder = new FrameDecoder(limits.bytes, { resume })
-  const pace = new Pace()
-  let sinceTurn = 0
+  const rateLimiter = new RateLimiter()
+  let bytesSinceYield = 0
   for await (const chunk of received) {
-    await pace.spend(costs.chunk + chunk.length)
+    await rateLimiter.consume(costs.chunk + chunk.length)
     for (let start = 0; start < chunk.length; start += sliceBytes) {
       const slice = chunk.subarray(start, start + sliceBytes)
-      sinceTurn += slice.length
-      // That a chunk is another one does not mean that timers have run: a socket gives many at once.
-      if (sinceTurn > smallFrame) {
-        await ownTurn()
-        sinceTurn = 0
+      bytesSinceYield += slice.length
+      // A socket may deliver many chunks in one turn of the event loop: timers may not have run between two chunks.
+      if (bytesSinceYield > smallFrameBytes) {
+        await yieldToEventLoop()
+        bytesSinceYield = 0
       }
       for (const body of decoder.push(slice)) {
-        if (!isAwaited()) continue
-        const isSmall = body.length <= smallFrame
-        if (!isSmall) await ownTurn()
-        const structure = measureStructure(body, limits.structure)
-        await pace.spend(costs.frame + costs.structure * structure)
-        const message = checked(parseFrame(body))
-        // Whoever waits for it has work with it, too.
-        if (!isSmall) await ownTurn()
+        if (!isExpectingMessage()) continue
+        const isSmall = body.length <= smallFrameBytes
+        if (!isSmall) await yieldToEventLoop()
+        const structuralBytes = countStructuralBytes(body, limits.structuralBytes)
+        await rateLimiter.consume(costs.frame + costs.structure * structuralBytes)
+        const message = validateMessage(parseFrame(body))
+        // The consumer of the message needs time for it, too.
+        if (!isSmall) await yieldToEventLoop()
         yield message
       }
     }
   }
 }
 
-function checked(frame: unknown): RunnerMessage {
-  const { success, data } = runnerMessage.safeParse(frame)
+function validateMessage(frame: unknown): RunnerMessage {
+  const { success, data } = runnerMessageSchema.safeParse(frame)
   if (success) return data
-  throw new PtcError('SANDBOX_PROTOCOL', 'the sandbox broke the protocol: it sent what is no message of a runner')
+  throw new PtcError('SANDBOX_PROTOCOL', 'the sandbox broke the protocol: it sent an unknown or malformed message')
 }

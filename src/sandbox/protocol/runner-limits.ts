@@ -1,33 +1,33 @@
 import type { StepLimits } from '../../common/limits.js'
 
-/** What one frame of a runner may have. */
+/** Limits of one frame of a runner. */
 export interface RunnerFrameLimits {
   readonly bytes: number
-  /** Of them, outside of strings. */
-  readonly structure: number
+  /** Bytes outside of strings. */
+  readonly structuralBytes: number
 }
 
 /**
- * Of new calls that the runner puts into one suspension (suspension.py), unless a single one is larger; that one has no
- * more than this outside of strings (tools.py).
+ * Bytes of new calls that the runner sends in one suspension (program/suspension.py), unless a single call is larger. A single
+ * call has at most this many bytes outside of strings (program/tools.py).
  */
-const suspensionBytes = 256 * 1024
+const maximumSuspensionBytes = 256 * 1024
 
 /** The fields around arguments and output, and the text of an error. */
 const slackBytes = 64 * 1024
 
-/** That the runner keeps free for a character of its output (session.py): 12 for one beyond U+FFFF, and some. */
+/** Bytes that the runner reserves for a character of its output (session.py): 12 for one beyond U+FFFF, and a margin. */
 const bytesPerCharacter = 16
 
 /**
- * The largest frame an honest runner needs: the calls of a suspension, and its output. Less than what the host may send,
- * because whatever arrives is read in one piece on the worker's only thread. What makes reading expensive is the same under
- * every limit.
+ * The largest frame that an honest runner needs: the calls of a suspension, and its output. It is smaller than a frame of the
+ * host, because the worker parses it in one piece on its only thread. The limit of structural bytes, which make parsing
+ * expensive, does not depend on the configuration.
  */
 export function runnerFrameLimits(
   limits: Pick<StepLimits, 'argumentBytes' | 'capturedCharacters' | 'frameBytes'>,
 ): RunnerFrameLimits {
-  const calls = Math.max(suspensionBytes, limits.argumentBytes) + slackBytes
+  const calls = Math.max(maximumSuspensionBytes, limits.argumentBytes) + slackBytes
   const bytes = calls + bytesPerCharacter * limits.capturedCharacters + slackBytes
-  return { bytes: Math.min(limits.frameBytes, bytes), structure: suspensionBytes + slackBytes }
+  return { bytes: Math.min(limits.frameBytes, bytes), structuralBytes: maximumSuspensionBytes + slackBytes }
 }

@@ -1,53 +1,53 @@
 import { createHash } from 'node:crypto'
 import type { JsonValue } from '../../common/json.js'
 import type { Step, StepInput } from '../../common/steps.js'
-import { heldElsewhere, refOf, type ValueRef } from '../../common/values.js'
+import { externalValue, refOf, type ValueRef } from '../../common/external-value.js'
 import type { Fence, StepMessage } from './messages.js'
 
-/** Instead of all steps up to this one: the state they left. */
+/** Replaces all steps up to this one by the state that they left. */
 export interface RestoreInput {
   readonly type: 'restore'
   readonly snapshot: ValueRef
 }
 
-/** What a runner is given as a step. */
+/** A step as a driver executes it. */
 export interface RunnerStep extends Omit<Step, 'input'> {
   readonly input: StepInput | RestoreInput
 }
 
-type Untold<Message> = Message extends unknown ? Omit<Message, 'fence' | 'digest'> : never
+type StepContent<Message> = Message extends unknown ? Omit<Message, 'fence' | 'digest'> : never
 
-/** A step as the runner gets it: small values in place, the others by their hash. */
+/** The message of a step: inline values as they are, external values as their hash. */
 export function stepMessage(step: RunnerStep, fence: Fence): StepMessage {
-  const content = contentOf(step)
+  const content = stepContent(step)
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32)
   return { ...content, fence, digest }
 }
 
-function contentOf({ number, now, waited, input }: RunnerStep): Untold<StepMessage> {
+function stepContent({ number, now, waited, input }: RunnerStep): StepContent<StepMessage> {
   if (input.type === 'restore') return { type: 'restore', step: number, ref: input.snapshot.sha256 }
-  const when = { step: number, now, ...(waited === undefined ? {} : { waited }) }
-  if (input.type === 'stop') return { type: 'advance', ...when, results: [], stop: input.reason }
+  const timing = { step: number, now, ...(waited === undefined ? {} : { waited }) }
+  if (input.type === 'stop') return { type: 'resume', ...timing, results: [], stop: input.reason }
   if (input.type === 'cell') {
     const { cell, source } = input
-    const place = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
-    return { type: 'cell', ...when, cell, ...place }
+    const sourceField = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
+    return { type: 'cell', ...timing, cell, ...sourceField }
   }
   const results = input.results.map(({ index, outcome }) => {
     const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined
     return { call: index, outcome: ref ? { status: outcome.status, ref: ref.sha256 } : outcome }
   })
-  return { type: 'advance', ...when, results }
+  return { type: 'resume', ...timing, results }
 }
 
-/** The values that a step names and the runner must be sent before it: each once. */
-export function valuesOf({ input }: RunnerStep): readonly ValueRef[] {
-  const refs = heldIn(input).flatMap((held) => refOf(held) ?? [])
+/** The external values that a step references, without duplicates. The runner must have them before the step. */
+export function referencedValues({ input }: RunnerStep): readonly ValueRef[] {
+  const refs = externalizableValues(input).flatMap((value) => refOf(value) ?? [])
   return [...new Map(refs.map((ref) => [ref.sha256, ref])).values()]
 }
 
-function heldIn(input: RunnerStep['input']): readonly JsonValue[] {
-  if (input.type === 'restore') return [heldElsewhere(input.snapshot)]
+function externalizableValues(input: RunnerStep['input']): readonly JsonValue[] {
+  if (input.type === 'restore') return [externalValue(input.snapshot)]
   if (input.type === 'cell') return [input.source]
   if (input.type === 'stop') return []
   return input.results.flatMap(({ outcome }) => (outcome.status === 'ok' ? [outcome.value] : []))

@@ -5,35 +5,38 @@ import { defaultLimits } from '../../common/limits.js'
 import type { Limits } from '../../common/limits.js'
 import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
 import { cacheDirectory } from '../cache-directory.js'
-import { BootImage } from './boot-image.js'
+import { BootImage } from './interpreter/boot-image.js'
 import { checkWasm, interpreterName } from './check.js'
-import { WasmConnection } from './connection.js'
-import { Interpreter } from './interpreter.js'
-import { InterpreterPool } from './interpreter-pool.js'
-import { bootImageKey, jailCommand, pythonRunner } from './jail-command.js'
-import type { ChildLimits } from './jail-command.js'
-import { probeJailLayers } from './jail-layers.js'
-import type { JailLayers } from './jail-layers.js'
+import { WasmConnection } from './interpreter/wasm-connection.js'
+import { Interpreter } from './interpreter/interpreter.js'
+import { InterpreterPool } from './interpreter/interpreter-pool.js'
+import { bootImageKey, jailCommand, pythonRunner } from './jail/jail-command.js'
+import type { ChildLimits } from './jail/jail-command.js'
+import { probeJailLayers } from './jail/jail-layers.js'
+import type { JailLayers } from './jail/jail-layers.js'
 
 export interface WasmBackendOptions {
-  /** Interpreters kept loaded before they are needed; 0 loads each when a session opens. Default 1. */
+  /**
+   * Number of interpreters that are loaded before a session needs them; 0 loads each when a session opens. Default 1.
+   */
   readonly warm?: number
-  /** Limits to expect, for the interpreters loaded ahead. Default {@link defaultLimits}. */
+  /** Limits of the interpreters that are loaded before the first session. Default {@link defaultLimits}. */
   readonly limits?: Limits
-  /** Interpreters this process may have at once. Default: as many as fit into half of the machine's memory, at most 64. */
+  /** Interpreters that this process may have at once. Default: as many as fit into half of the memory, at most 64. */
   readonly maximum?: number
-  /** Folder of another `runner.py`; for tests. */
+  /** The folder of another `runner.py`; for tests. */
   readonly runner?: string
-  /** Where the image of a booted Python is kept (32 MB). Default: the cache folder of this user. */
+  /** The folder of the boot image (32 MB). Default: the cache folder of this user. */
   readonly cache?: string
 }
 
-/** One interpreter at rest, and some use of it. */
+/** Memory of one idle interpreter, and some for its program. */
 const typicalBytes = 256 * 1024 * 1024
 
 /**
- * Sandboxes without Docker: Python in WebAssembly (Pyodide), each in a jailed child process of its own. They end with
- * this process, and only it can attach to them. What the jail is worth: README.md in this folder.
+ * Sandboxes without Docker: Python in WebAssembly (Pyodide), each in a separate jailed child process. They end with
+ * this process, and only this process can attach to them. For the isolation that the jail gives see README.md in this
+ * folder.
  *
  * @throws PtcError CONFIG_INVALID
  */
@@ -53,31 +56,36 @@ class WasmBackend implements SandboxBackend {
   constructor(options: WasmBackendOptions) {
     const { warm = 1, limits = defaultLimits, maximum = defaultMaximum(), runner = pythonRunner } = options
     const { cache = cacheDirectory(process.env) } = options
-    if (!Number.isInteger(warm) || warm < 0) throw invalid(`warm must be 0 or more, not ${warm}`)
-    if (!Number.isInteger(maximum) || maximum < 1) throw invalid(`maximum must be 1 or more, not ${maximum}`)
+    if (!Number.isInteger(warm) || warm < 0) throw invalidOption(`warm must be 0 or more, not ${warm}`)
+    if (!Number.isInteger(maximum) || maximum < 1) throw invalidOption(`maximum must be 1 or more, not ${maximum}`)
     this.#runner = runner
     this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
-    this.#pool = new InterpreterPool({ warm, maximum, limits: childLimits(limits), start: (each) => this.#start(each) })
+    this.#pool = new InterpreterPool({
+      warm,
+      maximum,
+      limits: childLimits(limits),
+      start: (forLimits) => this.#start(forLimits),
+    })
   }
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
     signal.throwIfAborted()
-    const key = keyOf(spec)
+    const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
     if (sandbox === undefined) {
       sandbox = { interpreter: this.#pool.take(childLimits(spec.limits)), connection: undefined }
       this.#sandboxes.set(key, sandbox)
-      this.#forgetAtEnd(key, sandbox)
+      this.#removeWhenEnded(key, sandbox)
     }
-    await orAborted(sandbox.interpreter, signal)
+    await abortable(sandbox.interpreter, signal)
     return this.#connect(sandbox)
   }
 
   async attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined> {
     signal.throwIfAborted()
-    const sandbox = this.#sandboxes.get(keyOf(id))
+    const sandbox = this.#sandboxes.get(sandboxKey(id))
     if (sandbox === undefined) return undefined
-    const interpreter = await orAborted(sandbox.interpreter, signal).catch((thrown: unknown) => {
+    const interpreter = await abortable(sandbox.interpreter, signal).catch((thrown: unknown) => {
       if (signal.aborted) throw thrown
       return undefined
     })
@@ -85,25 +93,25 @@ class WasmBackend implements SandboxBackend {
   }
 
   async remove(id: SandboxId): Promise<void> {
-    const key = keyOf(id)
+    const key = sandboxKey(id)
     const sandbox = this.#sandboxes.get(key)
     this.#sandboxes.delete(key)
-    await end(sandbox)
+    await killSandbox(sandbox)
   }
 
   async check(): Promise<BackendCheck> {
     const probe = () => this.#probe(childLimits(defaultLimits))
-    return checkWasm(probe, () => this.#bootImage.look())
+    return checkWasm(probe, () => this.#bootImage.inspect())
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
     const sandboxes = [...this.#sandboxes.values()]
     this.#sandboxes.clear()
-    await Promise.all([this.#pool.close(), ...sandboxes.map(end)])
+    await Promise.all([this.#pool.close(), ...sandboxes.map(killSandbox)])
   }
 
-  /** The newest connection is the one that counts: an earlier one is told that it has lost its hold. */
+  /** Ends an older connection to the sandbox with `disconnected`. */
   async #connect(sandbox: Sandbox): Promise<SandboxConnection> {
     const interpreter = await sandbox.interpreter
     await sandbox.connection?.detach()
@@ -119,8 +127,8 @@ class WasmBackend implements SandboxBackend {
       })
     }
     const settings = { limits, runner: this.#runner }
-    const maker = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
-    const bootImage = await this.#bootImage.path(maker, this.#closing.signal)
+    const makeCommand = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
+    const bootImage = await this.#bootImage.ensure(makeCommand, this.#closing.signal)
     try {
       return new Interpreter(jailCommand(layers, { ...settings, bootImage }, 'main.mjs'))
     } catch (cause) {
@@ -136,11 +144,11 @@ class WasmBackend implements SandboxBackend {
     return this.#layers
   }
 
-  #forgetAtEnd(key: string, sandbox: Sandbox): void {
-    const forget = () => {
+  #removeWhenEnded(key: string, sandbox: Sandbox): void {
+    const removeEntry = () => {
       if (this.#sandboxes.get(key) === sandbox) this.#sandboxes.delete(key)
     }
-    sandbox.interpreter.then(async (interpreter) => interpreter.ended).then(forget, forget)
+    sandbox.interpreter.then(async (interpreter) => interpreter.ended).then(removeEntry, removeEntry)
   }
 }
 
@@ -149,12 +157,12 @@ interface Sandbox {
   connection: WasmConnection | undefined
 }
 
-async function end(sandbox: Sandbox | undefined): Promise<void> {
+async function killSandbox(sandbox: Sandbox | undefined): Promise<void> {
   const interpreter = await sandbox?.interpreter.catch(() => undefined)
   await interpreter?.kill()
 }
 
-function keyOf({ namespace, session, epoch }: SandboxId): string {
+function sandboxKey({ namespace, session, epoch }: SandboxId): string {
   return JSON.stringify([namespace, session, epoch])
 }
 
@@ -166,11 +174,11 @@ function defaultMaximum(): number {
   return Math.min(64, Math.max(2, Math.floor(totalmem() / 2 / typicalBytes)))
 }
 
-function invalid(message: string): PtcError {
+function invalidOption(message: string): PtcError {
   return new PtcError('CONFIG_INVALID', `embedded sandbox: ${message}`)
 }
 
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })

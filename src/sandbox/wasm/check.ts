@@ -2,21 +2,28 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { BackendCheck, BackendProblem } from '../backend.js'
 import { messageOf } from '../../common/errors.js'
-import type { BootImageState } from './boot-image.js'
-import { pyodideFolder } from './jail-command.js'
-import type { JailLayers } from './jail-layers.js'
+import type { BootImageState } from './interpreter/boot-image.js'
+import { pyodideFolder } from './jail/jail-command.js'
+import type { JailLayers } from './jail/jail-layers.js'
 
-/** What runs and what stands around it, in one line and a list of what is missing. Never throws. */
+/**
+ * Reports the interpreter, its jail layers and the boot image in one line, and each missing layer as a problem. Never
+ * throws.
+ */
 export async function checkWasm(
-  probe: () => Promise<JailLayers>,
-  look: () => Promise<BootImageState>,
+  probeLayers: () => Promise<JailLayers>,
+  inspectBootImage: () => Promise<BootImageState>,
 ): Promise<BackendCheck> {
   try {
-    const layers = await probe()
-    const image = await look()
-    const problems = [...missing(layers), ...lacking(image)]
+    const layers = await probeLayers()
+    const image = await inspectBootImage()
+    const problems = [...layerProblems(layers), ...bootImageProblems(image)]
     const usable = problems.every(({ severity }) => severity !== 'error')
-    return { usable, summary: `${interpreterName()}; ${layerNames(layers).join(', ')}${imageName(image)}`, problems }
+    return {
+      usable,
+      summary: `${interpreterName()}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}`,
+      problems,
+    }
   } catch (thrown) {
     const remedy = 'Install the `pyodide` package again, or use the Docker backend.'
     return {
@@ -27,7 +34,7 @@ export async function checkWasm(
   }
 }
 
-/** For people: the interpreter and what it runs on. */
+/** For people: the interpreter, its Python and its Node. */
 export function interpreterName(): string {
   const read = (name: string): unknown => JSON.parse(readFileSync(path.join(pyodideFolder(), name), 'utf8'))
   const { version } = read('package.json') as { readonly version: string }
@@ -45,46 +52,50 @@ function layerNames(layers: JailLayers): readonly string[] {
   ]
 }
 
-function imageName({ state, folder }: BootImageState): string {
-  if (state === 'impossible') return ''
-  return `; the image of a booted Python is ${state === 'kept' ? 'kept' : 'yet to be made, by the first start,'} in ${folder}`
+function bootImageSummary({ state, folder }: BootImageState): string {
+  if (state === 'unavailable') return ''
+  return state === 'cached'
+    ? `; the boot image is cached in ${folder}`
+    : `; the first start creates the boot image in ${folder}`
 }
 
-function* lacking(image: BootImageState): Generator<BackendProblem> {
-  if (image.state !== 'impossible') return
+function* bootImageProblems(image: BootImageState): Generator<BackendProblem> {
+  if (image.state !== 'unavailable') return
   yield {
     severity: 'warning',
-    message: `the image of a booted Python can't be kept in ${image.folder}: ${image.reason}; each sandbox takes three times as long to start`,
-    remedy: 'Let this user write to its cache folder, or name another one with XDG_CACHE_HOME.',
+    message:
+      `the boot image can't be cached in ${image.folder}: ${image.reason}; ` +
+      'each sandbox takes three times as long to start',
+    remedy: 'Let this user write to its cache folder, or set XDG_CACHE_HOME to another one.',
   }
 }
 
-function* missing(layers: JailLayers): Generator<BackendProblem> {
+function* layerProblems(layers: JailLayers): Generator<BackendProblem> {
   if (layers.permissionFlag === undefined) {
     yield {
       severity: 'error',
-      message: 'this Node has no permission model, without which the embedded sandbox does not run',
+      message: 'this Node has no permission model, which the embedded sandbox requires',
       remedy: 'Use Node 20.20 or newer.',
     }
   }
   if (layers.unshare === undefined) {
     yield {
       severity: 'warning',
-      message: 'namespaces are not available: only JavaScript keeps the sandbox from the network and other processes',
+      message: 'namespaces are not available: only JavaScript isolates the sandbox from network and processes',
       remedy:
         'On Linux install util-linux and allow unprivileged user namespaces; elsewhere prefer the Docker backend.',
     }
   } else if (!layers.emptyRoot) {
     yield {
       severity: 'warning',
-      message: "no empty root directory could be made: only Node's permission model keeps the sandbox from files",
+      message: "no empty root directory is available: only Node's permission model isolates the sandbox from files",
       remedy: 'Install util-linux 2.38 or newer and allow mounts in unprivileged user namespaces.',
     }
   }
   if (layers.shell === undefined) {
     yield {
       severity: 'warning',
-      message: "the kernel limits no memory here: Python's own is capped, what JavaScript allocates is not",
+      message: 'kernel limits are not available: the memory of Python is limited, but not what JavaScript allocates',
       remedy: 'Prefer the Docker backend for code that you do not trust with the memory of this machine.',
     }
   }

@@ -1,20 +1,20 @@
 import { EventEmitter, once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
-import { redactedHeaders } from './headers.js'
+import { redactedHeaders } from './request/check-headers.js'
 
-/** What became of a request. */
+/** State or outcome of a request. */
 export type RequestOutcome =
-  /** Not over yet: being delayed, streamed or stalled. */
-  | 'open'
+  /** The response is being delayed, streamed or stalled. */
+  | 'pending'
   | 'answered'
-  /** The API would have said no; see `status` and `error`. */
-  | 'refused'
-  /** A scripted fault struck. */
+  /** Rejected as by the real API; see `error`. */
+  | 'rejected'
+  /** A scripted fault was applied. */
   | 'faulted'
-  /** The client went away (or the server was closed) before the end. */
+  /** The client disconnected, or the server was closed, before the end. */
   | 'abandoned'
 
-/** One request as it was received. Credentials in headers are replaced by `redacted`. */
+/** A received request. Credentials in headers are replaced by `redacted`. */
 export interface RecordedRequest {
   /** From 1, in order of arrival. */
   readonly number: number
@@ -22,26 +22,26 @@ export interface RecordedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** The parsed body; the text where it is no JSON. */
+  /** The parsed body, or its text when it is no JSON. */
   readonly body: unknown
-  /** Digest of the conversation so far, the same for every attempt at a turn; null where it was not looked at. */
+  /** Digest of the conversation so far, the same for all attempts of a turn; null for a request rejected earlier. */
   readonly conversation: string | null
-  /** Assistant messages in the conversation; null where it was not looked at. */
+  /** Number of assistant messages in the conversation; null for a request rejected earlier. */
   readonly assistantMessages: number | null
-  /** The n-th message request for this conversation state, from 1; null where it was not looked at. */
+  /** Attempt number for this conversation state, from 1; null for a request rejected earlier. */
   readonly attempt: number | null
   readonly outcome: RequestOutcome
-  /** The refusal's type and message. */
+  /** Type and message of the error reply. */
   readonly error: { readonly type: string; readonly message: string } | null
 }
 
-type Writable = { -readonly [Key in keyof RecordedRequest]: RecordedRequest[Key] }
+type MutableRequest = { -readonly [Key in keyof RecordedRequest]: RecordedRequest[Key] }
 
 const changed = 'changed'
 
-/** What the server was asked, for tests to look at and to wait for. */
+/** The received requests, for tests to inspect and to wait for. */
 export class RequestLog {
-  readonly #requests: Writable[] = []
+  readonly #requests: MutableRequest[] = []
   readonly #changes = new EventEmitter().setMaxListeners(0)
   readonly #attempts = new Map<string, number>()
 
@@ -50,7 +50,7 @@ export class RequestLog {
   }
 
   add(requestId: string, method: string, path: string, headers: IncomingHttpHeaders): RecordedRequest {
-    const entry: Writable = {
+    const entry: MutableRequest = {
       number: this.#requests.length + 1,
       requestId,
       method,
@@ -60,7 +60,7 @@ export class RequestLog {
       conversation: null,
       assistantMessages: null,
       attempt: null,
-      outcome: 'open',
+      outcome: 'pending',
       error: null,
     }
     this.#requests.push(entry)
@@ -72,14 +72,14 @@ export class RequestLog {
     this.#changes.emit(changed)
   }
 
-  /** Counts one more attempt at a conversation state. */
+  /** Counts an attempt for a conversation state. */
   nextAttempt(conversation: string): number {
     const attempt = (this.#attempts.get(conversation) ?? 0) + 1
     this.#attempts.set(conversation, attempt)
     return attempt
   }
 
-  /** The first request, past or future, of which the condition holds. */
+  /** Returns the first past or future request that meets the condition. */
   async waitFor(condition: (request: RecordedRequest) => boolean, signal: AbortSignal): Promise<RecordedRequest> {
     for (;;) {
       signal.throwIfAborted()

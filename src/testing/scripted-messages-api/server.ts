@@ -1,32 +1,45 @@
+/*
+ * Scripted Messages API: an HTTP server that speaks Anthropic's Messages API and replies from a script.
+ *
+ * Owns the server, the checks of requests (`request/`), the script and its faults (`script/`), the responses
+ * (`response/`) and the log of requests. Boundary: imports common only. Clients reach it by HTTP.
+ *
+ * Invariants:
+ * 1. A reply depends on the conversation and the script alone, so retries get the same bytes (except for cache usage).
+ * 2. A request that the API rejects is rejected with the API's status and error type, and with its text where that is
+ *    public.
+ * 3. The whole response, with its faults, is planned before the first byte.
+ * 4. The log of requests has no credentials.
+ */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { messageOf, PtcError } from '../../common/errors.js'
-import { answer } from './answer.js'
-import { identifier } from './identifiers.js'
-import { PromptCache } from './prompt-cache.js'
+import { handleRequest } from './handle-request.js'
+import { identifier } from './response/identifiers.js'
+import { PromptCache } from './request/prompt-cache.js'
 import { RequestLog, type RecordedRequest } from './request-log.js'
-import { requestSchema } from './request-schema.js'
-import { parseScript, type Script, type ScriptedConversation } from './script.js'
-import { sendResponse } from './send-response.js'
+import { requestSchema } from './request/request-schema.js'
+import { parseScript, type Script, type ScriptedConversation } from './script/script.js'
+import { sendResponse } from './response/send-response.js'
 
 export interface ScriptedMessagesApiOptions {
   readonly script: Script
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number
   /** Default: `127.0.0.1`. */
   readonly host?: string
-  /** The only key that is accepted; default: any, but one there must be. */
+  /** The accepted key. Default: any key, but a request must have one. */
   readonly apiKey?: string
-  /** The only models there are; default: any. */
+  /** The accepted models. Default: any. */
   readonly models?: readonly string[]
-  /** Input tokens a request may have. Default 200,000. */
+  /** Maximum input tokens of a request. Default 200,000. */
   readonly contextTokens?: number
-  /** The highest `max_tokens`. Default 128,000. */
+  /** Maximum `max_tokens`. Default 128,000. */
   readonly outputTokens?: number
-  /** Prompts shorter than this are not cached, as with the real API (there it depends on the model). Default 1,024. */
+  /** Minimum tokens of a cached prompt, as in the real API (where it depends on the model). Default 1,024. */
   readonly cacheMinimumTokens?: number
 }
 
@@ -34,15 +47,15 @@ export interface ScriptedMessagesApiOptions {
 export interface ScriptedMessagesApi extends AsyncDisposable {
   /** For `ANTHROPIC_BASE_URL` or the client's `baseURL`. */
   readonly url: string
-  /** Everything that was asked so far, oldest first. */
+  /** All requests so far, oldest first. */
   readonly requests: readonly RecordedRequest[]
   /**
-   * The first request, past or future, of which the condition holds.
+   * Returns the first past or future request that meets the condition.
    *
-   * @throws the signal's reason; default: a timeout of 30 seconds
+   * @throws the reason of the signal; default: a timeout of 30 seconds
    */
   waitForRequest(condition: (request: RecordedRequest) => boolean, signal?: AbortSignal): Promise<RecordedRequest>
-  /** Ends every connection and frees the port. Idempotent. */
+  /** Closes every connection and the port. Idempotent. */
   close(): Promise<void>
 }
 
@@ -58,10 +71,10 @@ const optionsSchema = z.strictObject({
 })
 
 /**
- * Starts a server that speaks Anthropic's Messages API and answers from a script. It refuses what the real API refuses, and
- * can be told to fail as the real one does.
+ * Starts a server that speaks Anthropic's Messages API and replies from a script. It rejects requests that the real API
+ * rejects, and fails as scripted.
  *
- * @throws PtcError CONFIG_INVALID for options or a script that are wrong, or a port that can't be had
+ * @throws PtcError CONFIG_INVALID for invalid options, an invalid script, or a port that is in use
  */
 export async function startScriptedMessagesApi(options: ScriptedMessagesApiOptions): Promise<ScriptedMessagesApi> {
   const parsed = optionsSchema.safeParse(options)
@@ -86,22 +99,22 @@ export async function startScriptedMessagesApi(options: ScriptedMessagesApiOptio
   const server = createServer((request, response) => {
     const requestId = identifier('req_011C', [organization, log.requests.length])
     const entry = log.add(requestId, request.method ?? '', request.url ?? '', request.headers)
-    serve(request, response, entry).catch((error: unknown) => {
-      // The client broke off while it was sending: whatever went wrong has to do with this one connection.
+    respond(request, response, entry).catch((error: unknown) => {
+      // The client disconnected while it was sending. The error concerns this connection only.
       log.update(entry, { outcome: 'abandoned', error: { type: 'api_error', message: messageOf(error) } })
       response.destroy()
     })
   })
 
-  async function serve(request: IncomingMessage, response: ServerResponse, entry: RecordedRequest): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse, entry: RecordedRequest): Promise<void> {
     const { requestId } = entry
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, closing.signal])
-    const { steps, outcome } = await answer(context, request, entry)
+    const disconnected = new AbortController()
+    response.once('close', () => disconnected.abort())
+    const signal = AbortSignal.any([disconnected.signal, closing.signal])
+    const { steps, outcome } = await handleRequest(context, request, entry)
     const headers = { 'request-id': requestId, 'anthropic-organization-id': organization, 'cache-control': 'no-cache' }
     const ending = await sendResponse(response, steps, headers, signal)
-    log.update(entry, { outcome: ending === 'abandoned' && outcome !== 'refused' ? 'abandoned' : outcome })
+    log.update(entry, { outcome: ending === 'abandoned' && outcome !== 'rejected' ? 'abandoned' : outcome })
   }
 
   await listen(server, port, host)
@@ -119,7 +132,7 @@ export async function startScriptedMessagesApi(options: ScriptedMessagesApiOptio
   }
 }
 
-/** Types of the blocks a script sends: the real API would take its own blocks back. */
+/** Custom block types of a script. A conversation may send them back, as with the real API's own blocks. */
 function blockTypesOf(script: readonly ScriptedConversation[]): readonly string[] {
   const blocks = script.flatMap(({ turns }) => turns.flatMap(({ reply }) => reply.content))
   const builtIn = [
@@ -148,7 +161,7 @@ async function listen(server: Server, port: number, host: string): Promise<void>
 }
 
 function urlOf(server: Server): string {
-  // A server that listens on a port has an address of this kind.
+  // A server that listens on a port has an AddressInfo.
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -1,82 +1,82 @@
 import type { Limits } from '../../common/limits.js'
-import type { BuiltInBackend } from '../../common/plan.js'
+import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { Tool } from '../../tools/tool.js'
 
-/** What `ptc.config.ts` exports by default. */
+/** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
-  // Any tool, whatever its schemas; defineTool has checked them against each other.
+  // Tools of any schema types; `defineTool` has checked each.
   readonly tools: readonly Pick<Tool, 'name'>[]
   readonly model?: {
     readonly provider?: 'anthropic'
     /** The provider's model id. */
     readonly name?: string
-    /** Output tokens one reply may have. Default 8,192. */
+    /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
-    /** Stands before the engine's own system prompt. */
+    /** Instructions for the model, placed before the engine's own system prompt. */
     readonly instructions?: string
-    /** How long the API may be silent before a call is given up. Default 60 seconds. */
+    /** A model call fails when the API sends nothing for this long. Default 60 seconds. */
     readonly idleTimeout?: Duration
   }
   readonly sandbox?: {
-    /** `auto` (default): Docker where a daemon answers, else the embedded one. Or what `defineBackend` made. */
+    /** `auto` (default): Docker where a daemon answers, else the embedded backend. Or the result of `defineBackend`. */
     readonly backend?: BuiltInBackend | 'auto' | BackendDefinition
     readonly docker?: {
-      /** Default: built from the runner of this installation. */
+      /** Image of the sandbox. Default: built from the runner of this installation. */
       readonly image?: string
-      /** An OCI runtime of the daemon, such as `runsc`. */
+      /** OCI runtime of the daemon, such as `runsc`. */
       readonly runtime?: string
-      /** Containers kept started for sessions to come. Default 1; with `ptc worker` 0. */
+      /** Size of the pool of idle containers. Default 1; with `ptc worker` 0. */
       readonly warm?: number
     }
     readonly wasm?: {
-      /** Interpreters kept ready. Default 1. */
+      /** Size of the pool of idle interpreters. Default 1. */
       readonly warm?: number
     }
   }
   readonly limits?: Partial<Limits>
-  readonly timings?: {
-    /** A worker silent for so long is dead. Default 10 seconds. */
+  readonly timeouts?: {
+    /** Heartbeat timeout of activities. Default 10 seconds. */
     readonly heartbeat?: Duration
-    /** A sandbox host that takes no work for so long is gone. Default 30 seconds. */
+    /** Schedule-to-start timeout of a sandbox host's activities; then the session is rebuilt. Default 30 seconds. */
     readonly host?: Duration
-    /** One model call. Default 10 minutes. */
+    /** Timeout of one model call. Default 10 minutes. */
     readonly model?: Duration
-    /** Opening a sandbox. Default 2 minutes. */
+    /** Timeout of opening a sandbox. Default 2 minutes. */
     readonly open?: Duration
-    /** Code that waits for so long for tools or a timer gives its sandbox back meanwhile. Default 60 seconds. */
+    /** Code that waits this long for tools or a timer is parked: its sandbox is released. Default 60 seconds. */
     readonly park?: Duration
-    /** An agent that runs no code for so long gives its sandbox back meanwhile. Default 270 seconds. */
+    /** An agent that runs no code for this long releases its sandbox. Default 270 seconds. */
     readonly idle?: Duration
   }
   readonly sessions?: {
-    /** A session (`ptc exec --session`) on which nothing is executed for so long ends. Default 270 seconds. */
+    /** A named session (`ptc exec --session`) ends after this long without an execution. Default 270 seconds. */
     readonly idle?: Duration
-    /** Executions one session takes. Default, and most, 1,000. */
+    /** Maximum number of executions of one named session. Default and maximum: 1,000. */
     readonly executions?: number
   }
   /**
-   * When the state of a session is kept between two cells, so that a rebuild need not begin at its first step; `false`: never. docs/limits.md
-   * says what can be kept.
+   * When a snapshot of a session's state is taken between two cells, so that a rebuild starts there and not at the
+   * first step; `false`: never. docs/guides/long-runs.md lists the state that can be saved.
    */
   readonly snapshots?:
     | false
     | {
-        /** Steps a rebuild may have to repeat before. Default 50. */
+        /** Steps after which a snapshot is due. Default 50. */
         readonly steps?: number
-        /** Or the time these steps took. Default 20 seconds. */
+        /** Time of steps after which a snapshot is due. Default 20 seconds. */
         readonly time?: Duration
-        /** A state that is larger is not kept. Default 32 MiB, and at most an eighth of the sandbox's memory. */
+        /** Maximum size of a snapshot. Default 32 MiB, and at most an eighth of the sandbox's memory. */
         readonly bytes?: number
       }
-  /** Where what is too big for a history is kept. */
+  /** Where values that are too large for a workflow history are stored. */
   readonly values?: {
-    /** The biggest JSON, in bytes, that travels in the history itself. Default 4,096. */
+    /** Maximum size in bytes of JSON that stays in the history. Default 4,096. */
     readonly inlineBytes?: number
-    /** Default: the folder `.ptc/values` beside this file. */
+    /** Default: the folder `.ptc/values` beside the configuration. */
     readonly store?: StoreOption
-    /** How long a store that is full or does not answer is tried again. Default 2 minutes. */
+    /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly patience?: Duration
   }
   /** Temporal task queue; default `durable-ptc`. */
@@ -85,24 +85,24 @@ export interface PtcConfig {
 
 export type StoreOption = LocalStoreOption | S3StoreOption
 
-/** Of one machine, or of several that share a disk. */
+/** A folder, for one machine or for several that share a disk. */
 export interface LocalStoreOption {
   readonly kind: 'local'
-  /** Relative to the configuration. Default `.ptc/values`. */
+  /** Path, relative to the configuration. Default `.ptc/values`. */
   readonly directory?: string
 }
 
-/** Of any number of machines. Credentials are found by the AWS SDK: environment, profile, role. */
+/** An S3 bucket, for any number of machines. The AWS SDK finds the credentials: environment, profile, role. */
 export interface S3StoreOption {
   readonly kind: 's3'
   readonly bucket: string
   /** A folder in the bucket. */
   readonly prefix?: string
-  /** Default: the AWS SDK's own, such as `AWS_REGION`. */
+  /** Default: the region that the AWS SDK finds, for example in `AWS_REGION`. */
   readonly region?: string
   /** The address of a server other than Amazon's. */
   readonly endpoint?: string
-  /** The bucket as part of the path, not of the host name: most other servers want it. Default false. */
+  /** Puts the bucket into the path instead of the host name, as most other servers need it. Default false. */
   readonly forcePathStyle?: boolean
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Duration, parseDuration } from '../../tools/duration.js'
 
-/** A duration of the configuration, as milliseconds. */
+/** Schema of a duration in the configuration; its output is milliseconds. */
 export function durationOption(fallback: Duration) {
   return z
     .custom<Duration>(

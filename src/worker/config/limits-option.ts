@@ -1,2 +1,2 @@
-/** The limits that a run may ask for, for clients too: they do not know activities. */
+/** Schema of the limits of a run. Exported here because the client must not import activities. */
 export { limitsSchema } from '../../activities/limits-schema.js'

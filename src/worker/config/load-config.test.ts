@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { giveAway } from '../../../test/support/foreign.js'
+import { makeForeignOwned } from '../../../test/support/faults/file-owner.js'
 import { loadConfig } from './load-config.js'
 
 let folder = ''
@@ -23,34 +23,34 @@ async function write(name: string, text: string): Promise<string> {
 const good = 'const turns: number = 7\nexport default { tools: [], limits: { turns } }\n'
 
 describe('loadConfig', () => {
-  it('finds ptc.config.ts in a folder above', async () => {
+  it('finds ptc.config.ts in a parent folder', async () => {
     const path = await write('ptc.config.ts', good)
     await write('a/b/other.txt', '')
     const loaded = await loadConfig(undefined, join(folder, 'a/b'))
-    expect(loaded).toMatchObject({ path, plan: { limits: { turns: 7 } } })
+    expect(loaded).toMatchObject({ path, runConfig: { limits: { turns: 7 } } })
   })
 
-  it('prefers the nearer one, and TypeScript', async () => {
+  it('prefers the nearest folder, and TypeScript to JavaScript', async () => {
     await write('ptc.config.ts', good)
     await write('a/ptc.config.mjs', 'export default { tools: [], limits: { turns: 1 } }')
-    expect((await loadConfig(undefined, join(folder, 'a'))).plan.limits.turns).toBe(1)
+    expect((await loadConfig(undefined, join(folder, 'a'))).runConfig.limits.turns).toBe(1)
     await write('a/ptc.config.ts', 'export default { tools: [], limits: { turns: 2 } }')
-    expect((await loadConfig(undefined, join(folder, 'a'))).plan.limits.turns).toBe(2)
+    expect((await loadConfig(undefined, join(folder, 'a'))).runConfig.limits.turns).toBe(2)
   })
 
-  it('refuses one of another user without running it, unless it is named', async () => {
+  it('rejects a file of another user without running it, unless the user names it', async () => {
     const path = await write('ptc.config.ts', `(globalThis as any).ranForeign = true\n${good}`)
-    giveAway(path)
+    makeForeignOwned(path)
     await expect(loadConfig(undefined, folder)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(/^ptc\.config\.ts belongs to another user/),
       hint: 'If you trust it, name it: --config ptc.config.ts',
     })
     expect(globalThis).not.toHaveProperty('ranForeign')
-    expect(await loadConfig('ptc.config.ts', folder)).toMatchObject({ path, plan: { limits: { turns: 7 } } })
+    expect(await loadConfig('ptc.config.ts', folder)).toMatchObject({ path, runConfig: { limits: { turns: 7 } } })
   })
 
-  it('says that there is none, and what to do', async () => {
+  it('fails with a hint when there is no configuration', async () => {
     await expect(loadConfig(undefined, folder)).rejects.toMatchObject({
       code: 'CONFIG_NOT_FOUND',
       message: 'no ptc.config.ts in this folder or one above',
@@ -73,7 +73,7 @@ describe('loadConfig', () => {
     ['has no default export', 'export const config = {}', /^mine\.ts has no default export$/],
     ['is no configuration', 'export default 7', /^mine\.ts is not a valid configuration:\n.*expected object/],
     ['exports a function', 'export default () => ({})', /^mine\.ts is not a valid configuration:\n.*expected object/],
-  ])('refuses a file that %s', async (_what, text, message) => {
+  ])('rejects a file that %s', async (_what, text, message) => {
     await write('mine.ts', text)
     await expect(loadConfig('mine.ts', folder)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

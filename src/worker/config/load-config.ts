@@ -6,50 +6,50 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { requireTrusted } from '../trusted-path.js'
 import { parseConfig, type ResolvedConfig } from './parse-config.js'
 
-/** In the order in which they are looked for. */
-export const configNames = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
+/** In order of preference. */
+export const configFileNames = ['ptc.config.ts', 'ptc.config.mts', 'ptc.config.js', 'ptc.config.mjs']
 
-const entry = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const packageFile = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** This package's own entries, so that a configuration's `import … from 'durable-ptc'` is this very copy. */
+/** Makes a configuration's `import … from 'durable-ptc'` load this copy of the package. */
 const alias = {
-  'durable-ptc/sandbox': entry('../../sandbox/index.js'),
-  'durable-ptc/testing': entry('../../testing/index.js'),
-  'durable-ptc': entry('../../index.js'),
+  'durable-ptc/sandbox': packageFile('../../sandbox/index.js'),
+  'durable-ptc/testing': packageFile('../../testing/index.js'),
+  'durable-ptc': packageFile('../../index.js'),
 }
 
 /**
- * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or one above. Loading runs
- * its code: one of another user is refused, unless it is the given file.
+ * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or a parent.
+ * Loading runs its code, so a file of another user is rejected unless it is the given file.
  *
- * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and what `defineTool` throws
+ * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and errors of `defineTool`
  */
 export async function loadConfig(
   file: string | undefined,
   folder = process.cwd(),
 ): Promise<ResolvedConfig & { readonly path: string }> {
   const path = file === undefined ? await findConfig(folder) : resolve(folder, file)
-  const shown = relative(folder, path) || path
+  const displayPath = relative(folder, path) || path
   if (!(await exists(path))) {
-    throw new PtcError('CONFIG_NOT_FOUND', `there is no configuration file ${shown}`, {
+    throw new PtcError('CONFIG_NOT_FOUND', `there is no configuration file ${displayPath}`, {
       hint: 'Check the path given with --config.',
     })
   }
-  return { ...parseConfig(await importDefault(path, shown), shown, dirname(path)), path }
+  return { ...parseConfig(await importDefault(path, displayPath), displayPath, dirname(path)), path }
 }
 
-async function importDefault(path: string, shown: string): Promise<unknown> {
-  // Without its cache of what it has compiled: that is in the temporary folder, and a full one would keep a worker from starting.
+async function importDefault(path: string, displayPath: string): Promise<unknown> {
+  // No compilation cache: it is in the temporary folder, and a full disk there would stop the worker from starting.
   const jiti = createJiti(path, { alias, moduleCache: true, fsCache: false, interopDefault: false })
   let module: unknown
   try {
     module = await jiti.import(path)
   } catch (thrown) {
     if (PtcError.isInstance(thrown)) throw thrown
-    throw cannotLoad(shown, thrown)
+    throw loadError(displayPath, thrown)
   }
   if (typeof module !== 'object' || module === null || !('default' in module)) {
-    throw new PtcError('CONFIG_INVALID', `${shown} has no default export`, {
+    throw new PtcError('CONFIG_INVALID', `${displayPath} has no default export`, {
       hint: 'Write `export default defineConfig({ … })`.',
     })
   }
@@ -58,7 +58,7 @@ async function importDefault(path: string, shown: string): Promise<unknown> {
 
 async function findConfig(folder: string): Promise<string> {
   for (let current = resolve(folder); ; current = dirname(current)) {
-    for (const name of configNames) {
+    for (const name of configFileNames) {
       const path = join(current, name)
       if (!(await exists(path))) continue
       requireTrusted(path, relative(folder, path), `If you trust it, name it: --config ${relative(folder, path)}`)
@@ -78,10 +78,10 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Node's message goes on with a stack of files that says nothing to the reader. */
-function cannotLoad(shown: string, cause: unknown): PtcError {
+/** Drops the require stack of Node's message. */
+function loadError(displayPath: string, cause: unknown): PtcError {
   const message = messageOf(cause).split('\nRequire stack:')[0] ?? ''
   const missing = /^Cannot find (?:module|package) '(@[^/']+\/[^/']+|[^./'][^/']*)/.exec(message)?.[1]
   const hint = missing === undefined ? {} : { hint: `Install it beside the configuration: npm install ${missing}` }
-  return new PtcError('CONFIG_INVALID', `${shown} can't be loaded: ${message}`, { cause, ...hint })
+  return new PtcError('CONFIG_INVALID', `${displayPath} can't be loaded: ${message}`, { cause, ...hint })
 }

@@ -26,21 +26,21 @@ function messageOf(config: unknown): string {
 
 describe('parseConfig', () => {
   it('fills in every default', () => {
-    const { plan, registry, sandbox, values, taskQueue, idleTimeoutMs, instructions } = parseConfig(
+    const { runConfig, registry, sandbox, values, taskQueue, idleTimeoutMs, instructions } = parseConfig(
       { tools: [ping] },
       'x',
       '/project',
     )
     expect(values).toEqual({
       inlineBytes: 4_096,
-      patienceMs: 120_000,
+      retryForMs: 120_000,
       store: { kind: 'local', directory: resolve('/project/.ptc/values') },
     })
-    expect(plan).toMatchObject({
+    expect(runConfig).toMatchObject({
       backend: 'auto',
       limits: defaultLimits,
       model: { provider: 'anthropic', maxTokens: 8_192 },
-      timings: {
+      timeouts: {
         heartbeatMs: 10_000,
         hostMs: 30_000,
         modelMs: 600_000,
@@ -49,7 +49,7 @@ describe('parseConfig', () => {
         idleMs: 270_000,
       },
       sessions: { idleMs: 270_000, executions: 1_000 },
-      snapshots: { steps: 50, ms: 20_000, bytes: 33_554_432, seconds: 5 },
+      snapshots: { everySteps: 50, everyMs: 20_000, maxBytes: 33_554_432, timeoutSeconds: 5 },
       tools: [
         { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
       ],
@@ -63,34 +63,34 @@ describe('parseConfig', () => {
     })
   })
 
-  it('takes every setting', () => {
-    const { plan, sandbox, idleTimeoutMs } = parseConfig(
+  it('accepts every setting', () => {
+    const { runConfig, sandbox, idleTimeoutMs } = parseConfig(
       {
         tools: [],
         model: { name: 'm', maxTokens: 10, idleTimeout: 1_500 },
         sandbox: { backend: 'wasm', docker: { warm: 3 } },
         limits: { turns: 3, cellSeconds: 0.5 },
-        timings: { heartbeat: '500ms', host: '2m' },
+        timeouts: { heartbeat: '500ms', host: '2m' },
         sessions: { idle: '1h', executions: 5 },
       },
       'x',
     )
     expect(idleTimeoutMs).toBe(1_500)
     expect(sandbox.docker).toEqual({ warm: 3 })
-    expect(plan).toMatchObject({
+    expect(runConfig).toMatchObject({
       backend: 'wasm',
       model: { name: 'm', maxTokens: 10 },
       limits: { ...defaultLimits, turns: 3, cellSeconds: 0.5 },
-      timings: { heartbeatMs: 500, hostMs: 120_000 },
+      timeouts: { heartbeatMs: 500, hostMs: 120_000 },
       sessions: { idleMs: 3_600_000, executions: 5 },
     })
   })
 
-  it('takes a folder beside the configuration, or a bucket, for values', () => {
+  it('accepts a folder relative to the configuration, or a bucket, for values', () => {
     const local = { tools: [], values: { inlineBytes: 0, store: { kind: 'local', directory: '../shared' } } }
     expect(parseConfig(local, 'x', '/project').values).toEqual({
       inlineBytes: 0,
-      patienceMs: 120_000,
+      retryForMs: 120_000,
       store: { kind: 'local', directory: resolve('/shared') },
     })
     const store = {
@@ -102,7 +102,7 @@ describe('parseConfig', () => {
     }
     expect(parseConfig({ tools: [], values: { patience: '5m', store } }, 'x').values).toEqual({
       inlineBytes: 4_096,
-      patienceMs: 300_000,
+      retryForMs: 300_000,
       store: { ...store, prefix: 'team/a/', region: undefined },
     })
   })
@@ -115,9 +115,9 @@ describe('parseConfig', () => {
     ['a misspelt limit', { tools: [], limits: { turn: 1 } }, '✖ Unrecognized key: "turn"\n  → at limits'],
     ['no turns', { tools: [], limits: { turns: 0 } }, '✖ Too small: expected number to be >=1\n  → at limits.turns'],
     [
-      'results that no tool can have',
+      'a result limit that no tool can reach',
       { tools: [], limits: { resultBytes: 2 * 1024 ** 3 } },
-      '✖ a result is whole in the memory of its tool; at most 1 GiB\n  → at limits.resultBytes',
+      '✖ a tool has its result in memory; at most 1 GiB\n  → at limits.resultBytes',
     ],
     [
       'too little memory',
@@ -126,11 +126,11 @@ describe('parseConfig', () => {
     ],
     [
       'no duration',
-      { tools: [], timings: { host: 'soon' } },
-      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at timings.host',
+      { tools: [], timeouts: { host: 'soon' } },
+      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at timeouts.host',
     ],
     [
-      'more executions than Temporal takes',
+      'more executions than Temporal allows',
       { tools: [], sessions: { executions: 1_001 } },
       '✖ a Temporal workflow takes 2,000 updates; at most 1,000\n  → at sessions.executions',
     ],
@@ -182,7 +182,7 @@ describe('parseConfig', () => {
     [
       'an unknown backend',
       { tools: [], sandbox: { backend: 'podman' } },
-      '✖ must be "auto", "docker", "wasm" or what defineBackend made\n  → at sandbox.backend',
+      '✖ must be "auto", "docker", "wasm" or the result of defineBackend\n  → at sandbox.backend',
     ],
     [
       'an unknown provider',
@@ -198,20 +198,20 @@ describe('parseConfig', () => {
     expect(messageOf(config)).toBe(`ptc.config.ts is not a valid configuration:\n${problem}`)
   })
 
-  it('tells of everything that is wrong at once', () => {
+  it('reports every problem in one error', () => {
     const message = messageOf({ tools: 7, taskQueue: 7 })
     expect(message).toContain('→ at tools')
     expect(message).toContain('→ at taskQueue')
   })
 
   it.each([[{ name: 'ping', run: () => 1 }], [null], ['ping']])(
-    'refuses a tool that defineTool did not make: %j',
+    'rejects a tool that is no result of defineTool: %j',
     (tool) => {
       expect(messageOf({ tools: [ping, tool] })).toBe('tools[1] is not a tool')
     },
   )
 
-  it('refuses two tools of one name', () => {
+  it('rejects two tools of the same name', () => {
     expect(() => parseConfig({ tools: [ping, ping] }, 'x')).toThrowError(
       expect.objectContaining({ code: 'TOOL_DUPLICATE', message: 'two tools are named ping' }),
     )

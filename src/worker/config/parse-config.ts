@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { limitsSchema } from '../../activities/limits-schema.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultTaskQueue } from '../../common/names.js'
-import type { BackendChoice, BuiltInBackend, RunPlan } from '../../common/plan.js'
+import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/run-config.js'
 import { defaultModel } from '../../models/prices.js'
 import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { durationOption } from './duration-option.js'
-import { snapshotPlan, snapshotsOption } from './snapshots-option.js'
+import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
-const whole = z.int().min(1)
+const positiveInteger = z.int().min(1)
 
 const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
-const isBackend = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
+const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
@@ -23,7 +23,7 @@ const schema = z.strictObject({
     .strictObject({
       provider: z.literal('anthropic').default('anthropic'),
       name: z.string().min(1).default(defaultModel),
-      maxTokens: whole.default(8_192),
+      maxTokens: positiveInteger.default(8_192),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
     })
@@ -32,8 +32,8 @@ const schema = z.strictObject({
     .strictObject({
       backend: z
         .custom<BuiltInBackend | 'auto' | BackendDefinition>(
-          isBackend,
-          'must be "auto", "docker", "wasm" or what defineBackend made',
+          isBackendOption,
+          'must be "auto", "docker", "wasm" or the result of defineBackend',
         )
         .default('auto'),
       docker: z
@@ -47,7 +47,7 @@ const schema = z.strictObject({
     })
     .prefault({}),
   limits: limitsSchema.prefault({}),
-  timings: z
+  timeouts: z
     .strictObject({
       heartbeat: durationOption('10s'),
       host: durationOption('30s'),
@@ -60,7 +60,7 @@ const schema = z.strictObject({
   sessions: z
     .strictObject({
       idle: durationOption('270s'),
-      executions: whole.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
+      executions: positiveInteger.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
     })
     .prefault({}),
   snapshots: snapshotsOption,
@@ -70,70 +70,70 @@ const schema = z.strictObject({
 
 type Parsed = z.output<typeof schema>
 
-/** A checked configuration with every default filled in. */
+/** A checked configuration with all defaults. */
 export interface ResolvedConfig {
-  readonly plan: RunPlan
+  readonly runConfig: RunDefaults
   readonly registry: ToolRegistry
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
   readonly sandbox: Omit<Parsed['sandbox'], 'backend'> & {
     readonly backend: BackendChoice
-    /** The backend that the configuration brings; in use when `backend` is its name. */
-    readonly own: BackendDefinition | undefined
+    /** The custom backend of the configuration; in use when `backend` is its name. */
+    readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
   readonly taskQueue: string
 }
 
 /**
- * @param source for messages: the file's name
- * @param folder where it is: relative folders begin there
+ * @param source name of the file, for messages
+ * @param baseDirectory folder of the file, the base of relative paths
  * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE
  */
-export function parseConfig(config: unknown, source: string, folder = process.cwd()): ResolvedConfig {
+export function parseConfig(config: unknown, source: string, baseDirectory = process.cwd()): ResolvedConfig {
   const parsed = schema.safeParse(config)
   if (!parsed.success) {
     throw new PtcError('CONFIG_INVALID', `${source} is not a valid configuration:\n${z.prettifyError(parsed.error)}`, {
-      hint: 'See "Configuration" in the README.',
+      hint: 'docs/reference/configuration.md lists all options.',
     })
   }
   const {
     model,
     sandbox,
     limits: configuredLimits,
-    timings,
+    timeouts,
     sessions,
     snapshots,
     taskQueue,
     tools,
     values,
   } = parsed.data
-  const own = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
+  const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
-  // createRegistry checks that each is a tool.
+  // createRegistry checks that each entry is a tool.
   const registry = createRegistry(tools as readonly Tool[])
   return {
-    plan: {
-      tools: registry.plans(),
+    runConfig: {
+      tools: registry.toolConfigs(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
-      ...(snapshots === false ? {} : { snapshots: snapshotPlan(snapshots) }),
+      ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend,
       limits: configuredLimits,
-      timings: {
-        heartbeatMs: timings.heartbeat,
-        hostMs: timings.host,
-        modelMs: timings.model,
-        openMs: timings.open,
-        parkMs: timings.park,
-        idleMs: timings.idle,
+      timeouts: {
+        heartbeatMs: timeouts.heartbeat,
+        hostMs: timeouts.host,
+        modelMs: timeouts.model,
+        openMs: timeouts.open,
+        parkMs: timeouts.park,
+        idleMs: timeouts.idle,
       },
     },
     registry,
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
-    sandbox: { ...sandbox, backend, own },
-    values: valuesSettings(values, folder),
+    sandbox: { ...sandbox, backend, customBackend },
+    values: valuesSettings(values, baseDirectory),
     taskQueue,
   }
 }

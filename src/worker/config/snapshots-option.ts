@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { SnapshotPlan } from '../../common/snapshots.js'
+import type { SnapshotConfig } from '../../common/run-config.js'
 import { durationOption } from './duration-option.js'
 
-/** When the state of a session is kept; `false`: never. */
+/** Schema of `snapshots`. */
 export const snapshotsOption = z
   .union([
     z.literal(false),
@@ -18,11 +18,11 @@ export const snapshotsOption = z
   ])
   .prefault({})
 
-/** Seconds of the sandbox's time for one snapshot. */
-const seconds = 5
+/** Seconds of sandbox time that one snapshot may take. */
+const snapshotSeconds = 5
 
-type Snapshots = Exclude<z.output<typeof snapshotsOption>, false>
+type SnapshotsOption = Exclude<z.output<typeof snapshotsOption>, false>
 
-export function snapshotPlan({ steps, time, bytes }: Snapshots): SnapshotPlan {
-  return { steps, ms: time, bytes, seconds }
+export function snapshotConfig({ steps: everySteps, time, bytes: maxBytes }: SnapshotsOption): SnapshotConfig {
+  return { everySteps, everyMs: time, maxBytes, timeoutSeconds: snapshotSeconds }
 }

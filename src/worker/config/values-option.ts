@@ -4,13 +4,13 @@ import type { StoreSettings, ValuesSettings } from '../../values/settings.js'
 import { PtcError } from '../../common/errors.js'
 import { durationOption } from './duration-option.js'
 
-const text = z.string().min(1)
+const nonEmptyString = z.string().min(1)
 
-const local = z.strictObject({ kind: z.literal('local'), directory: text.optional() })
+const localStore = z.strictObject({ kind: z.literal('local'), directory: nonEmptyString.optional() })
 
-const s3 = z.strictObject({
+const s3Store = z.strictObject({
   kind: z.literal('s3'),
-  bucket: text.regex(
+  bucket: nonEmptyString.regex(
     /^(arn:.+|[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])$/,
     'must be the name of a bucket (3 to 63 of a-z, 0-9, dot and hyphen) or an ARN',
   ),
@@ -18,7 +18,7 @@ const s3 = z.strictObject({
     .string()
     .regex(/^(?!\/)/, 'must not begin with a slash')
     .default(''),
-  region: text.optional(),
+  region: nonEmptyString.optional(),
   endpoint: z
     .string()
     .refine(
@@ -29,40 +29,40 @@ const s3 = z.strictObject({
   forcePathStyle: z.boolean().default(false),
 })
 
-const storeOption = z.discriminatedUnion('kind', [local, s3])
+const storeOption = z.discriminatedUnion('kind', [localStore, s3Store])
 
-/** What `values` of a configuration may say. */
+/** Schema of `values`. */
 export const valuesOption = z.strictObject({
   inlineBytes: z.int().min(0).max(131_072, 'a history has room for 50 MB in all; at most 131,072').default(4_096),
   patience: durationOption('2m'),
   store: storeOption.prefault({ kind: 'local' }),
 })
 
-/** @param folder the configuration's: relative folders begin there */
+/** @param folder folder of the configuration, the base of relative paths */
 export function valuesSettings(
   { inlineBytes, patience, store }: z.output<typeof valuesOption>,
   folder: string,
 ): ValuesSettings {
-  return { inlineBytes, patienceMs: patience, store: storeSettings(store, folder) }
+  return { inlineBytes, retryForMs: patience, store: storeSettings(store, folder) }
 }
 
 /** @throws PtcError CONFIG_INVALID */
 export function parseStore(option: unknown, folder: string): StoreSettings {
   const parsed = storeOption.safeParse(option)
   if (parsed.success) return storeSettings(parsed.data, folder)
-  throw new PtcError('CONFIG_INVALID', `this is no store for values:\n${z.prettifyError(parsed.error)}`, {
-    hint: 'See "Configuration" in the README.',
+  throw new PtcError('CONFIG_INVALID', `invalid value store:\n${z.prettifyError(parsed.error)}`, {
+    hint: 'docs/reference/configuration.md lists all options.',
   })
 }
 
 function storeSettings(store: z.output<typeof storeOption>, folder: string): StoreSettings {
-  if (store.kind === 'local') return { kind: store.kind, directory: directoryOf(store.directory, folder) }
+  if (store.kind === 'local') return { kind: store.kind, directory: resolveDirectory(store.directory, folder) }
   const { kind, bucket, prefix, region, endpoint, forcePathStyle } = store
   const folderPrefix = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
   return { kind, bucket, prefix: folderPrefix, region, endpoint, forcePathStyle }
 }
 
-function directoryOf(directory: string | undefined, folder: string): string {
+function resolveDirectory(directory: string | undefined, folder: string): string {
   return directory === undefined ? join(resolve(folder), '.ptc', 'values') : resolve(folder, directory)
 }
 

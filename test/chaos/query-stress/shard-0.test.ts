@@ -1,3 +1,3 @@
-import { describeQueryStress } from '../support/query-stress.js'
+import { queryStressTests } from '../support/query-stress-tests.js'
 
-describeQueryStress()
+queryStressTests()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { containersOf } from '../../support/containers.js'
+import { containersOf } from '../../support/environment/containers.js'
 import type { LedgerEntry } from '../../support/ledger.js'
 
 /** What the world outside has seen of one run. It knows nothing of the project's own state. */
@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** @param wanted names that must have happened exactly once; others must not have */
-export function judgeEffects(applied: readonly LedgerEntry[], wanted: readonly string[]): Omit<Verdict, 'leaks'> {
+export function checkEffects(applied: readonly LedgerEntry[], wanted: readonly string[]): Omit<Verdict, 'leaks'> {
   const names = applied.map(({ name }) => name)
   return {
     effects: applied.length,
@@ -27,20 +27,20 @@ export function judgeEffects(applied: readonly LedgerEntry[], wanted: readonly s
 }
 
 /** Containers of a run, running or not. */
-export async function containersLeft(workflowId: string): Promise<string[]> {
+export async function remainingContainers(workflowId: string): Promise<string[]> {
   return (await containersOf(workflowId)).map(({ Names, State }) => `container ${Names[0]} (${State})`)
 }
 
 /** Processes that have this text in their environment. */
-export function processesLeft(mark: string): string[] {
+export function remainingProcesses(mark: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => readQuietly(`/proc/${pid}/environ`).includes(mark))
-    .map((pid) => `process ${pid}: ${readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`)
+    .filter((pid) => readIfPresent(`/proc/${pid}/environ`).includes(mark))
+    .map((pid) => `process ${pid}: ${readIfPresent(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`)
 }
 
 /** Files under a folder of temporary ones. */
-export function filesLeft(folder: string): string[] {
+export function remainingFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `file ${name}`)
 }
 
@@ -48,7 +48,7 @@ export function filesLeft(folder: string): string[] {
  * Values in a store that are not what their name says, and begun ones beyond those a killed process may leave (the store removes
  * these after an hour).
  */
-export function brokenValues(store: string, mayBeBegun: number): string[] {
+export function corruptValues(store: string, mayBeBegun: number): string[] {
   const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const begun = files.filter(({ parentPath }) => parentPath === join(store, 'incoming'))
   const broken = files
@@ -67,7 +67,7 @@ export function brokenValues(store: string, mayBeBegun: number): string[] {
 }
 
 /** A process may end while it is looked at. */
-function readQuietly(path: string): string {
+function readIfPresent(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -15,7 +15,7 @@ export interface RunReport {
 }
 
 /** Adds a line to the file that PTC_CHAOS_REPORT names, if it names one. */
-export function report(run: RunReport): void {
+export function appendRunReport(run: RunReport): void {
   const file = process.env['PTC_CHAOS_REPORT']
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(run)}\n`)
 }

@@ -47,7 +47,7 @@ export const effects = ['a', 'b', 'c', 'd', 'e0', 'e1', 'e2', 'e3', 'f', 'g'] as
 /** What must not be repeated: it happens once, or its outcome is unknown. */
 export const onceEffect = 'mail'
 
-export const turns = script.length
+export const turnCount = script.length
 
 /**
  * Events after which a history ends: in the middle of the second cell. Without faults it is somewhere between its calls e0 and e3: 91
@@ -59,7 +59,7 @@ export const historyEvents = 160
 export const approvalMs = 2_000
 
 /** What a run comes to. */
-export function expectedResult(mail: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
-  const done = `a,b,c,never this,d,e0,e1,e2,e3,${mail},f`
-  return { status: 'answered', answer: `${done} 200000`, turns, cells: cells.length, toolCalls: 13 }
+export function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
+  const done = `a,b,c,never this,d,e0,e1,e2,e3,${mailOutcome},f`
+  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 13 }
 }

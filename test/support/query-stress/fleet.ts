@@ -1,56 +1,56 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Random } from '../random.js'
-import { WorkerProcess } from '../worker-process.js'
+import { WorkerProcess } from '../environment/worker-process.js'
 
-const config = fileURLToPath(new URL('../../fixtures/stress.config.ts', import.meta.url))
+const config = fileURLToPath(new URL('../../fixtures/query-stress.config.ts', import.meta.url))
 const preload = new URL('preload.mjs', import.meta.url).href
 
 /** Two workflow workers in processes of their own, and what happens to them. */
-export class Fleet {
+export class WorkerFleet {
   readonly counts = { stalled: 0, frozen: 0, killed: 0, deployed: 0, gaps: 0 }
   readonly #taskQueue: string
   readonly #environment: NodeJS.ProcessEnv
   #workers: WorkerProcess[] = []
-  #isOver = false
+  #isStopped = false
 
   private constructor(taskQueue: string, environment: NodeJS.ProcessEnv) {
     this.#taskQueue = taskQueue
     this.#environment = environment
   }
 
-  static async start(taskQueue: string, environment: NodeJS.ProcessEnv): Promise<Fleet> {
-    const fleet = new Fleet(taskQueue, environment)
-    await fleet.#fill()
+  static async start(taskQueue: string, environment: NodeJS.ProcessEnv): Promise<WorkerFleet> {
+    const fleet = new WorkerFleet(taskQueue, environment)
+    await fleet.#startMissingWorkers()
     return fleet
   }
 
   /** Harms workers until the signal is aborted; then all of them work. */
-  async harm(seed: number, signal: AbortSignal): Promise<void> {
+  async injectFaults(seed: number, signal: AbortSignal): Promise<void> {
     const random = new Random(seed)
-    while (!signal.aborted && !this.#isOver) {
+    while (!signal.aborted && !this.#isStopped) {
       await delay(500 + random.below(1_500))
-      await this.#harmOne(random)
+      await this.#injectFault(random)
     }
   }
 
   /** Idempotent. */
-  async end(): Promise<void> {
-    this.#isOver = true
+  async stop(): Promise<void> {
+    this.#isStopped = true
     await Promise.all(this.#workers.map((worker) => worker.kill()))
   }
 
-  async #harmOne(random: Random): Promise<void> {
+  async #injectFault(random: Random): Promise<void> {
     const worker = random.oneOf(this.#workers)
     const kind = random.below(10)
     if (kind < 5) {
       this.counts.stalled += 1
-      worker.signal('SIGUSR2')
+      worker.sendSignal('SIGUSR2')
     } else if (kind < 7) {
       this.counts.frozen += 1
-      worker.signal('SIGSTOP')
+      worker.sendSignal('SIGSTOP')
       await delay(1_100 + random.below(1_000))
-      worker.signal('SIGCONT')
+      worker.sendSignal('SIGCONT')
     } else if (kind === 7) {
       this.counts.killed += 1
       await worker.kill()
@@ -61,12 +61,12 @@ export class Fleet {
       this.counts.gaps += 1
       await Promise.all(this.#workers.map((each) => each.kill(random.oneOf(['SIGKILL', 'SIGTERM']))))
     }
-    await this.#fill()
+    await this.#startMissingWorkers()
   }
 
-  async #fill(): Promise<void> {
-    this.#workers = this.#workers.filter(({ running }) => running)
-    while (this.#workers.length < 2 && !this.#isOver) {
+  async #startMissingWorkers(): Promise<void> {
+    this.#workers = this.#workers.filter(({ isRunning }) => isRunning)
+    while (this.#workers.length < 2 && !this.#isStopped) {
       this.#workers.push(
         await WorkerProcess.start({
           config,

@@ -1,45 +1,46 @@
 import { Context } from '@temporalio/activity'
 import type { AssistantBlock, ModelReply } from '../../../src/common/messages.js'
 import { executeCodeTool } from '../../../src/common/names.js'
-import { type ModelTurnInput, type ModelTurnResult, noUsage } from '../../../src/common/runs.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../../src/common/model-turn.js'
+import { zeroUsage } from '../../../src/common/runs.js'
 import type { DescribedCall } from '../../../src/common/steps.js'
-import type { Turn } from './plan.js'
+import type { PlannedTurn } from './plan.js'
 import { describedCall } from './sandbox.js'
 
 /** Activity `model.turn`: says what the plan of the run has for this turn, then an answer. */
 export class FakeModel {
-  readonly #plans = new Map<string, readonly Turn[]>()
+  readonly #plans = new Map<string, readonly PlannedTurn[]>()
 
   /** To be called before the agent starts. */
-  plan(workflowId: string, turns: readonly Turn[]): void {
+  plan(workflowId: string, turns: readonly PlannedTurn[]): void {
     this.#plans.set(workflowId, turns)
   }
 
   turn = ({ turn }: ModelTurnInput): ModelTurnResult => {
     const plan = this.#plans.get(Context.current().info.workflowExecution?.workflowId ?? '') ?? []
     const planned = plan[turn - 1]
-    const { content, calls } = planned === undefined ? answer : said(planned, turn)
+    const { content, calls } = planned === undefined ? finalReply : replyOf(planned, turn)
     const reply: ModelReply = {
       model: 'fake',
       content,
       stopReason: planned === undefined ? 'end_turn' : 'tool_use',
-      usage: noUsage,
+      usage: zeroUsage,
       costUsd: null,
       requestId: null,
     }
     const head = { sha256: '0'.repeat(64), bytes: 1, preview: '' }
-    return { reply, conversation: { head, nodes: 1, items: turn }, conversationBytes: 1, calls }
+    return { reply, history: { head, segments: 1, length: turn }, conversationBytes: 1, calls }
   }
 }
 
-interface Said {
+interface PlannedReply {
   readonly content: readonly AssistantBlock[]
   readonly calls: Readonly<Record<string, DescribedCall>>
 }
 
-const answer: Said = { content: [{ type: 'text', text: 'done' }], calls: {} }
+const finalReply: PlannedReply = { content: [{ type: 'text', text: 'done' }], calls: {} }
 
-function said(planned: Turn, turn: number): Said {
+function replyOf(planned: PlannedTurn, turn: number): PlannedReply {
   if (planned.type === 'cell') {
     const input = { code: JSON.stringify(planned.cell) }
     return { content: [{ type: 'tool_use', id: `use-${turn}`, name: executeCodeTool, input }], calls: {} }

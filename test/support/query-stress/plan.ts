@@ -7,32 +7,32 @@ export type Round =
   | { readonly type: 'sleep'; readonly ms: number }
 
 /** One `execute_code`. */
-export type Cell = readonly Round[]
+export type PlannedCell = readonly Round[]
 
-export type Turn =
-  | { readonly type: 'cell'; readonly cell: Cell }
+export type PlannedTurn =
+  | { readonly type: 'cell'; readonly cell: PlannedCell }
   /** Direct calls that take so long. */
   | { readonly type: 'calls'; readonly durations: readonly number[] }
 
-export type RunPlan =
-  | { readonly type: 'program'; readonly cell: Cell }
-  | { readonly type: 'agent'; readonly turns: readonly Turn[] }
-  | { readonly type: 'session'; readonly executions: readonly Execution[]; readonly end: 'close' | 'idle' }
+export type PlannedRun =
+  | { readonly type: 'program'; readonly cell: PlannedCell }
+  | { readonly type: 'agent'; readonly turns: readonly PlannedTurn[] }
+  | { readonly type: 'session'; readonly executions: readonly PlannedExecution[]; readonly end: 'close' | 'idle' }
 
-export interface Execution {
-  readonly cell: Cell
+export interface PlannedExecution {
+  readonly cell: PlannedCell
   /** Milliseconds after which it is sent, and after which it is interrupted. */
   readonly after: number
   readonly interruptAfter: number | undefined
 }
 
 /** The plans of a seed: always the same. Times are chosen around those of parking (1 s) and of the sticky timeout (1 s). */
-export function plansOf(seed: number, count: number): readonly RunPlan[] {
+export function planRuns(seed: number, count: number): readonly PlannedRun[] {
   const random = new Random(seed)
-  return Array.from({ length: count }, () => planOf(random))
+  return Array.from({ length: count }, () => planRunOfSeed(random))
 }
 
-function planOf(random: Random): RunPlan {
+function planRunOfSeed(random: Random): PlannedRun {
   const kind = random.below(10)
   if (kind < 5) return { type: 'program', cell: cellOf(random, 2 + random.below(6)) }
   if (kind < 8) return { type: 'agent', turns: list(random, 2 + random.below(4), turnOf) }
@@ -47,12 +47,12 @@ function planOf(random: Random): RunPlan {
   }
 }
 
-function turnOf(random: Random): Turn {
+function turnOf(random: Random): PlannedTurn {
   if (random.below(3) === 0) return { type: 'calls', durations: list(random, 1 + random.below(5), duration) }
   return { type: 'cell', cell: cellOf(random, 1 + random.below(3)) }
 }
 
-function cellOf(random: Random, rounds: number): Cell {
+function cellOf(random: Random, rounds: number): PlannedCell {
   return list(random, rounds, (own): Round => {
     const kind = own.below(6)
     if (kind === 0) return { type: 'sleep', ms: 200 + own.below(1_500) }

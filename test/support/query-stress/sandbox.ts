@@ -1,17 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import type { SnapshotAnswer, SnapshotInput } from '../../../src/common/snapshots.js'
-import type {
-  AdvanceAnswer,
-  AdvanceInput,
-  DescribedCall,
-  InterruptInput,
-  OpenedSession,
-  SessionRef,
-  Step,
-} from '../../../src/common/steps.js'
-import type { Cell } from './plan.js'
+import type { SnapshotResult, SnapshotInput } from '../../../src/common/snapshots.js'
+import type { ExecuteStepResult, ExecuteStepInput, DescribedCall, Step } from '../../../src/common/steps.js'
+import type { InterruptInput, OpenedSession, SessionRef } from '../../../src/common/session.js'
+import type { PlannedCell } from './plan.js'
 
 /** How long a step takes, in milliseconds; every ninth takes long enough to be interrupted. */
 const stepMs = { usual: 5, long: 300 }
@@ -38,29 +31,29 @@ export class FakeSandboxes {
     hostQueue: this.#hostQueue,
     description: 'fake',
     // Both ways to park: one that keeps the sandbox, one that removes it.
-    keepsParked: session.id.charCodeAt(0) % 2 === 0,
+    supportsCheckpoint: session.id.charCodeAt(0) % 2 === 0,
   })
 
-  advance = async ({ session, step, recorded }: AdvanceInput): Promise<AdvanceAnswer> => {
+  executeStep = async ({ session, step, recorded }: ExecuteStepInput): Promise<ExecuteStepResult> => {
     if (step === null) {
-      if (recorded?.snapshot === undefined) return { type: 'repeated' }
+      if (recorded?.snapshot === undefined) return { type: 'rebuilt' }
       this.#restored += 1
       const isBroken = this.#restored % brokenSnapshotEvery === 0
-      return isBroken ? { type: 'unrestored', reason: 'the test broke it' } : { type: 'repeated' }
+      return isBroken ? { type: 'restore_failed', reason: 'the test broke it' } : { type: 'rebuilt' }
     }
     this.#steps += 1
     if (this.#steps % lossEvery === 0) return { type: 'lost', cause: 'gone', reason: 'the test lost it' }
-    return this.#of(session).advance(step, this.#steps % 9 === 0 ? stepMs.long : stepMs.usual)
+    return this.#of(session).executeStep(step, this.#steps % 9 === 0 ? stepMs.long : stepMs.usual)
   }
 
   interrupt = ({ session, step }: InterruptInput): void => this.#of(session).interrupt(step)
 
   park = (session: SessionRef): boolean => session.epoch % 2 === 0
 
-  snapshot = async ({ session: { id } }: SnapshotInput): Promise<SnapshotAnswer> => {
+  snapshot = async ({ session: { id } }: SnapshotInput): Promise<SnapshotResult> => {
     await delay(50)
-    if (id.charCodeAt(1) % 2 === 0) return { type: 'refused', reason: 'the test has none' }
-    return { type: 'kept', state: { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
+    if (id.charCodeAt(1) % 2 === 0) return { type: 'skipped', reason: 'the test has none' }
+    return { type: 'stored', state: { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
   }
 
   close = (): void => undefined
@@ -74,39 +67,39 @@ export class FakeSandboxes {
 
 /** The program of one session. */
 class FakeSession {
-  #rounds: Cell = []
+  #rounds: PlannedCell = []
   #waitsFor: ReadonlySet<number> = new Set()
   #waitsForAll = true
   #lastIndex = 0
-  #taken: { readonly step: string; readonly answer: AdvanceAnswer } | undefined
-  #underWay: { readonly number: number; readonly interrupt: AbortController } | undefined
+  #lastStep: { readonly step: string; readonly answer: ExecuteStepResult } | undefined
+  #runningStep: { readonly number: number; readonly interrupt: AbortController } | undefined
 
-  async advance(step: Step, ms: number): Promise<AdvanceAnswer> {
+  async executeStep(step: Step, ms: number): Promise<ExecuteStepResult> {
     const key = JSON.stringify([step.number, step.input])
-    if (this.#taken?.step === key) return this.#taken.answer
+    if (this.#lastStep?.step === key) return this.#lastStep.answer
     const interrupt = new AbortController()
-    this.#underWay = { number: step.number, interrupt }
+    this.#runningStep = { number: step.number, interrupt }
     const began = Date.now()
     await delay(ms, undefined, { signal: interrupt.signal }).catch(() => undefined)
-    this.#underWay = undefined
-    const answer: AdvanceAnswer = interrupt.signal.aborted
+    this.#runningStep = undefined
+    const answer: ExecuteStepResult = interrupt.signal.aborted
       ? { ...failed('stopped', 'KeyboardInterrupt'), interruptedAfterMs: Date.now() - began }
-      : this.#answer(step)
-    this.#taken = { step: key, answer }
+      : this.#resultOf(step)
+    this.#lastStep = { step: key, answer }
     return answer
   }
 
   interrupt(step: number): void {
-    if (this.#underWay?.number !== step) throw ApplicationFailure.retryable(`step ${step} is not under way`)
-    this.#underWay.interrupt.abort()
+    if (this.#runningStep?.number !== step) throw ApplicationFailure.retryable(`step ${step} is not under way`)
+    this.#runningStep.interrupt.abort()
   }
 
-  #answer({ input }: Step): AdvanceAnswer {
+  #resultOf({ input }: Step): ExecuteStepResult {
     switch (input.type) {
       case 'stop':
         return failed('timed_out', input.reason)
       case 'cell':
-        this.#rounds = JSON.parse(input.source as string) as Cell
+        this.#rounds = JSON.parse(input.source as string) as PlannedCell
         return this.#next()
       case 'results': {
         const arrived = new Set(input.results.map(({ index }) => index))
@@ -118,7 +111,7 @@ class FakeSession {
     }
   }
 
-  #next(): AdvanceAnswer {
+  #next(): ExecuteStepResult {
     const [round, ...rest] = this.#rounds
     this.#rounds = rest
     this.#waitsFor = new Set()
@@ -131,11 +124,11 @@ class FakeSession {
   }
 }
 
-function suspended(calls: readonly DescribedCall[], wakeInMs: number | null = null): AdvanceAnswer {
+function suspended(calls: readonly DescribedCall[], wakeInMs: number | null = null): ExecuteStepResult {
   return { type: 'suspended', calls, wakeInMs, output: '' }
 }
 
-function failed(kind: 'stopped' | 'timed_out', error: string): Extract<AdvanceAnswer, { type: 'failed' }> {
+function failed(kind: 'stopped' | 'timed_out', error: string): Extract<ExecuteStepResult, { type: 'failed' }> {
   return { type: 'failed', kind, error, output: '' }
 }
 

@@ -1,0 +1,89 @@
+"""Compiles a cell with top-level await, and formats errors with the lines of cells only."""
+
+import ast
+import linecache
+import os
+import sys
+import traceback
+import types
+from builtins import compile  # from here on: names that the program may replace
+from inspect import CO_COROUTINE
+from itertools import takewhile
+from traceback import StackSummary, TracebackException
+
+from ..original_builtins import original_builtins
+
+RUNNER_DIRECTORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # of runner.py
+MAXIMUM_ERROR_CHARACTERS = 8_000
+
+
+class CellNamespace:
+    """The variables of the session: a real `__main__` module, so that dataclasses and pickle work."""
+
+    def __init__(self):
+        module = types.ModuleType("__main__")
+        sys.modules["__main__"] = module
+        self.variables = module.__dict__
+        sys.argv[:] = [""]  # as at Python's own prompt
+        _hide_runner_frames()
+
+
+def compile_cell(source, number):
+    filename = f"<cell {number}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)  # so that tracebacks show the lines
+    try:
+        return compile(source, filename, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        # An error that the compiler finds after parsing has no text: Python looks for it in a file of that name.
+        if error.text is None and error.filename == filename and 0 < (error.lineno or 0) <= len(lines):
+            error.text = lines[error.lineno - 1]
+        raise
+
+
+def _hide_runner_frames():
+    """Ends `traceback.print_stack`, and everything else that walks the stack, at the first frame of the runner."""
+    original_walk_stack = traceback.walk_stack
+
+    def is_program_frame(frame_and_line):
+        return not frame_and_line[0].f_code.co_filename.startswith(RUNNER_DIRECTORY)
+
+    def walk_stack(f):
+        if f is None and sys.version_info >= (3, 14):
+            f = sys._getframe(1)  # the caller of this function; earlier Pythons find it when they iterate
+        return takewhile(is_program_frame, original_walk_stack(f))
+
+    walk_stack.__qualname__, walk_stack.__module__, walk_stack.__doc__ = (
+        "walk_stack",
+        "traceback",
+        original_walk_stack.__doc__,
+    )
+    traceback.walk_stack = walk_stack
+
+
+def is_async(code):
+    return bool(code.co_flags & CO_COROUTINE)
+
+
+def format_error(error):
+    """Returns a traceback without the frames of the runner and of asyncio."""
+    try:
+        with original_builtins():  # Python 3.13 and later import modules here
+            report = TracebackException.from_exception(error)
+            _keep_cell_frames(report, set())
+            text = "".join(report.format()).rstrip()
+    except Exception as problem:  # hostile __str__, loops of __cause__: formatting must not end the session
+        text = f"{type(error).__name__} (no traceback: {type(problem).__name__})"
+    if len(text) > MAXIMUM_ERROR_CHARACTERS:
+        half = MAXIMUM_ERROR_CHARACTERS // 2
+        text = f"{text[:half]}\n[... cut ...]\n{text[-half:]}"
+    return text
+
+
+def _keep_cell_frames(report, seen):
+    if report is None or id(report) in seen:
+        return
+    seen.add(id(report))
+    report.stack = StackSummary.from_list([frame for frame in report.stack if frame.filename.startswith("<cell ")])
+    for other in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
+        _keep_cell_frames(other, seen)

@@ -1,0 +1,94 @@
+"""Frames between runner and host, over two private descriptors.
+
+A frame is a 4-byte big-endian length, then that much ASCII JSON. It is shorter than 16 MiB and JSON text has no zero
+byte, so a frame always begins with a zero byte and has no other that could begin one: after a connection that broke in
+the middle of a frame, the next zero byte is the next frame.
+
+1. A frame is written whole or the process ends.
+2. A forked child writes nothing.
+3. No frame is lost when memory runs out: `receive` can be called again.
+"""
+
+import os
+from os import read, write  # the program may replace those of `os`
+
+from ..errors import HostDisconnected
+from ..process import is_forked_child
+from .json_codec import dumps, loads
+
+OPENING_BRACE_BYTE = 0x7B
+
+
+class Channel:
+    """Sends and receives frames."""
+
+    def __init__(self):
+        # User code and its children must not find the protocol on 0, 1, 2 or inherit it by accident.
+        self.input_fd, self.output_fd = os.dup(0), os.dup(1)
+        self.buffer = bytearray()
+        self.chunk = self.frame = None  # read, but not processed: they survive a MemoryError
+        self.frame_limit = 1 << 24
+        self.sending = False
+
+    def send(self, message):
+        if is_forked_child():
+            return
+        body = dumps(message).encode("ascii")
+        if len(body) >= self.frame_limit:
+            raise ValueError(f"a frame of {len(body)} bytes is over the limit of {self.frame_limit}")
+        view = memoryview(len(body).to_bytes(4, "big") + body)
+        self.sending = True
+        try:
+            while view:
+                view = view[write(self.output_fd, view) :]
+        finally:
+            self.sending = False
+
+    def receive(self, should_read=lambda: True):
+        """Returns the next frame, or None when `should_read` returned False. Can be called again after a MemoryError.
+
+        `should_read` blocks until the host has written something (True) or something else is ready (False).
+        """
+        while True:
+            self.frame = self.frame or self._next_frame()
+            if self.frame is not None:
+                message, self.frame = _parse_frame(self.frame), None
+                if message is None:
+                    continue
+                return message
+            if not self.chunk and not should_read():
+                return None
+            self.chunk = self.chunk or read(self.input_fd, 1 << 16)
+            if not self.chunk:
+                raise HostDisconnected()
+            self.buffer += self.chunk
+            self.chunk = None
+
+    def _next_frame(self):
+        while True:
+            start = self.buffer.find(0)
+            if start != 0:  # the rest of a frame whose sender died, or noise: skip to where a frame can begin
+                del self.buffer[: len(self.buffer) if start < 0 else start]
+            if len(self.buffer) < 5:
+                return None
+            end = 4 + int.from_bytes(self.buffer[:4], "big")
+            if self.buffer[4] != OPENING_BRACE_BYTE:  # a zero byte, but not the first byte of a length
+                del self.buffer[:1]
+                continue
+            cut = self.buffer.find(0, 4, end)
+            if cut >= 0:  # a new frame begins inside this one: the sender of this one died half-way
+                del self.buffer[:cut]
+                continue
+            if len(self.buffer) < end:
+                return None
+            frame = bytes(self.buffer[4:end])
+            del self.buffer[:end]
+            return frame
+
+
+def _parse_frame(frame):
+    """Returns None for a frame that is mixed from two: two hosts may send at once, until one of them is refused."""
+    try:
+        return loads(frame.decode())
+    except ValueError:
+        return None

@@ -1,0 +1,36 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { capMemory } from './memory-cap.mjs'
+
+const digestBytes = 32
+
+/** Reads all files that the child needs, before Node is stripped. */
+export function loadFiles({ pyodide, runner, memoryBytes, bootImage }) {
+  const text = (name) => fs.readFileSync(path.join(pyodide, name), 'utf8')
+  return {
+    realmMain: fs.readFileSync(new URL('realm-main.mjs', import.meta.url), 'utf8'),
+    loader: text('pyodide.mjs'),
+    glue: text('pyodide.asm.mjs'),
+    wasm: capMemory(fs.readFileSync(path.join(pyodide, 'pyodide.asm.wasm')), memoryBytes),
+    standardLibrary: fs.readFileSync(path.join(pyodide, 'python_stdlib.zip')),
+    // Without the list of installable packages: there is no network to install them from.
+    lock: { info: JSON.parse(text('pyodide-lock.json')).info, packages: {} },
+    runner: pythonFiles(runner),
+    // Skips the digest, which the host has verified. Without an image Python boots, which takes longer.
+    bootImage: bootImage === undefined ? undefined : fs.readFileSync(bootImage).subarray(digestBytes),
+  }
+}
+
+/** The sources of all Python files under a folder, by their paths in the sandbox. */
+function pythonFiles(folder) {
+  const files = {}
+  const visit = (directory, prefix) => {
+    for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
+      const file = path.join(directory, entry.name)
+      if (entry.isDirectory()) visit(file, `${prefix}/${entry.name}`)
+      else if (entry.name.endsWith('.py')) files[`${prefix}/${entry.name}`] = fs.readFileSync(file, 'utf8')
+    }
+  }
+  visit(folder, '')
+  return files
+}

@@ -1,0 +1,241 @@
+// Runs inside the empty realm (realm.mjs), before any program. The program can reach everything on a global, and on
+// every object that is passed to Python; the bindings stay in closures.
+
+const interruptSignal = 2 // SIGINT
+const interruptCheckMs = 20
+/** The file for printed output, until the runner reads it; program/output.py has the same name. */
+const outputFile = '/dev/output'
+/** The name of the boot image among the files for Pyodide; main.mjs has the same name. */
+const bootImage = '/pyodide/boot.image'
+
+/**
+ * Wraps the bindings in functions of this realm that throw only errors of this realm. A program can use up the stack,
+ * so that a binding overflows it before its own code runs; that error object would give access to Node's realm.
+ */
+export function wrapHostBindings(bindings) {
+  const wrap = (binding) => {
+    return (...values) => {
+      try {
+        return binding(...values)
+      } catch {
+        throw new RangeError('host call failed')
+      }
+    }
+  }
+  return Object.freeze(Object.fromEntries(Object.entries(bindings).map(([name, binding]) => [name, wrap(binding)])))
+}
+
+/**
+ * Defines the globals that Pyodide looks for in a bare JavaScript shell. Must run before its modules are evaluated.
+ *
+ * @param filesByName the files that Pyodide reads, each once
+ */
+export function defineGlobals(bindings, filesByName) {
+  const text = (values) => values.map((value) => String(value?.stack ?? value)).join(' ')
+  const log = (...values) => void bindings.log(text(values))
+  const define = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  define('console', { log, info: log, warn: log, error: log, debug: log })
+  define('performance', { now: () => bindings.now() })
+  // The runner never returns to an event loop, so no timer would ever fire.
+  define('setTimeout', () => 0)
+  define('clearTimeout', () => {})
+  // In a shell Pyodide gets random bytes by a command line with the number of bytes, and expects Base64.
+  define('os', { system: (_shell, [, command]) => bindings.randomBase64(Number(/^head -c(\d+) /.exec(command)?.[1])) })
+  define(
+    'TextDecoder',
+    class TextDecoder {
+      #encoding
+      #fatal
+      #ignoreBOM
+      constructor(encoding = 'utf-8', { fatal = false, ignoreBOM = false } = {}) {
+        this.#encoding = encoding
+        this.#fatal = fatal
+        this.#ignoreBOM = ignoreBOM
+      }
+
+      decode(view = new Uint8Array()) {
+        const decoded = bindings.decode(view, this.#encoding, this.#fatal, this.#ignoreBOM)
+        if (decoded === null) throw new TypeError(`not ${this.#encoding}`)
+        return decoded
+      }
+    },
+  )
+  define('readbuffer', (name) => {
+    if (!Object.hasOwn(filesByName, name)) throw new Error(`there is no file ${name}`)
+    const copy = Uint8Array.from(filesByName[name]).buffer
+    delete filesByName[name]
+    return copy
+  })
+  // Pyodide detects a shell by these globals.
+  define('read', () => {
+    throw new Error('there are no files')
+  })
+  define('load', () => {
+    throw new Error('there are no scripts')
+  })
+}
+
+/** The options of Pyodide, whether Python boots or is restored from the boot image. */
+function loadOptions(createPyodideModule, lock) {
+  return {
+    createPyodideModule,
+    lockFileContents: lock,
+    indexURL: '/pyodide',
+    // The hash seed of all sandboxes: a program that is run again must iterate its sets in the same order.
+    env: { HOME: '/tmp', PATH: '', LANG: 'C.UTF-8', PYTHONHASHSEED: '0' },
+  }
+}
+
+/** Writes the memory of a Python that has booted, and has run no program, to the host. */
+export async function makeBootImage(bindings, loadPyodide, createPyodideModule, settings) {
+  const { lock } = JSON.parse(settings)
+  // Pyodide needs it for the head of the image, which is text.
+  globalThis.TextEncoder = class TextEncoder {
+    encodeInto(text, view) {
+      const bytes = Uint8Array.from(unescape(encodeURIComponent(text)), (character) => character.charCodeAt(0))
+      view.set(bytes)
+      return { read: text.length, written: bytes.length }
+    }
+  }
+  const pyodide = await loadPyodide({ ...loadOptions(createPyodideModule, lock), _makeSnapshot: true })
+  pyodide.runPython(runnerImports)
+  if (bindings.write(pyodide.makeMemorySnapshot()) < 0) throw new Error('the host does not read the boot image')
+}
+
+/** The imports of the runner's start-up code. They run in any case, so they may be in the boot image. */
+const runnerImports = 'import asyncio, runpy, sys'
+
+/** `random` was seeded when the image was created, and Pyodide adds an entry to `sys.path` a second time. */
+const undoBootState = `
+import random, sys
+random.seed()
+sys.path.remove('')
+`
+
+/** Loads Pyodide and runs the Python runner until the host closes the pipe. */
+export async function startRunner(bindings, loadPyodide, createPyodideModule, settings) {
+  const { lock, runner, quotas, hasBootImage } = JSON.parse(settings)
+  const pyodide = await loadPyodide({
+    ...loadOptions(createPyodideModule, lock),
+    ...(hasBootImage ? { _loadSnapshot: globalThis.readbuffer(bootImage) } : {}),
+  })
+  delete globalThis.readbuffer
+  if (hasBootImage) pyodide.runPython(undoBootState)
+  connectStreams(pyodide, bindings)
+  pyodide.setInterruptBuffer(interruptBuffer(bindings))
+  for (const [name, source] of Object.entries(runner)) {
+    const path = `/runner${name}`
+    pyodide.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')))
+    pyodide.FS.writeFile(path, source)
+  }
+  pyodide.FS.writeFile(outputFile, '')
+  pyodide.FS.chdir('/tmp')
+  enforceFileQuotas(pyodide.FS, quotas)
+  // Pyodide leaves its own event loop marked as running, but the runner starts another one. Control never returns to
+  // the JavaScript event loop: the runner waits in a blocking read.
+  pyodide.runPython(`
+${runnerImports}
+asyncio._set_running_loop(None)
+sys.argv = ['/runner/runner.py']
+runpy.run_path('/runner/runner.py', run_name='__main__')
+`)
+}
+
+/** Connects the descriptors of Python as raw bytes: 0 and 1 carry the protocol, 2 carries crash reports. */
+function connectStreams(pyodide, bindings) {
+  const checked = (count) => {
+    if (count < 0) throw new pyodide.FS.ErrnoError(29) // EIO
+    return count
+  }
+  // On a fatal error the interpreter prints its traceback to stdout, which would corrupt the protocol here.
+  let write = bindings.write
+  const { _api: internals } = pyodide
+  const fatalError = internals.fatal_error
+  internals.fatal_error = (error) => {
+    write = bindings.writeError
+    return fatalError(error)
+  }
+  pyodide.setStdin({ read: (view) => checked(bindings.read(view)), isatty: false })
+  pyodide.setStdout({ write: (view) => checked(write(view)), isatty: false })
+  pyodide.setStderr({ write: (view) => checked(bindings.writeError(view)), isatty: false })
+}
+
+/** Python reads element 0 every few dozen instructions. The host is polled at most every 20 ms. */
+function interruptBuffer(bindings) {
+  let next = 0
+  return {
+    get 0() {
+      const now = bindings.now()
+      if (now < next) return 0
+      next = now + interruptCheckMs
+      return bindings.interrupted() ? interruptSignal : 0
+    },
+    set 0(_value) {},
+  }
+}
+
+const noSpace = 51 // ENOSPC, in WASI's numbers
+const fileTooLarge = 22 // EFBIG
+
+/**
+ * Enforces quotas of the in-memory file system, with the errors of a disk. A program that uses JavaScript can remove
+ * the quotas, and then has only the memory limit of the process.
+ */
+function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
+  const { MEMFS } = FS.filesystems
+  FS.MAX_OPEN_FDS = openFiles
+  const before = measureFiles(FS)
+  const output = FS.lookupPath(outputFile).node
+  let used = before
+
+  const reserve = (bytes, inodes) => {
+    const fits = () =>
+      used.bytes + bytes <= before.bytes + tmpBytes && used.inodes + inodes <= before.inodes + tmpInodes
+    // Only additions are tracked. When the quota seems to be used up, the files are measured again.
+    if (!fits()) used = measureFiles(FS)
+    if (!fits()) throw new FS.ErrnoError(noSpace)
+    used = { bytes: used.bytes + bytes, inodes: used.inodes + inodes }
+  }
+  const capacity = (node) => node.contents?.length ?? 0
+  /** Makes a file larger, within the quota. */
+  const grow = (node, size, change) => {
+    if (size > fileBytes) throw new FS.ErrnoError(fileTooLarge)
+    if (node === output) return change() // a program that has filled its quota can still print
+    const reserved = Math.max(size, capacity(node))
+    reserve(reserved - capacity(node), 0)
+    const result = change()
+    // The file system allocates more than it needs: the capacity of a file that grows in small pieces doubles each
+    // time.
+    used = { ...used, bytes: used.bytes + Math.max(capacity(node) - reserved, 0) }
+    return result
+  }
+
+  const { createNode, resizeFileStorage } = MEMFS
+  MEMFS.createNode = (...parameters) => {
+    reserve(0, 1)
+    return createNode(...parameters)
+  }
+  MEMFS.resizeFileStorage = (node, size) => {
+    grow(node, size, () => resizeFileStorage(node, size))
+  }
+  const operations = MEMFS.ops_table.file.stream
+  const { write } = operations
+  operations.write = (stream, buffer, offset, length, position, canOwn) => {
+    return grow(stream.node, position + length, () => write(stream, buffer, offset, length, position, canOwn))
+  }
+}
+
+/** Measures bytes and nodes of all files that have a name or are open. */
+function measureFiles(FS) {
+  const nodes = new Set()
+  const visit = (node) => {
+    if (nodes.has(node)) return
+    nodes.add(node)
+    if (FS.isDir(node.mode) && !ArrayBuffer.isView(node.contents)) Object.values(node.contents ?? {}).forEach(visit)
+  }
+  visit(FS.root)
+  for (const stream of FS.streams) if (stream?.node) visit(stream.node)
+  let bytes = 0
+  for (const { contents } of nodes) if (ArrayBuffer.isView(contents)) bytes += contents.byteLength
+  return { bytes, inodes: nodes.size }
+}

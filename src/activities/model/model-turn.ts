@@ -1,0 +1,93 @@
+import { failpoint } from '../../common/failpoint.js'
+import type { Limits } from '../../common/limits.js'
+import {
+  type AssistantBlock,
+  isTextBlock,
+  isToolUseBlock,
+  type Message,
+  type ModelReply,
+  type ToolUseBlock,
+} from '../../common/messages.js'
+import { executeCodeTool } from '../../common/names.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
+import type { DescribedCall } from '../../common/steps.js'
+import { utf8Length } from '../../common/text.js'
+import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
+import type { ModelProvider, ModelRequest } from '../../models/provider.js'
+import { describeCall } from '../../tools/describe-call.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import type { Values } from '../../values/values.js'
+import { appendTurn, loadMessages } from './conversation.js'
+import { runActivity } from '../run-activity.js'
+import { loadDocumentation, matchesToolSet } from '../run/tool-set.js'
+
+/** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
+export function modelTurn(
+  provider: ModelProvider,
+  registry: ToolRegistry,
+  values: Values,
+  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+) {
+  return ({ model, limits, tools: runTools, history, pending }: ModelTurnInput): Promise<ModelTurnResult> =>
+    runActivity(async ({ signal, report }) => {
+      failpoint('model.begins')
+      const tools = await loadDocumentation(runTools, registry, values, signal)
+      const prompt = buildPrompt({ tools, limits, ...options })
+      const { earlier, now } = await loadMessages(values, history, pending, signal)
+      const messages: Message[] = [...earlier, ...now]
+      const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
+      const reply = await provider.turn(request, { signal, onProgress: report })
+      failpoint('model.replied')
+      const externalized = await externalizeReply(values, reply, signal)
+      const assistantMessage: Message = { role: 'assistant', content: reply.content }
+      const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
+      failpoint('turn.stored')
+      return {
+        reply: externalized,
+        calls: describeCalls(registry, matchesToolSet(registry, runTools), limits, reply, externalized),
+        history: extendedHistory,
+        conversationBytes: utf8Length(JSON.stringify(messages)),
+      }
+    })
+}
+
+/**
+ * The reply for the history: text inline, tool inputs and code externalized where large. Other blocks are reduced to
+ * their type; the stored conversation has them in full.
+ */
+async function externalizeReply(values: Values, reply: ModelReply, signal: AbortSignal): Promise<ModelReply> {
+  const content = await Promise.all(reply.content.map((block) => externalizeBlock(values, block, signal)))
+  return { ...reply, content }
+}
+
+async function externalizeBlock(values: Values, block: AssistantBlock, signal: AbortSignal): Promise<AssistantBlock> {
+  if (isTextBlock(block)) return block
+  if (!isToolUseBlock(block)) return { type: block.type }
+  const { type, id, name, input } = block
+  if (name !== executeCodeTool) return { type, id, name, input: await values.externalize(input, signal) }
+  const { code = null } = input
+  return { type, id, name, input: { code: await values.externalize(code, signal) } }
+}
+
+/** @param externalized the same reply with external inputs: the source of the arguments in the history */
+function describeCalls(
+  registry: ToolRegistry,
+  registryMatchesRun: boolean,
+  limits: Limits,
+  reply: ModelReply,
+  externalized: ModelReply,
+): Record<string, DescribedCall> {
+  const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
+  const calls = uses.map(({ id, name: tool, input }, position) => {
+    const description = describeCall(registry, limits, { tool, arguments: input }, 'direct', registryMatchesRun)
+    return [
+      id,
+      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description },
+    ] as const
+  })
+  return Object.fromEntries(calls)
+}
+
+function directToolUses({ content }: ModelReply): ToolUseBlock[] {
+  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool)
+}

@@ -1,0 +1,61 @@
+import { Context } from '@temporalio/activity'
+import { toFailure } from './failures.js'
+import { type ActivityChannel, activityChannelOf } from './activity-channel.js'
+
+/** The context of an activity's work. */
+export interface ActivityScope {
+  readonly signal: AbortSignal
+  readonly attempt: number
+  readonly workflowId: string
+  readonly runId: string
+  /** The last details that an earlier attempt reported. */
+  readonly previousDetails: unknown
+  /**
+   * Sets the details of the next heartbeat. The Temporal UI shows them while the activity runs, and the next attempt
+   * gets them.
+   */
+  readonly report: (details: unknown) => void
+  /** {@link ActivityChannel.runMonitored} */
+  readonly runMonitored: ActivityChannel['runMonitored']
+}
+
+/**
+ * Runs an activity's work. Heartbeats while the work lasts, so that the server notices a dead worker and the activity
+ * gets its cancellation, and converts errors to failures.
+ *
+ * @param isLastAttempt whether a failure of this attempt is non-retryable
+ */
+export async function runActivity<Result>(
+  work: (scope: ActivityScope) => Promise<Result>,
+  isLastAttempt: (attempt: number, earlierDetails: unknown) => boolean = () => false,
+): Promise<Result> {
+  const context = Context.current()
+  const channel = activityChannelOf(context)
+  const { attempt, workflowExecution, heartbeatTimeoutMs, heartbeatDetails } = context.info
+  // A heartbeat without details would clear those of earlier attempts.
+  let details: unknown = heartbeatDetails
+  let sent = details
+  const sendHeartbeat = (): void => {
+    sent = details
+    channel.heartbeat(details)
+  }
+  const timer = heartbeatTimeoutMs ? setInterval(sendHeartbeat, heartbeatTimeoutMs / 3) : undefined
+  try {
+    return await work({
+      signal: channel.signal,
+      attempt,
+      workflowId: workflowExecution?.workflowId ?? '',
+      runId: workflowExecution?.runId ?? '',
+      previousDetails: heartbeatDetails,
+      report: (latest) => {
+        details = latest
+      },
+      runMonitored: channel.runMonitored,
+    })
+  } catch (thrown) {
+    if (details !== sent) sendHeartbeat()
+    throw toFailure(thrown, isLastAttempt(attempt, heartbeatDetails))
+  } finally {
+    clearInterval(timer)
+  }
+}

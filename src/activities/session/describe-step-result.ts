@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../common/json.js'
+import type { StepLimits } from '../../common/limits.js'
+import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/steps.js'
+import { truncateMiddle, utf8Length } from '../../common/text.js'
+import { type CallDescription, describeCall, type UncheckedCall } from '../../tools/describe-call.js'
+import { measureJson } from '../../tools/validation/measure-json.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
+import { isExternal } from '../../common/external-value.js'
+import type { Values } from '../../values/values.js'
+
+/** Maximum bytes of the described calls of one result, which keeps the payload under Temporal's 2 MiB. */
+const maxCallBytes = 1_400_000
+
+/** Maximum bytes of the recorded arguments of a refused call. */
+const maxRefusedArgumentBytes = 4_000
+
+/** The runner truncates tracebacks to about half of this. */
+const maxErrorCharacters = 16_000
+
+export interface DescribeOptions {
+  readonly registry: ToolRegistry
+  /** Whether the run recorded the tools of this registry. */
+  readonly registryMatchesRun: boolean
+  readonly values: Values
+  readonly limits: Pick<StepLimits, 'argumentBytes' | 'callsPerCell'>
+  readonly signal: AbortSignal
+}
+
+/**
+ * The result of a step for the history: with described calls, and large values externalized. A `lost` result stores
+ * nothing.
+ *
+ * @param outputLimit maximum characters of output
+ */
+export async function describeStepResult(
+  result: StepResult,
+  options: DescribeOptions,
+  outputLimit: number,
+): Promise<DescribedStepResult> {
+  const inspected = await inspectStepResult(result, options)
+  if (inspected.type === 'lost') return inspected
+  const { values, signal } = options
+  const output = await values.externalize(truncateMiddle(inspected.output, outputLimit), signal)
+  if (inspected.type !== 'suspended') return { ...inspected, output }
+  const calls: DescribedCall[] = []
+  const yielder = new Yielder()
+  for (const call of inspected.calls) {
+    await yielder.yieldIfDue()
+    calls.push({ ...call, arguments: await externalizeArguments(call, values, signal) })
+  }
+  return { ...inspected, calls, output }
+}
+
+/**
+ * Checks and describes each call of a step's result. Stores nothing. A genuine runner enforces the limits itself; the
+ * output of a compromised one is truncated, and too many bytes of calls make the result `lost`.
+ */
+export async function inspectStepResult(result: StepResult, options: DescribeOptions): Promise<InspectedStepResult> {
+  switch (result.type) {
+    case 'lost':
+    case 'completed':
+      return result
+    case 'failed':
+      return { ...result, error: truncateMiddle(result.error, maxErrorCharacters) }
+    case 'suspended':
+      return describeCalls(limitCalls(result.calls, options), result, options)
+  }
+}
+
+/** With described calls; arguments and output are not externalized. */
+type InspectedStepResult = StepResult<DescribedCall>
+
+/**
+ * The arguments to record. Only readers need those of a refused call, so they are dropped unless they are small JSON.
+ */
+function visibleArguments({ arguments: args }: UncheckedCall, { refused }: CallDescription): JsonObject {
+  return refused === null || measureJson(args, maxRefusedArgumentBytes).type === 'json' ? args : {}
+}
+
+/** Externalizes arguments. Those of a refused call are small, but may have the form of a reference. */
+async function externalizeArguments(
+  { arguments: args, refused }: DescribedCall,
+  values: Values,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  return refused === null || isExternal(args) ? values.externalize(args, signal) : args
+}
+
+/**
+ * Over the limit of calls per cell: one call too many is enough for the workflow to see it, and no arguments are kept.
+ */
+function limitCalls(calls: readonly RequestedCall[], { limits }: DescribeOptions): readonly RequestedCall[] {
+  if (calls.length <= limits.callsPerCell) return calls
+  return calls.slice(0, limits.callsPerCell + 1).map((call) => ({ ...call, arguments: {} }))
+}
+
+/** Milliseconds of work after which other work of this thread runs. */
+const yieldAfterMs = 10
+
+/** Yields to the event loop during long loops. */
+class Yielder {
+  #startedAt = performance.now()
+
+  async yieldIfDue(): Promise<void> {
+    if (performance.now() - this.#startedAt <= yieldAfterMs) return
+    await yieldToEventLoop()
+    this.#startedAt = performance.now()
+  }
+}
+
+async function describeCalls(
+  requested: readonly RequestedCall[],
+  result: Extract<StepResult, { type: 'suspended' }>,
+  { registry, registryMatchesRun, values, limits }: DescribeOptions,
+): Promise<InspectedStepResult> {
+  const calls: DescribedCall[] = []
+  const yielder = new Yielder()
+  let bytes = 0
+  for (const call of requested) {
+    await yielder.yieldIfDue()
+    const description = describeCall(registry, limits, call, 'code_execution', registryMatchesRun)
+    const args = visibleArguments(call, description)
+    bytes += utf8Length(JSON.stringify({ ...call, arguments: null, ...description })) + values.inlineSize(args)
+    if (bytes > maxCallBytes) {
+      const reason = `the sandbox made calls of more than ${maxCallBytes} bytes in one step`
+      return { type: 'lost', cause: 'protocol', reason }
+    }
+    calls.push({ ...call, arguments: args, ...description })
+  }
+  return { ...result, calls }
+}

@@ -1,0 +1,63 @@
+import { type ValueRef, refOf } from '../../common/external-value.js'
+import { failpoint } from '../../common/failpoint.js'
+import type { StepLimits } from '../../common/limits.js'
+import type { ExecuteStepInput, ExecuteStepResult, StepInput } from '../../common/steps.js'
+import type { SessionRef } from '../../common/session.js'
+import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import type { Values } from '../../values/values.js'
+import { type ActivityScope, runActivity } from '../run-activity.js'
+import { loadSignatures, matchesToolSet } from '../run/tool-set.js'
+import { describeStepResult } from './describe-step-result.js'
+import { rebuildSession, type SendStep } from './rebuild-session.js'
+
+/** Maximum characters of printed text in the heartbeat of a running step. */
+const maxProgressCharacters = 500
+
+/** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step. */
+export function executeStep(host: SessionHost, registry: ToolRegistry, values: Values) {
+  return (input: ExecuteStepInput & { readonly limits: StepLimits }): Promise<ExecuteStepResult> =>
+    runActivity(async (scope) => {
+      failpoint('step.begins')
+      const { session, tools, recorded, step, outputLimit, limits } = input
+      const registryMatchesRun = matchesToolSet(registry, tools)
+      const describeOptions = { registry, registryMatchesRun, values, limits, signal: scope.signal }
+      const signatures = await loadSignatures(tools, registry, values, scope.signal)
+      const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
+      const sendStep = createStepSender(host, values, session, attachOptions, scope)
+      const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
+      const failure = recorded && (await rebuildSession(rebuild, recorded))
+      if (failure !== undefined) return failure
+      if (step === null) return { type: 'rebuilt' }
+      const result = await describeStepResult(await sendStep(step), describeOptions, outputLimit)
+      failpoint('step.ends')
+      return result
+    })
+}
+
+/** Sends steps to the session's sandbox, streams referenced values to it, and reports printed text. */
+function createStepSender(
+  host: SessionHost,
+  values: Values,
+  session: SessionRef,
+  attachOptions: AttachOptions,
+  { attempt, signal, report }: ActivityScope,
+): SendStep {
+  let printed = ''
+  const onOutput = (text: string): void => {
+    printed = (printed + text).slice(-maxProgressCharacters)
+    report({ printed })
+  }
+  return (step) => {
+    const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, step.input), signal)
+    return host.executeStep(session, step, attachOptions, { attempt, signal, onOutput, readValue })
+  }
+}
+
+/** What a referenced value is, for the message of an error. */
+function neededBy({ sha256 }: ValueRef, input: StepInput): string {
+  if (input.type === 'cell') return `the code of cell ${input.cell}`
+  const results = input.type === 'results' ? input.results : []
+  const found = results.find(({ outcome }) => outcome.status === 'ok' && refOf(outcome.value)?.sha256 === sha256)
+  return `the result of call ${found?.index ?? 0} of the session`
+}

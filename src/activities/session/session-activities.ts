@@ -1,0 +1,54 @@
+import { failpoint } from '../../common/failpoint.js'
+import { PtcError } from '../../common/errors.js'
+import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import type { Values } from '../../values/values.js'
+import { runActivity } from '../run-activity.js'
+import { loadSignatures } from '../run/tool-set.js'
+
+/** Not every host has every backend. After this many attempts on hosts without the backend, opening fails. */
+const maxBackendAttempts = 5
+
+/** Activity `session.open`: opens a sandbox on any host, and returns the task queue of that host. */
+export function openSession(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
+  return ({ session, limits, tools }: OpenInput): Promise<OpenedSession> =>
+    runActivity(
+      async ({ workflowId, runId, signal }) => {
+        failpoint('open.begins')
+        const signatures = await loadSignatures(tools, registry, values, signal)
+        const opened = await host.open(
+          session,
+          { workflowId, runId, limits, ...(signatures && { tools: signatures }) },
+          signal,
+        )
+        failpoint('open.ends')
+        return { ...opened, hostQueue }
+      },
+      (attempt) => attempt >= maxBackendAttempts && !host.supports(session.backend),
+    )
+}
+
+/** Activity `session.interrupt`: interrupts the code of a running step. Retried until the step runs on this worker. */
+export function interruptSession(host: SessionHost) {
+  return ({ session, step }: InterruptInput): Promise<void> =>
+    runActivity(async () => {
+      if (await host.interrupt(session, step)) return
+      throw new PtcError('SANDBOX_UNAVAILABLE', `step ${step} is not running on this worker`)
+    })
+}
+
+/** Activity `session.park`: true if the sandbox was kept as a checkpoint; otherwise it was removed. */
+export function parkSession(host: SessionHost) {
+  return (session: SessionRef): Promise<boolean> => runActivity(({ signal }) => host.park(session, signal))
+}
+
+/** Activity `session.close`: removes the sandbox. */
+export function closeSession(host: SessionHost) {
+  return (session: SessionRef): Promise<void> =>
+    runActivity(async () => {
+      failpoint('close.begins')
+      await host.close(session)
+      failpoint('close.ends')
+    })
+}

@@ -1,0 +1,101 @@
+import { log } from '@temporalio/activity'
+import { lostWorkerRetries, type ToolActivityInput, type ToolCallInput } from '../../common/calls.js'
+import { failpoint } from '../../common/failpoint.js'
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json.js'
+import type { Limits } from '../../common/limits.js'
+import type { ToolConfig } from '../../common/run-config.js'
+import { type Externalizable, refOf } from '../../common/external-value.js'
+import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { runTool } from '../../tools/run-tool.js'
+import type { Values } from '../../values/values.js'
+import { type AttemptReport, toolAttempt, readAttemptReport } from './attempt-report.js'
+import { failUnregisteredTool } from './unregistered-tool.js'
+import { type ActivityScope, runActivity } from '../run-activity.js'
+import { LatestAttempts } from './latest-attempts.js'
+
+/**
+ * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
+ */
+export function toolActivities(registry: ToolRegistry, values: Values, limits: Limits) {
+  const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
+  const latest = new LatestAttempts()
+  return {
+    default(call: ToolActivityInput): Promise<Externalizable> {
+      const toolConfig = toolConfigs.get(call.tool)
+      return toolConfig
+        ? runToolCall({ registry, values, limits, latest }, toolConfig, call)
+        : failUnregisteredTool(call.tool)
+    },
+  }
+}
+
+/** Shared by all calls of a worker. */
+interface ToolCallDependencies {
+  readonly registry: ToolRegistry
+  readonly values: Values
+  readonly limits: Limits
+  readonly latest: LatestAttempts
+}
+
+function runToolCall(
+  { registry, values, limits: configured, latest }: ToolCallDependencies,
+  toolConfig: ToolConfig,
+  { limits: allowed, inputDigest, ...call }: ToolActivityInput,
+): Promise<Externalizable> {
+  const work = async ({ signal, attempt: attemptOfCall, report, previousDetails, runMonitored }: ActivityScope) => {
+    const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
+    const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
+    assertNotLost(toolConfig, attempt)
+    // This worker has the tool: if the next one does not, the time limit starts again.
+    if (unregisteredSince !== undefined)
+      report({ details: heartbeatDetails, unregisteredAttempts } satisfies AttemptReport)
+    failpoint('tool.begins')
+    await latest.claim(call.idempotencyKey, attemptOfCall, signal)
+    const args = await loadArguments(values, call, signal)
+    // Checking large arguments takes a while, and many calls may start at once.
+    if (refOf(call.arguments) !== undefined) await yieldToEventLoop()
+    let details = heartbeatDetails
+    const heartbeat = (newDetails: unknown = details): void => {
+      details = newDetails
+      report({ details, unregisteredAttempts } satisfies AttemptReport)
+    }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
+    const limits = { ...configured, ...allowed }
+    const result = await runTool(registry, { ...call, arguments: args }, limits, context).catch((thrown: unknown) => {
+      throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
+    })
+    failpoint('tool.ran')
+    // Retries an unavailable store here: the tool has run, and must not run again for that.
+    const externalized = await values.externalize(result, signal)
+    failpoint('tool.ends')
+    return externalized
+  }
+  return runActivity(
+    work,
+    (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= toolConfig.attempts,
+  )
+}
+
+/**
+ * Enforces the attempts of a tool. Temporal's retry policy can't: it also counts attempts on workers without the tool.
+ */
+function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number): void {
+  if (effect === 'once' && attempt > 1) {
+    throw new PtcError('TOOL_OUTCOME_UNKNOWN', 'the worker that ran it was lost')
+  }
+  if (attempt > attempts + lostWorkerRetries) {
+    throw new PtcError('TOOL_LOST', `${name} was lost with its worker, again and again`)
+  }
+}
+
+function toToolChangedError({ name }: ToolConfig, thrown: unknown): unknown {
+  if (!PtcError.isInstance(thrown) || thrown.code !== 'TOOL_INPUT_INVALID') return thrown
+  return new PtcError('TOOL_CHANGED', `${name} was changed after this run began. ${thrown.message}`)
+}
+
+async function loadArguments(values: Values, { tool, arguments: value }: ToolCallInput, signal: AbortSignal) {
+  // The stored arguments are an object: those of a sandbox and of a model always are.
+  return (await values.load(value, `the arguments of ${tool}`, signal)) as JsonObject
+}

@@ -1,0 +1,76 @@
+import { relative } from 'node:path'
+import { Command, Option } from 'commander'
+import type { LogLevel } from '../../worker/index.js'
+import type { TemporalServer } from '../dev-server/index.js'
+import { listenForInterrupts } from '../process/interrupts.js'
+import { configOption, type ConfigOption, sandboxOption, type SandboxOption, integerUpTo } from './options.js'
+import type { CliWorker } from '../environment/cli-worker.js'
+import type { LoadedProject } from '../environment/project.js'
+import { print } from '../process/stdio.js'
+import { logLevels } from '../environment/worker-log.js'
+
+interface Options extends ConfigOption, SandboxOption {
+  readonly port?: number
+  readonly uiPort?: number
+  readonly logLevel: LogLevel
+}
+
+const portNumber = integerUpTo(65_535)
+
+/** `ptc dev`: a Temporal server with its UI and a worker with every role, for one folder. */
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('run a Temporal server with its UI, and a worker, until Ctrl-C; the state is in .ptc/')
+    .addOption(configOption())
+    .addOption(sandboxOption())
+    .addOption(new Option('--port <port>', 'port of the server (default: 7233, or a free one)').argParser(portNumber))
+    .addOption(new Option('--ui-port <port>', 'port of the UI (default: 8233, or a free one)').argParser(portNumber))
+    .addOption(
+      new Option('--log-level <level>', 'minimum level of the log on stderr').choices(logLevels).default('WARN'),
+    )
+    .addHelpText(
+      'after',
+      `
+With TEMPORAL_ADDRESS or a profile set, uses that server and starts none.
+
+Example:
+  ptc dev &
+  ptc run "Which engineers exceeded their travel budget in Q3?"`,
+    )
+    .action(runDev)
+}
+
+async function runDev(options: Options): Promise<void> {
+  using interrupts = listenForInterrupts()
+  const { startForegroundWorker, overrideBackend } = await import('../environment/cli-worker.js')
+  const { loadProject } = await import('../environment/project.js')
+  const { runUntilStopped } = await import('../environment/run-until-stopped.js')
+  const { resolveServerWithUi } = await import('../environment/server.js')
+
+  const { config: file, sandbox, logLevel, port, uiPort } = options
+  const signal = interrupts.first
+  const project = await loadProject(file)
+  const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
+  const server = await resolveServerWithUi(project, { ...ports, signal })
+  const config = overrideBackend(project.config, sandbox)
+  const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
+  print(formatWelcome(server, worker, project))
+  await runUntilStopped(worker, server, interrupts)
+}
+
+function formatWelcome(server: TemporalServer, worker: CliWorker, { config, statePath }: LoadedProject): string {
+  const { registry, taskQueue, path } = config
+  const serverOrigin =
+    server.origin === 'configured' ? 'configured' : `state in ${relative(process.cwd(), statePath) || statePath}`
+  return [
+    '',
+    `Temporal  ${server.address}, namespace ${server.namespace} (${serverOrigin})`,
+    ...(server.uiUrl === undefined ? [] : [`UI        ${server.uiUrl}`]),
+    `Config    ${relative(process.cwd(), path) || path}, task queue ${taskQueue}`,
+    `Tools     ${registry.names.join(', ') || 'none'}`,
+    ...(worker.notice === undefined ? [] : [`Sandbox   ${worker.notice.replace(/^sandbox: /, '')}`]),
+    '',
+    'Ready. In another terminal of this folder: ptc run "your question"',
+    'Ctrl-C stops it; running runs resume next time.',
+  ].join('\n')
+}

@@ -1,0 +1,49 @@
+import { Command, Option } from 'commander'
+import {
+  configOption,
+  type ConfigOption,
+  jsonOption,
+  type JsonOption,
+  sandboxOption,
+  type SandboxOption,
+} from './options.js'
+
+interface Options extends ConfigOption, JsonOption, SandboxOption {
+  readonly model?: string
+  readonly id?: string
+  readonly detach?: boolean
+}
+
+/** `ptc run "question"`. */
+export function runCommand(): Command {
+  return new Command('run')
+    .description('ask a question; the model answers it with code that calls the tools')
+    .argument('<question>', 'what to ask; - reads it from standard input')
+    .addOption(configOption())
+    .addOption(sandboxOption())
+    .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
+    .addOption(new Option('--id <id>', 'id of the run (default: generated)'))
+    .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
+    .addOption(jsonOption('one object with the answer, counts, tokens and cost'))
+    .addHelpText(
+      'after',
+      `
+Without a running Temporal server, starts one with a worker until the run ends.
+The answer goes to stdout, progress to stderr. Ctrl-C cancels the run, a second one leaves it running.
+
+Examples:
+  ptc run "Which engineers exceeded their travel budget in Q3?"
+  ptc run --json "How many invoices are open?" | jq -r .answer
+  ptc watch $(ptc run --detach "Summarise last week")`,
+    )
+    .action(async (question: string, options: Options) => {
+      process.exitCode = await run(question, options)
+    })
+}
+
+async function run(question: string, options: Options): Promise<number> {
+  const { startRun } = await import('../run/start-run.js')
+  const { json, config, sandbox, model, id, detach } = options
+  const request = { type: 'agent', question, model } as const
+  return startRun(request, { id, config, sandbox, json: json === true, detach: detach === true })
+}

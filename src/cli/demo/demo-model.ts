@@ -1,0 +1,40 @@
+import { type Script, startScriptedMessagesApi } from '../../testing/index.js'
+import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+
+/** The model of the demo. */
+export interface DemoModel {
+  /** Which model is used, for the user. */
+  readonly notice: string
+  /** Whether a script replaces the model. */
+  readonly isScripted: boolean
+  close(): Promise<void>
+}
+
+/**
+ * Uses the real API when a key is set, else starts a local server that replies from a script. The worker's provider
+ * reads the environment, so call this before starting the worker. Sets ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY until
+ * `close`.
+ */
+export async function prepareDemoModel(
+  script: Script,
+  environment: EnvironmentVariables & Record<string, string | undefined> = process.env,
+): Promise<DemoModel> {
+  const hasKey = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].some((name) => (environment[name] ?? '').trim() !== '')
+  if (hasKey) return { notice: 'model: the real API (a key is set)', isScripted: false, close: () => Promise.resolve() }
+  const api = await startScriptedMessagesApi({ script })
+  const previousUrl = environment['ANTHROPIC_BASE_URL']
+  environment['ANTHROPIC_BASE_URL'] = api.url
+  environment['ANTHROPIC_API_KEY'] = 'scripted'
+  return {
+    notice:
+      'model: no ANTHROPIC_API_KEY is set, so a script plays the model, behind a local server that speaks the Messages API.\n' +
+      '       Everything else is real. Set ANTHROPIC_API_KEY to see the real model do it.',
+    isScripted: true,
+    async close() {
+      delete environment['ANTHROPIC_API_KEY']
+      if (previousUrl === undefined) delete environment['ANTHROPIC_BASE_URL']
+      else environment['ANTHROPIC_BASE_URL'] = previousUrl
+      await api.close()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdtemp, open, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasErrorCode } from '../../common/system-error.js'
+
+/** The output of a server: `temporal.log` of the state directory, or a temporary file. */
+export interface ServerLog {
+  readonly path: string
+  /** File descriptor for the server's output. */
+  readonly descriptor: number
+  /** The last lines, for an error message. */
+  tail(): Promise<string>
+  /** Closes the file; deletes a temporary one. */
+  close(): Promise<void>
+}
+
+const tailLines = 12
+
+/** Opens a new log and renames the previous one to `temporal.log.1`. */
+export async function openServerLog(stateDirectory: string | undefined): Promise<ServerLog> {
+  const folder = stateDirectory ?? (await mkdtemp(join(tmpdir(), 'durable-ptc-temporal-')))
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, 'temporal.log')
+  await rotateLog(path)
+  const file = await open(path, 'a', 0o600)
+  return {
+    path,
+    descriptor: file.fd,
+    async tail() {
+      return (await readFile(path, 'utf8')).trimEnd().split('\n').slice(-tailLines).join('\n')
+    },
+    async close() {
+      await file.close()
+      if (stateDirectory === undefined) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function rotateLog(path: string): Promise<void> {
+  try {
+    await rename(path, `${path}.1`)
+  } catch (error) {
+    if (!hasErrorCode(error, 'ENOENT')) throw error
+  }
+}

@@ -1,0 +1,24 @@
+import { messageOf, PtcError } from '../../common/errors.js'
+import { pluralize } from '../../common/text.js'
+import { loadConfig } from '../../worker/config/load-config.js'
+import { type Check, failed, ok, warning } from './check.js'
+
+export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
+
+/** Loads the configuration. Other checks use it. */
+export async function checkConfig(
+  file: string | undefined,
+): Promise<{ check: Check; config: LoadedConfig | undefined }> {
+  try {
+    const config = await loadConfig(file)
+    const { names } = config.registry
+    const tools = names.length === 0 ? 'no tools' : `${pluralize(names.length, 'tool')} (${names.join(', ')})`
+    return { config, check: ok('Configuration', `${config.path}: ${tools}, model ${config.runConfig.model.name}`) }
+  } catch (thrown) {
+    const isAbsent = file === undefined && PtcError.isInstance(thrown) && thrown.code === 'CONFIG_NOT_FOUND'
+    const check = isAbsent
+      ? warning('Configuration', messageOf(thrown), thrown.hint ?? '')
+      : failed('Configuration', thrown)
+    return { config: undefined, check }
+  }
+}

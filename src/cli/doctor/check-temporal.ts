@@ -1,0 +1,66 @@
+import { Connection } from '@temporalio/client'
+import { messageOf } from '../../common/errors.js'
+import { hasErrorCode } from '../../common/system-error.js'
+import { isAtLeast } from '../../common/versions.js'
+import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+import { resolveTemporal, type TemporalServer } from '../dev-server/index.js'
+import { checkCli, cliVersion, installedClis, minimumServerVersion } from '../dev-server/temporal-cli.js'
+import { type Check, failed, ok, warning } from './check.js'
+
+const name = 'Temporal'
+const timeoutMs = 5_000
+
+/** Checks the server that would be used; when none runs, whether one could be started. */
+export async function checkTemporal(
+  stateDirectory: string,
+  environment: EnvironmentVariables = process.env,
+): Promise<Check> {
+  try {
+    const server = await resolveTemporal({ stateDirectory, environment, onProgress: () => undefined })
+    return server === undefined ? await checkCanStart(environment) : await checkServer(server)
+  } catch (thrown) {
+    return failed(name, thrown)
+  }
+}
+
+async function checkServer({ address, namespace, connectionOptions, origin }: TemporalServer): Promise<Check> {
+  const { tls, apiKey, metadata } = connectionOptions
+  const connection = await Connection.connect({
+    address,
+    connectTimeout: timeoutMs,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(metadata === undefined ? {} : { metadata }),
+  })
+  try {
+    const { serverVersion } = await connection.withDeadline(Date.now() + timeoutMs, () =>
+      connection.workflowService.getSystemInfo({}),
+    )
+    const version = serverVersion ?? ''
+    const found = `server ${version || 'of unknown version'} at ${address}, namespace ${namespace} (${origin})`
+    // Temporal Cloud has other version names and is never too old.
+    if (!/^\d+\.\d+/.test(version) || isAtLeast(version, minimumServerVersion)) return ok(name, found)
+    return {
+      name,
+      status: 'error',
+      message: `${found} is too old`,
+      remedy: `Update it to ${minimumServerVersion} or newer.`,
+    }
+  } finally {
+    await connection.close()
+  }
+}
+
+async function checkCanStart(environment: EnvironmentVariables): Promise<Check> {
+  for (const { path } of installedClis(environment)) {
+    try {
+      const version = await checkCli(path, environment, AbortSignal.timeout(timeoutMs))
+      return ok(name, `no server is running; \`ptc dev\` starts one from ${path} (server ${version})`)
+    } catch (thrown) {
+      if (hasErrorCode(thrown, 'ENOENT')) continue
+      return warning(name, messageOf(thrown), `\`ptc dev\` installs the Temporal CLI ${cliVersion} for itself.`)
+    }
+  }
+  const message = 'no server is running, and this machine has no Temporal CLI'
+  return warning(name, message, `\`ptc dev\` downloads the Temporal CLI ${cliVersion} once; or set TEMPORAL_ADDRESS.`)
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { PtcError } from '../../common/errors.js'
+import { openStore } from '../../values/open-store.js'
+import type { StoreSettings } from '../../values/settings.js'
+import type { ValueStore } from '../../values/store.js'
+import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import { type Check, failed, ok } from './check.js'
+
+const name = 'Values'
+const timeoutMs = 15_000
+
+/** Stores, reads and removes a value. Without a configuration: in the default folder. */
+export async function checkValues(
+  config: Pick<ResolvedConfig, 'values'> | undefined,
+  stateDirectory: string,
+): Promise<Check> {
+  const settings: StoreSettings = config?.values.store ?? { kind: 'local', directory: join(stateDirectory, 'values') }
+  // The check must not create a state directory.
+  if (config === undefined && settings.kind === 'local' && !existsSync(stateDirectory)) {
+    return ok(name, 'none are kept here yet')
+  }
+  let store: ValueStore | undefined
+  try {
+    store = await openStore(settings)
+    await roundTrip(store, AbortSignal.timeout(timeoutMs))
+    return ok(name, `${store.description} takes them and gives them back`)
+  } catch (thrown) {
+    const isTimeout = thrown instanceof Error && thrown.name === 'TimeoutError'
+    const place = store?.description ?? 'the value store'
+    return isTimeout
+      ? failed(name, new PtcError('VALUE_STORE_UNAVAILABLE', `${place} took over ${timeoutMs / 1000} s`))
+      : failed(name, thrown)
+  } finally {
+    await store?.close()
+  }
+}
+
+/** Random, so that it is nobody else's: it is removed. */
+async function roundTrip(store: ValueStore, signal: AbortSignal): Promise<void> {
+  const content = randomBytes(64)
+  const stored = await store.put([content], signal)
+  try {
+    // Reading is what checks it.
+    for await (const _ of store.read(stored, signal));
+  } finally {
+    await store.remove(stored.sha256, signal)
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { PtcError } from '../../common/errors.js'
+import { parseConfig } from '../../worker/config/parse-config.js'
+import { checkWarmPool } from './check-warm-pool.js'
+
+const configOf = (sandbox: object) => parseConfig({ tools: [], sandbox }, 'test')
+const daemonWith = (ready: number) => () => ({
+  countIdleContainers: () => Promise.resolve(ready),
+  close: () => Promise.resolve(),
+})
+const noDaemon = () => {
+  throw new PtcError('SANDBOX_UNAVAILABLE', 'no daemon answers')
+}
+
+describe('checkWarmPool', () => {
+  test.each([
+    [
+      { docker: { warm: 3 } },
+      /^each worker keeps 3 containers started .*; 2 containers ready on this Docker daemon now$/,
+    ],
+    [{ docker: { warm: 0 } }, /^off \(sandbox\.docker\.warm is 0\): every session starts a container of its own; 2/],
+    [{}, /^sandbox\.docker\.warm is not set: .*; 2 containers ready/],
+    [{ backend: 'wasm' }, /^each worker keeps 1 interpreter started/],
+    [{ backend: 'wasm', wasm: { warm: 0 } }, /^off \(sandbox\.wasm\.warm is 0\)/],
+  ])('for %j', async (sandbox, message) => {
+    const check = await checkWarmPool(configOf(sandbox), daemonWith(2))
+    expect(check).toMatchObject({ name: 'Warm pool', status: 'ok', message: expect.stringMatching(message) })
+  })
+
+  test('warns about a missing daemon only when Docker is configured', async () => {
+    const found = await checkWarmPool(configOf({ backend: 'docker', docker: { warm: 1 } }), noDaemon)
+    expect(found).toMatchObject({ status: 'warning', message: expect.stringContaining('no daemon answers') })
+    expect(await checkWarmPool(undefined, noDaemon)).toMatchObject({ status: 'ok' })
+  })
+})

@@ -1,0 +1,49 @@
+import { messageOf } from '../../common/errors.js'
+import { pluralize } from '../../common/text.js'
+import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
+import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import { type Check, ok, warning } from './check.js'
+
+const name = 'Warm pool'
+
+/** Reports the configured pool size and the idle containers. checkSandboxes reports a daemon that does not answer. */
+export async function checkWarmPool(
+  config: Pick<ResolvedConfig, 'sandbox'> | undefined,
+  createBackend: () => Pick<DockerBackend, 'countIdleContainers' | 'close'> = createDockerBackend,
+): Promise<Check> {
+  const { backend = 'auto', docker, wasm } = config?.sandbox ?? {}
+  if (backend === 'wasm') {
+    const size = wasm?.warm ?? 0
+    if (size === 0) return ok(name, 'off (sandbox.wasm.warm is 0): every session starts an interpreter of its own')
+    return ok(name, `each worker keeps ${pluralize(size, 'interpreter')} started (sandbox.wasm.warm)`)
+  }
+  if (backend !== 'auto' && backend !== 'docker')
+    return ok(name, `none of ours: sandbox ${backend} sees to that itself`)
+  const configured = describePoolSize(docker?.warm)
+  try {
+    const ready = await countIdleContainers(createBackend)
+    return ok(name, `${configured}; ${pluralize(ready, 'container')} ready on this Docker daemon now`)
+  } catch (thrown) {
+    if (backend === 'auto') return ok(name, `${configured}; no Docker daemon here, so none is ready`)
+    return warning(name, `${configured}; how many are ready can't be told: ${messageOf(thrown)}`, '')
+  }
+}
+
+function describePoolSize(warm: number | undefined): string {
+  if (warm === undefined) {
+    return 'sandbox.docker.warm is not set: `ptc worker` keeps no container started, `ptc dev` and commands that bring a worker keep 1'
+  }
+  if (warm === 0) return 'off (sandbox.docker.warm is 0): every session starts a container of its own'
+  return `each worker keeps ${pluralize(warm, 'container')} started (sandbox.docker.warm)`
+}
+
+async function countIdleContainers(
+  create: () => Pick<DockerBackend, 'countIdleContainers' | 'close'>,
+): Promise<number> {
+  const docker = create()
+  try {
+    return await docker.countIdleContainers()
+  } finally {
+    await docker.close()
+  }
+}

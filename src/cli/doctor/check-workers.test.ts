@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { checkWorkers, toWorkersCheck } from './check-workers.js'
+
+const now = 1_000_000_000
+const served = { taskQueue: '', pollers: 1, lastPolledAt: now - 3_000, backlog: 0, waitingSince: undefined }
+const unserved = { ...served, pollers: 0, lastPolledAt: undefined, backlog: 2, waitingSince: now - 20_000 }
+
+test('reports the workers of every role', () => {
+  expect(toWorkersCheck('q', [served, served, served, served], false, now)).toEqual({
+    name: 'Workers',
+    status: 'ok',
+    message: [
+      'task queue q',
+      'workflow: 1 worker, last poll 3.0s ago',
+      'model: 1 worker, last poll 3.0s ago',
+      'tools: 1 worker, last poll 3.0s ago',
+      'sandbox: 1 worker, last poll 3.0s ago',
+    ].join('\n'),
+  })
+})
+
+test('warns about a role without a worker, with its backlog and how to start one', () => {
+  expect(toWorkersCheck('q', [served, served, unserved, served], false, now)).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('\ntools: no worker, 2 tasks waiting, the oldest for 20.0s\n'),
+    remedy: 'Start one with `ptc worker --roles tools`, or everything at once with `ptc dev`.',
+  })
+})
+
+test('ignores role tools when the configuration has no tools', () => {
+  const check = toWorkersCheck('q', [served, served, unserved, served], true, now)
+  expect(check.status).toBe('ok')
+  expect(check.message).not.toContain('tools')
+})
+
+test('is skipped without a valid configuration', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ptc-check-workers-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'ptc.config.mjs')
+  await writeFile(file, 'export default { tools: 1 }')
+  const checks = await checkWorkers(file)
+  expect(checks).toMatchObject([{ name: 'Workers', status: 'warning', message: expect.stringMatching(/^skipped: /) }])
+  expect(checks[0]?.message).not.toContain('durable-ptc')
+})

@@ -1,0 +1,75 @@
+import { messageOf } from '../../common/errors.js'
+import { defaultTaskQueue, type Role, roles } from '../../common/names.js'
+import { pluralize } from '../../common/text.js'
+import { resolveTemporal } from '../dev-server/index.js'
+import { type Check, failed, ok, warning } from './index.js'
+import { connectClient } from '../../client/connect.js'
+import { describeRoleQueue, isUnserved, type TaskQueueStatus } from '../../client/temporal/task-queue.js'
+import { formatDuration } from '../rendering/index.js'
+import { loadConfigIfPresent, type LoadedConfig, stateDirectory } from '../environment/project.js'
+
+const name = 'Workers'
+
+/**
+ * Reports the workers and the backlog of each role. Skipped when the configuration, which has the task queue, can't be
+ * loaded. Empty when no server is found: checkTemporal reports that. Never throws.
+ */
+export async function checkWorkers(config: string | undefined): Promise<readonly Check[]> {
+  let loadedConfig: LoadedConfig | undefined
+  try {
+    loadedConfig = await loadConfigIfPresent(config)
+  } catch (thrown) {
+    const reason = `skipped: the task queue is in the configuration, which can't be loaded: ${messageOf(thrown)}`
+    return [warning(name, reason, 'Correct the configuration, then run `ptc doctor` again.')]
+  }
+  const server = await resolveTemporal({ stateDirectory: stateDirectory(), onProgress: () => undefined }).catch(
+    () => undefined,
+  )
+  if (server === undefined) return []
+  try {
+    const taskQueue = loadedConfig?.taskQueue ?? defaultTaskQueue
+    const client = await connectClient(server)
+    const queues = await Promise.all(roles.map((role) => describeRoleQueue(client, taskQueue, role)))
+    return [toWorkersCheck(taskQueue, queues, loadedConfig?.registry.names.length === 0, Date.now())]
+  } catch (thrown) {
+    return [failed(name, thrown)]
+  }
+}
+
+/**
+ * @param queues one for each role, in the order of `roles`
+ * @param hasNoTools true when no worker needs role `tools`
+ */
+export function toWorkersCheck(
+  taskQueue: string,
+  queues: readonly TaskQueueStatus[],
+  hasNoTools: boolean,
+  now: number,
+): Check {
+  const served = roles.flatMap((role, index) => {
+    const queue = queues[index]
+    return queue === undefined || (role === 'tools' && hasNoTools) ? [] : [{ role, queue }]
+  })
+  const missing = served.filter(({ queue }) => queue.pollers === 0 || isUnserved(queue)).map(({ role }) => role)
+  const message = [
+    `task queue ${taskQueue}`,
+    ...served.map(({ role, queue }) => describeWorkers(role, queue, now)),
+  ].join('\n')
+  if (missing.length === 0) return ok(name, message)
+  const option = missing.length === served.length ? '' : ` --roles ${missing.join(',')}`
+  return warning(name, message, `Start one with \`ptc worker${option}\`, or everything at once with \`ptc dev\`.`)
+}
+
+function describeWorkers(
+  role: Role,
+  { pollers, lastPolledAt, backlog, waitingSince }: TaskQueueStatus,
+  now: number,
+): string {
+  const polled = lastPolledAt === undefined ? '' : `, last poll ${formatDuration(now - lastPolledAt)} ago`
+  const workers = pollers === 0 ? 'no worker' : pluralize(pollers, 'worker')
+  const waiting =
+    waitingSince === undefined
+      ? ''
+      : `, ${pluralize(backlog, 'task')} waiting, the oldest for ${formatDuration(now - waitingSince)}`
+  return `${role}: ${workers}${polled}${waiting}`
+}

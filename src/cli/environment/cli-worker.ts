@@ -1,0 +1,93 @@
+import { messageOf, PtcError } from '../../common/errors.js'
+import type { BackendChoice } from '../../common/run-config.js'
+import { raceWithSignal } from '../../common/abort.js'
+import { installRuntime, type LogLevel, startWorker, type StartWorkerOptions } from '../../worker/index.js'
+import type { TemporalServer } from '../dev-server/index.js'
+import { printStep } from '../process/stdio.js'
+import { fileLog, stderrLog, watchdogLogFor } from './worker-log.js'
+
+/** A worker in the process of a command. */
+export interface CliWorker {
+  /** A line about the sandbox for the user. */
+  readonly notice: string | undefined
+  /** Resolves when the worker exits by itself. */
+  readonly unexpectedExit: Promise<PtcError>
+  /** Idempotent. */
+  close(): Promise<void>
+}
+
+export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'config' | 'server'> {
+  /** Default: as configured. */
+  readonly sandbox: BackendChoice | undefined
+  readonly logFile: string
+}
+
+/** Starts a worker with every role; its log goes to a file. @throws PtcError, as startWorker does */
+export async function startEmbeddedWorker({
+  config,
+  server,
+  sandbox,
+  logFile,
+}: EmbeddedWorkerOptions): Promise<CliWorker> {
+  installRuntime('INFO', fileLog(logFile))
+  const options = {
+    config: overrideBackend(config, sandbox),
+    server,
+    warm: 1,
+    stallLog: logFile,
+    onProgress: printStep,
+  }
+  return startCliWorker(options)
+}
+
+export interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'config' | 'roles' | 'warm'> {
+  readonly server: TemporalServer
+  readonly logLevel: LogLevel
+  readonly signal: AbortSignal
+}
+
+/**
+ * Starts a worker that logs to stderr. Closes the server when it cannot start.
+ *
+ * @throws PtcError, as startWorker does; the signal's reason
+ */
+export async function startForegroundWorker(options: ForegroundWorkerOptions): Promise<CliWorker> {
+  const { logLevel, signal, ...workerOptions } = options
+  try {
+    installRuntime(logLevel, stderrLog)
+    const starting = startCliWorker({ ...workerOptions, stallLog: watchdogLogFor(logLevel), onProgress: printStep })
+    return await raceWithSignal(signal, starting)
+  } catch (thrown) {
+    await options.server.close()
+    throw thrown
+  }
+}
+
+async function startCliWorker(options: StartWorkerOptions): Promise<CliWorker> {
+  const worker = await startWorker(options)
+  let isClosing = false
+  const unexpectedExit = new Promise<PtcError>((settle) => {
+    worker.ended.then(
+      () => isClosing || settle(new PtcError('INTERNAL', 'the worker ended by itself')),
+      (cause: unknown) =>
+        isClosing || settle(new PtcError('INTERNAL', `the worker ended: ${messageOf(cause)}`, { cause })),
+    )
+  })
+  return {
+    notice: worker.sandboxNotice,
+    unexpectedExit,
+    close() {
+      isClosing = true
+      return worker.shutdown()
+    },
+  }
+}
+
+/** The configuration with another sandbox backend; the worker prepares only that one. */
+export function overrideBackend<Config extends StartWorkerOptions['config']>(
+  config: Config,
+  backend: BackendChoice | undefined,
+): Config {
+  if (backend === undefined) return config
+  return { ...config, sandbox: { ...config.sandbox, backend }, runConfig: { ...config.runConfig, backend } }
+}

@@ -1,0 +1,152 @@
+import { join } from 'node:path'
+import type { Client } from '@temporalio/client'
+import { createPtcClient, type PtcClient } from '../../client/client.js'
+import { connectClient } from '../../client/connect.js'
+import { requireWorkers } from '../../client/temporal/task-queue.js'
+import { raceWithSignal } from '../../common/abort.js'
+import { messageOf, PtcError } from '../../common/errors.js'
+import type { Role } from '../../common/names.js'
+import type { BackendChoice } from '../../common/run-config.js'
+import { openStore } from '../../values/open-store.js'
+import { payloadStorage } from '../../values/payload-storage.js'
+import { Values } from '../../values/values.js'
+import type { TemporalServer } from '../dev-server/index.js'
+import { DisposableStack } from '../../common/disposable-stack.js'
+import { exitedShutdownTimeoutMs, type Interrupts, shutdownTimeoutMs, waitAtMost } from '../process/interrupts.js'
+import { printStatus } from '../process/stdio.js'
+import type { CliWorker } from './cli-worker.js'
+import { type LoadedProject, type Project, type ProjectOptions, resolveProject } from './project.js'
+import { resolveServer, type ResolveServerOptions } from './server.js'
+
+/*
+ * Owns what a command needs to reach runs, and its life time: project, server, values, worker, client.
+ *
+ * Boundary: `project.ts` loads configurations, `server.ts` finds or starts servers; this file puts the parts together.
+ * Commands get an open Environment and close it.
+ *
+ * Invariants:
+ * 1. The parts are opened in one order: project, server, values, worker, client. They are closed in the reverse order.
+ * 2. When a part cannot be opened, the parts before it are closed. Only a server that this command started is ended.
+ * 3. Closing takes at most 15 s (2 s after an unexpected exit), and ends at once on the second Ctrl-C.
+ */
+
+export interface EnvironmentOptions extends ProjectOptions, Pick<ResolveServerOptions, 'ifNoServer'> {
+  /** Sandbox of a worker that is started here; default: as configured. */
+  readonly sandbox?: BackendChoice | undefined
+  readonly interrupts: Interrupts
+}
+
+/** @throws PtcError TEMPORAL_UNREACHABLE, and what loading a configuration and starting a worker throw */
+export async function openEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  const { ifNoServer, sandbox, interrupts } = options
+  const project = await resolveProject(options)
+  const server = await resolveServer(project, { ifNoServer, signal: interrupts.first })
+  const startsWorker = server.origin === 'started' && ifNoServer === 'start_with_worker'
+  return connectEnvironment({ project, server, startsWorker, sandbox, interrupts })
+}
+
+export interface ConnectEnvironmentOptions extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'> {
+  readonly project: Project
+  /** Closed with the environment, and when it cannot be opened. */
+  readonly server: TemporalServer
+  /** Starts a worker, if the project has a configuration. */
+  readonly startsWorker: boolean
+}
+
+/** @throws PtcError TEMPORAL_UNREACHABLE, and what opening a store and starting a worker throw */
+export async function connectEnvironment(options: ConnectEnvironmentOptions): Promise<Environment> {
+  const { project, server, startsWorker, sandbox, interrupts } = options
+  const { config, store } = project
+  const stack = new DisposableStack()
+  stack.defer(() => server.close())
+  try {
+    // A person waits for the output: an unavailable store is not retried.
+    const values = new Values({ store: await openStore(store), retryForMs: 0 })
+    stack.defer(() => values.close())
+    const worker =
+      startsWorker && config !== undefined
+        ? await startWorker({ ...project, config }, server, sandbox, interrupts.first)
+        : undefined
+    if (worker !== undefined) stack.defer(() => worker.close())
+    // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
+    const dataConverter = { externalStorage: payloadStorage(values.valueStore) }
+    const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter))
+    return new Environment({ project, server, values, worker, client, stack, interrupts })
+  } catch (thrown) {
+    await closeAll(stack, shutdownTimeoutMs, interrupts)
+    throw thrown
+  }
+}
+
+async function startWorker(
+  { statePath, config }: LoadedProject,
+  server: TemporalServer,
+  sandbox: BackendChoice | undefined,
+  signal: AbortSignal,
+): Promise<CliWorker> {
+  const { startEmbeddedWorker } = await import('./cli-worker.js')
+  const starting = startEmbeddedWorker({ config, server, sandbox, logFile: join(statePath, 'worker.log') })
+  const worker = await raceWithSignal(signal, starting)
+  if (worker.notice !== undefined) printStatus(worker.notice)
+  return worker
+}
+
+/** An error while closing is printed: a thrown one would hide why the command failed. */
+async function closeAll(stack: DisposableStack, timeoutMs: number, { second }: Interrupts): Promise<void> {
+  const closed = stack[Symbol.asyncDispose]().catch((thrown: unknown) => printStatus(`ptc: ${messageOf(thrown)}`))
+  await waitAtMost(timeoutMs, closed, second)
+}
+
+interface EnvironmentParts {
+  readonly project: Project
+  readonly server: TemporalServer
+  readonly values: Values
+  readonly worker: CliWorker | undefined
+  readonly client: Client
+  readonly stack: DisposableStack
+  readonly interrupts: Interrupts
+}
+
+/** A reachable Temporal server with the clients of a command, and perhaps a worker that this command started. */
+export class Environment implements AsyncDisposable {
+  readonly server: TemporalServer
+  readonly client: Client
+  readonly ptc: PtcClient
+  /** External values of runs. */
+  readonly values: Values
+  /** Resolves when the server or the worker that this command started exits by itself. */
+  readonly unexpectedExit: Promise<PtcError>
+  readonly #parts: EnvironmentParts
+  #hasExited = false
+
+  constructor(parts: EnvironmentParts) {
+    const { server, client, values, worker, project } = parts
+    this.server = server
+    this.client = client
+    this.values = values
+    this.ptc = createPtcClient({ client, taskQueue: project.taskQueue, values })
+    this.unexpectedExit =
+      worker === undefined ? server.unexpectedExit : Promise.race([server.unexpectedExit, worker.unexpectedExit])
+    this.#parts = parts
+    void this.unexpectedExit.then(() => (this.#hasExited = true))
+  }
+
+  /** True when this command started the server, which then ends with it. */
+  get ownsServer(): boolean {
+    return this.server.origin === 'started'
+  }
+
+  /** @throws PtcError WORKER_MISSING when no worker serves one of these roles */
+  async requireWorkers(roles: readonly Role[]): Promise<void> {
+    const { worker, project, client } = this.#parts
+    if (worker !== undefined) return
+    // A worker without tools does not poll the tools queue.
+    const hasNoTools = project.config?.registry.names.length === 0
+    await requireWorkers(client, project.taskQueue, hasNoTools ? roles.filter((role) => role !== 'tools') : roles)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { stack, interrupts } = this.#parts
+    await closeAll(stack, this.#hasExited ? exitedShutdownTimeoutMs : shutdownTimeoutMs, interrupts)
+  }
+}

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { PtcError } from '../../common/errors.js'
+import { defaultTaskQueue } from '../../common/names.js'
+import { configFileNames, loadConfig } from '../../worker/config/load-config.js'
+import { printStatus } from '../process/stdio.js'
+import { type CachedSettings, cacheSettings, readCachedSettings } from './settings-cache.js'
+
+export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
+
+/** The project of the current folder: where its state is, and the settings that its commands share. */
+export interface Project extends CachedSettings {
+  /** The folder `.ptc`: database and log of the dev server, worker log, values. */
+  readonly statePath: string
+  /** Undefined when there is no configuration, or when it was not loaded. */
+  readonly config: LoadedConfig | undefined
+}
+
+export interface LoadedProject extends Project {
+  readonly config: LoadedConfig
+}
+
+export interface ProjectOptions {
+  /** File of the configuration; undefined: `ptc.config.ts` in this folder or one above. */
+  readonly config?: string | undefined
+  /**
+   * Loading a configuration runs its code. `if_named` loads it only when `config` names it, and otherwise uses the
+   * settings that the last load cached. `never` uses the defaults. Default: `if_present`.
+   */
+  readonly load?: 'if_present' | 'if_named' | 'never'
+}
+
+/** @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only for a file that was named */
+export async function resolveProject({ config: file, load = 'if_present' }: ProjectOptions): Promise<Project> {
+  const mayLoad = load === 'if_present' || (load === 'if_named' && file !== undefined)
+  const config = mayLoad ? await loadConfigIfPresent(file) : undefined
+  if (config !== undefined) return projectOf(config, file)
+  const statePath = stateDirectory()
+  const cached = load === 'if_named' ? await readCachedSettings(statePath) : undefined
+  if (cached !== undefined) return { statePath, config, ...cached }
+  const unloadedFile = load === 'if_named' ? findConfigFile(statePath) : undefined
+  if (unloadedFile !== undefined) {
+    const path = displayPath(unloadedFile)
+    printStatus(`ptc: ${path} was not loaded; pass --config ${path} to use its task queue and value store`)
+  }
+  const store = { kind: 'local', directory: join(statePath, 'values') } as const
+  return { statePath, config, taskQueue: defaultTaskQueue, store }
+}
+
+/**
+ * The project with its configuration.
+ *
+ * @param taskQueue instead of that of the configuration
+ * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID …
+ */
+export async function loadProject(file: string | undefined, taskQueue?: string): Promise<LoadedProject> {
+  const config = await loadConfig(file)
+  return projectOf(taskQueue === undefined ? config : { ...config, taskQueue }, file)
+}
+
+async function projectOf(config: LoadedConfig, file: string | undefined): Promise<LoadedProject> {
+  const statePath = stateDirectory()
+  if (file === undefined) await cacheSettings(statePath, config)
+  return { statePath, config, taskQueue: config.taskQueue, store: config.values.store }
+}
+
+/**
+ * The configuration; undefined when there is none.
+ *
+ * @throws PtcError CONFIG_INVALID …; CONFIG_NOT_FOUND only for a file that was named
+ */
+export async function loadConfigIfPresent(file: string | undefined): Promise<LoadedConfig | undefined> {
+  try {
+    return await loadConfig(file)
+  } catch (thrown) {
+    if (file === undefined && PtcError.isInstance(thrown) && thrown.code === 'CONFIG_NOT_FOUND') return undefined
+    throw thrown
+  }
+}
+
+const projectMarkers = ['.ptc', ...configFileNames]
+
+/** Where the dev server of this project keeps its state: `.ptc` beside the configuration, else in this folder. */
+export function stateDirectory(folder = process.cwd()): string {
+  for (let current = resolve(folder); ; current = dirname(current)) {
+    if (projectMarkers.some((name) => existsSync(join(current, name)))) return join(current, '.ptc')
+    if (dirname(current) === current) return join(resolve(folder), '.ptc')
+  }
+}
+
+/** The configuration file beside the state folder; undefined when there is none. */
+function findConfigFile(statePath: string): string | undefined {
+  return configFileNames.map((name) => join(dirname(statePath), name)).find((path) => existsSync(path))
+}
+
+/** Relative to the current folder. */
+export function displayPath(path: string): string {
+  return relative(process.cwd(), path) || path
+}

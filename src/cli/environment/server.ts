@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { PtcError } from '../../common/errors.js'
+import { resolveTemporal, startDevServer, type TemporalServer } from '../dev-server/index.js'
+import { printStep } from '../process/stdio.js'
+import { displayPath, type Project } from './project.js'
+
+export interface ResolveServerOptions {
+  /**
+   * What to do when no Temporal server is running: start one with a worker, start one only to read its database, or
+   * fail. Without a configuration no worker can run, and without a database there is nothing to read: then it fails as
+   * well.
+   */
+  readonly ifNoServer: 'start_with_worker' | 'start_read_only' | 'fail'
+  /** Lines about the server that is found. Default: none. */
+  readonly onProgress?: (line: string) => void
+  readonly signal: AbortSignal
+}
+
+/** @throws PtcError TEMPORAL_UNREACHABLE */
+export async function resolveServer(
+  project: Project,
+  { ifNoServer, onProgress = () => undefined, signal }: ResolveServerOptions,
+): Promise<TemporalServer> {
+  const { statePath, config } = project
+  const existing = await resolveTemporal({ stateDirectory: statePath, onProgress })
+  if (existing !== undefined) return existing
+  const state = displayPath(statePath)
+  if (ifNoServer === 'start_with_worker' && config !== undefined) {
+    printStep(`no Temporal server is running: starting one, and a worker, for this command (state in ${state})`)
+  } else if (ifNoServer === 'start_read_only' && existsSync(join(statePath, 'temporal.db'))) {
+    printStep(`no Temporal server is running: starting one to read ${state}`)
+  } else {
+    throw noServerError(ifNoServer)
+  }
+  return startDevServer({ stateDirectory: statePath, onProgress: printSlowStep, signal })
+}
+
+export interface ServerWithUiOptions {
+  /** Ports of the server and its UI; default: the usual ones, or free ones. */
+  readonly port?: number
+  readonly uiPort?: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * The configured server, else the dev server of the project, which is started with its UI unless it is running.
+ *
+ * @throws PtcError TEMPORAL_UNREACHABLE
+ */
+export async function resolveServerWithUi(
+  { statePath }: Project,
+  { port, uiPort, signal }: ServerWithUiOptions,
+): Promise<TemporalServer> {
+  const configured = await resolveTemporal({ onProgress: printStep })
+  if (configured !== undefined) return configured
+  return startDevServer({
+    stateDirectory: statePath,
+    ui: true,
+    ...(port === undefined ? {} : { port }),
+    ...(uiPort === undefined ? {} : { uiPort }),
+    onProgress: printStep,
+    signal,
+  })
+}
+
+export function noServerError(ifNoServer: ResolveServerOptions['ifNoServer']): PtcError {
+  const reason =
+    ifNoServer === 'start_with_worker' ? '; a server is started automatically only with a ptc.config.ts' : ''
+  return new PtcError('TEMPORAL_UNREACHABLE', `no Temporal server is running for this folder${reason}`, {
+    hint: 'Start one with `ptc dev`, or set TEMPORAL_ADDRESS to one that runs elsewhere.',
+  })
+}
+
+/** Downloads and builds take minutes: the user is told. The use of a cached copy is not worth a line. */
+function printSlowStep(line: string): void {
+  if (/\b(download|build|waiting)/i.test(line)) printStep(line)
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { cacheDirectory } from '../../sandbox/cache-directory.js'
+import type { StoreSettings } from '../../values/settings.js'
+import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import { parseStore } from '../../worker/config/values-option.js'
+
+/** The settings of a configuration that commands need which only read. */
+export interface CachedSettings {
+  readonly taskQueue: string
+  readonly store: StoreSettings
+}
+
+const cachedSettingsSchema = z.object({ taskQueue: z.string().min(1), store: z.unknown() })
+
+/**
+ * Caches settings of a configuration, so that a command that only reads need not run the configuration's code. The file
+ * is in the user's cache folder, not in the project: a repository can't contain it. A failure to write is ignored.
+ */
+export async function cacheSettings(
+  state: string,
+  { taskQueue, values }: Pick<ResolvedConfig, 'taskQueue' | 'values'>,
+): Promise<void> {
+  const path = cacheFile(state)
+  const temporaryFile = `${path}.${process.pid}`
+  const settings: CachedSettings = { taskQueue, store: values.store }
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await writeFile(temporaryFile, JSON.stringify(settings), { mode: 0o600 })
+    await rename(temporaryFile, path)
+  } catch {
+    // Without the cached settings, the user can pass --config.
+  }
+}
+
+/** The settings cached last; undefined when there are none, or they can't be read. */
+export async function readCachedSettings(state: string): Promise<CachedSettings | undefined> {
+  try {
+    const { taskQueue, store } = cachedSettingsSchema.parse(JSON.parse(await readFile(cacheFile(state), 'utf8')))
+    return { taskQueue, store: parseStore(store, dirname(state)) }
+  } catch {
+    return undefined
+  }
+}
+
+function cacheFile(state: string): string {
+  const name = createHash('sha256').update(state).digest('hex').slice(0, 32)
+  return join(cacheDirectory(process.env), 'projects', `${name}.json`)
+}

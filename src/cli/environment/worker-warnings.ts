@@ -1,0 +1,48 @@
+import { PtcError } from '../../common/errors.js'
+import { programRoles, type Role, roles } from '../../common/names.js'
+import { waitForTaskPickup } from '../../client/temporal/worker-availability.js'
+import { describeRoleQueue, isUnserved } from '../../client/temporal/task-queue.js'
+import { describeUnserved } from '../rendering/index.js'
+import type { RunInfo } from '../../client/run/run-info.js'
+import type { ExecutionRef } from '../../client/temporal/history-pages.js'
+import type { Environment } from './environment.js'
+import { printStatus } from '../process/stdio.js'
+
+/** Warns that a run may wait for a worker: prints the message of WORKER_MISSING instead of throwing it. */
+export async function warnIfNoWorkers(environment: Environment, requiredRoles: readonly Role[]): Promise<void> {
+  try {
+    await environment.requireWorkers(requiredRoles)
+  } catch (thrown) {
+    if (!(PtcError.isInstance(thrown) && thrown.code === 'WORKER_MISSING')) throw thrown
+    printStatus(`ptc: ${thrown.message}: the run waits for one`)
+    if (thrown.hint !== undefined) printStatus(thrown.hint)
+  }
+}
+
+/** Prints the roles that no worker serves, when one of the runs is running and may need them. */
+export async function warnUnservedRoles(
+  { client, ptc: { taskQueue } }: Environment,
+  runs: readonly RunInfo[],
+): Promise<void> {
+  const running = runs.filter(({ status }) => status === 'running')
+  if (running.length === 0) return
+  const requiredRoles: readonly Role[] = running.some(({ type }) => type === 'agent') ? roles : programRoles
+  const now = Date.now()
+  const lines = await Promise.all(
+    requiredRoles.map(async (role) => {
+      const queue = await describeRoleQueue(client, taskQueue, role)
+      // A worker without tools does not poll the tools queue.
+      const isMissing = queue.pollers === 0 && role !== 'tools'
+      return isMissing || isUnserved(queue) ? [`ptc: ${describeUnserved({ ...queue, role }, now)}`] : []
+    }),
+  )
+  for (const line of lines.flat()) printStatus(line)
+}
+
+/** Warns when no worker takes the task of a signal or cancellation. Returns true when it warned. */
+export async function warnIfTaskNotTaken({ client }: Environment, execution: ExecutionRef): Promise<boolean> {
+  const queue = await waitForTaskPickup(client, execution)
+  if (queue === undefined) return false
+  printStatus(`ptc: ${describeUnserved({ ...queue, role: 'workflow' }, Date.now())}`)
+  return true
+}

@@ -1,0 +1,67 @@
+/** The user ended the command before it was done. The message says what continues. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
+export interface Interrupts extends Disposable {
+  /** Aborted by the first Ctrl-C, SIGTERM or SIGHUP: end in an orderly way. */
+  readonly first: AbortSignal
+  /** Aborted by the second one: end at once. */
+  readonly second: AbortSignal
+}
+
+/** A worker gives running activities 10 s to end; this leaves 5 s for the rest. */
+export const shutdownTimeoutMs = 15_000
+/** Shutdown timeout after an unexpected exit of the server or the worker: there is little left to wait for. */
+export const exitedShutdownTimeoutMs = 2_000
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Handles the signals that would end the process, until it is disposed. */
+export function listenForInterrupts(): Interrupts {
+  const first = new AbortController()
+  const second = new AbortController()
+  const onSignal = (): void => {
+    const next = first.signal.aborted ? second : first
+    next.abort(new Interrupted('interrupted'))
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  return {
+    first: first.signal,
+    second: second.signal,
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, onSignal)
+    },
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export function waitForAbort(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/**
+ * Waits for work, up to a timeout and until the signal is aborted. A worker whose server is gone never finishes its
+ * shutdown; the timer also keeps Node from exiting silently meanwhile.
+ */
+export async function waitAtMost(
+  milliseconds: number,
+  work: Promise<unknown>,
+  cancelSignal: AbortSignal,
+): Promise<void> {
+  const { promise, timer } = timeout(milliseconds)
+  try {
+    await Promise.race([work, promise, waitForAbort(cancelSignal)])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function timeout(milliseconds: number): { readonly promise: Promise<void>; readonly timer: NodeJS.Timeout } {
+  let settle = (): void => undefined
+  const promise = new Promise<void>((resolve) => (settle = resolve))
+  return { promise, timer: setTimeout(settle, milliseconds) }
+}

@@ -1,0 +1,23 @@
+import { CommanderError } from 'commander'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { exitCodeOf, exitCodes } from './exit-code.js'
+import { printStatus } from './stdio.js'
+
+/** Prints an error and its hint, with its stack when `PTC_DEBUG=1`; returns the exit code. */
+export function reportError(thrown: unknown): number {
+  // Commander has printed the usage error; or the help or version, which is no error.
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  printStatus(`ptc: ${messageOf(thrown)}`)
+  if (PtcError.isInstance(thrown) && thrown.hint !== undefined) printStatus(thrown.hint)
+  if (process.env['PTC_DEBUG'] === '1') showStack(thrown)
+  else if (isUnexpected(thrown)) printStatus('This is a bug in ptc; PTC_DEBUG=1 shows the stack.')
+  return exitCodeOf(thrown)
+}
+
+function showStack(thrown: unknown): void {
+  for (let each = thrown; each instanceof Error; each = each.cause) printStatus(each.stack ?? String(each))
+}
+
+function isUnexpected(thrown: unknown): boolean {
+  return !PtcError.isInstance(thrown) && exitCodeOf(thrown) === exitCodes.failed
+}

@@ -1,0 +1,80 @@
+import { fstatSync, writeSync } from 'node:fs'
+import { sanitize } from '../rendering/text/sanitize.js'
+
+/** Prints a result to stdout. */
+export function print(text: string): void {
+  write(process.stdout, text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Prints to stdout without adding a line end; sanitized only if stdout is a terminal. */
+export function printRaw(text: string): void {
+  write(process.stdout, text)
+}
+
+/** Prints rendered text with colours to stdout; its texts are sanitized already. */
+export function printStyled(text: string): void {
+  writeRaw(process.stdout, `${text}\n`)
+}
+
+/** Prints a line about progress or an error to stderr. */
+export function printStatus(line: string): void {
+  write(process.stderr, `${line}\n`)
+}
+
+/** Prints a line about a step that takes a while to stderr. */
+export function printStep(line: string): void {
+  printStatus(`› ${line}`)
+}
+
+/** Why writing to stdout failed. A closed reader (EPIPE) is not an error. */
+let stdoutFailure: Error | undefined
+
+/**
+ * Keeps a failed write from ending the process with a stack trace. A reader that stops early (`ptc list | head -1`) is
+ * not an error: the rest is dropped. Any other error is kept for {@link flushOutput}.
+ */
+export function handleOutputErrors(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (fstatSync(stream.fd).isFile()) makeWritesComplete(stream, stream.fd)
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      const isClosed = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
+      if (!isClosed && stream === process.stdout) stdoutFailure ??= error
+    })
+  }
+}
+
+/** Node writes to a file with one system call. On a disk that is nearly full that writes a part, without an error. */
+function makeWritesComplete(stream: NodeJS.WriteStream, fd: number): void {
+  // oxlint-disable-next-line no-underscore-dangle -- Node's name of the method
+  stream._write = (chunk: Buffer, _encoding, callback) => {
+    try {
+      for (let rest = chunk; rest.length > 0; rest = rest.subarray(writeSync(fd, rest)));
+      callback()
+    } catch (thrown) {
+      callback(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
+  }
+}
+
+/** Waits until all output is written or has failed; returns the error of stdout, if any. */
+export async function flushOutput(): Promise<Error | undefined> {
+  await Promise.all(
+    [process.stdout, process.stderr].map(
+      (stream) => new Promise<void>((resolve) => (stream.writable ? stream.write('', () => resolve()) : resolve())),
+    ),
+  )
+  // The error event of a write comes after its callback.
+  await new Promise((resolve) => setImmediate(resolve))
+  return stdoutFailure
+}
+
+/**
+ * Text for a terminal is sanitized, because a terminal obeys escape sequences. A file or pipe gets the text unchanged.
+ */
+function write(stream: NodeJS.WriteStream, text: string): void {
+  writeRaw(stream, stream.isTTY ? sanitize(text) : text)
+}
+
+function writeRaw(stream: NodeJS.WriteStream, text: string): void {
+  if (!stream.destroyed && stream.writable) stream.write(text)
+}

@@ -1,0 +1,90 @@
+/*
+ * `src/cli` owns the command line `ptc`: arguments, output, exit codes, and the life time of what a command starts.
+ *
+ * Boundary: commands call the client library, and the worker and the dev server through `environment/`. Texts are laid
+ * out by `rendering/`.
+ *
+ * Invariants:
+ * 1. stdout has results, stderr has everything else.
+ * 2. Exit codes are 0, 1, 2, 3 and 130. Only `main.ts` and the actions in `commands/` set them.
+ * 3. `--help` does not load Temporal's SDK.
+ * 4. A command leaves no process behind.
+ * 5. Text of a run is sanitized before it reaches a terminal.
+ */
+
+import { Command } from 'commander'
+import { closestMatch } from '../common/unknown-keys.js'
+import { cancelCommand } from './commands/cancel.js'
+import { demoCommand } from './commands/demo.js'
+import { devCommand } from './commands/dev.js'
+import { doctorCommand } from './commands/doctor.js'
+import { execCommand } from './commands/exec.js'
+import { listCommand } from './commands/list.js'
+import { runCommand } from './commands/run.js'
+import { sessionsCommand } from './commands/sessions.js'
+import { showCommand } from './commands/show.js'
+import { valuesCommand } from './commands/values.js'
+import { watchCommand } from './commands/watch.js'
+import { workerCommand } from './commands/worker.js'
+import { packageInfo } from './package-info.js'
+
+const examples = `
+Examples:
+  ptc dev                                    a Temporal server with its UI, and a worker, for this folder
+  ptc run "Who exceeded the travel budget?"  ask a question; the answer goes to stdout, progress to stderr
+  ptc exec report.py                         run a program with the tools, without a model
+  ptc show agent-x4k2m9pqrs                  show a run as a tree
+
+Temporal is found as by its own tools: TEMPORAL_ADDRESS, TEMPORAL_PROFILE, temporal.toml; else the server of \`ptc dev\`.
+Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 no Temporal or no worker, 130 interrupted.`
+
+/** The command line. Each command imports Temporal's SDK when it runs, so that help is fast. */
+export function buildProgram(): Command {
+  const program = new Command('ptc')
+    .description('Durable programmatic tool calling: model-written code in a sandbox, every step recorded by Temporal.')
+    .version(packageInfo().version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .addHelpText('after', examples)
+    .configureHelp({ sortOptions: false })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'ptc: ')) })
+    .showSuggestionAfterError()
+    .showHelpAfterError('(see --help)')
+    .exitOverride()
+  const commands = [
+    devCommand(),
+    workerCommand(),
+    runCommand(),
+    execCommand(),
+    watchCommand(),
+    showCommand(),
+    listCommand(),
+    cancelCommand(),
+    sessionsCommand(),
+    valuesCommand(),
+    doctorCommand(),
+  ]
+  for (const command of commands) {
+    program.addCommand(command.copyInheritedSettings(program))
+    for (const subcommand of command.commands) subcommand.copyInheritedSettings(program)
+  }
+  program.addCommand(helpCommand(program).copyInheritedSettings(program))
+  program.addCommand(demoCommand().copyInheritedSettings(program), { hidden: true })
+  return program
+}
+
+/** For an unknown command, commander's own help command prints the help of the program. */
+function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description('print the help of a command')
+    .argument('[command]')
+    .action((name?: string) => {
+      if (name === undefined) return program.help()
+      const command = program.commands.find((each) => each.name() === name)
+      if (command) return command.help()
+      const names = program.commands.map((each) => each.name())
+      const closest = closestMatch(name, names)
+      const suggestion = closest === undefined ? '' : `\n(Did you mean ${closest}?)`
+      return program.error(`error: unknown command '${name}'${suggestion}`, { code: 'commander.unknownCommand' })
+    })
+}

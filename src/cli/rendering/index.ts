@@ -1,0 +1,19 @@
+/*
+ * `src/cli/rendering` turns run trees, progress and tables into text for a terminal.
+ *
+ * Boundary: trees and plain data in, text out. It sends no request and reads no configuration.
+ *
+ * Invariants:
+ * 1. No line is wider than the given width.
+ * 2. The time is linear in the length of the text.
+ * 3. Colours change no character: without them the text is the same.
+ */
+
+export { supportsColor } from './text/colors.js'
+export { formatBytes, formatCost, formatDuration, formatNumber, formatTokens } from '../../common/format.js'
+export { sanitize, oneLine } from './text/sanitize.js'
+export { ProgressWriter, type ProgressStream, type ProgressWriterOptions } from './progress/progress-writer.js'
+export { renderProgress, type RenderProgressOptions } from './progress/render-progress.js'
+export { renderBoxTable, type BoxTableOptions } from './tables/box-table.js'
+export { renderTree, type RenderTreeOptions } from './tree/render-tree.js'
+export { describeUnserved } from '../../client/temporal/unserved-queue.js'

@@ -1,0 +1,142 @@
+import { pluralize } from '../../../common/text.js'
+import type { CallNode, CellNode, RunTree, TurnNode, UnservedQueue } from '../../../client/run-tree/index.js'
+import { formatArguments, blockedLines } from '../tree/call-branch.js'
+import { formatDuration, formatTokens } from '../../../common/format.js'
+import { type Line, part } from '../text/line.js'
+import { oneLine } from '../text/sanitize.js'
+import { formatStatus, statusMark } from '../tree/status-mark.js'
+import { textBlock } from '../text/text-block.js'
+import { unservedLines } from './unserved-lines.js'
+
+/** A permanent event of a run. */
+export interface Milestone {
+  /** Identifies the event in every later tree of the run. */
+  readonly key: string
+  /** Rendered on demand: the milestones are computed for each tree, but each one is printed once. */
+  readonly lines: () => readonly Line[]
+  /** The live lines show it too: printed only where there are none. */
+  readonly isTransient?: true
+}
+
+const maxCodeLines = 40
+const maxOutputLines = 20
+
+/** All milestones of a run so far, in order. */
+export function milestones(tree: RunTree, columns: number): readonly Milestone[] {
+  const answer = tree.type === 'agent' ? tree.result?.answer : undefined
+  const { sandbox } = tree
+  const opened: Milestone[] = sandbox
+    ? [{ key: 'sandbox', lines: () => [[part(`sandbox: ${oneLine(sandbox)}`, 'dim')]], isTransient: true }]
+    : []
+  const [first, ...later] = tree.turns.map((turn) => turnMilestones(turn, answer, columns))
+  // The sandbox opens after the first model reply; in a program it comes first.
+  const precedingCount = tree.turns[0]?.model === undefined ? 0 : 2
+  return [
+    ...(first?.slice(0, precedingCount) ?? []),
+    ...opened,
+    ...(first?.slice(precedingCount) ?? []),
+    ...later.flat(),
+    ...unservedMilestones(tree, columns),
+  ]
+}
+
+/** The task queues that no worker polls currently. */
+export function unservedMilestones({ unserved }: RunTree, columns: number): readonly Milestone[] {
+  return unserved.map((queue) => unservedMilestone(queue, columns))
+}
+
+/** Its key changes when a worker has polled in between: then it is printed again. */
+function unservedMilestone(queue: UnservedQueue, columns: number): Milestone {
+  const { taskQueue, lastPolledAt } = queue
+  return {
+    key: `unserved ${taskQueue} ${lastPolledAt ?? ''}`,
+    lines: () => unservedLines(queue, Date.now(), columns),
+    isTransient: true,
+  }
+}
+
+function turnMilestones(turn: TurnNode, answer: string | undefined, columns: number): readonly Milestone[] {
+  const { number, model, cells, directCalls } = turn
+  return [
+    ...modelMilestones(number, model, answer, columns),
+    ...cells.flatMap((cell) => cellMilestones(cell, columns)),
+    ...directCalls.flatMap(callMilestones),
+    ...blockedMilestones(turn, columns),
+  ]
+}
+
+/** Once per turn: all calls of a blocked worker have the same note. */
+function blockedMilestones({ number, cells, directCalls }: TurnNode, columns: number): readonly Milestone[] {
+  const call = [...cells.flatMap(({ calls }) => calls), ...directCalls].find(({ blocked }) => blocked !== undefined)
+  return call ? [{ key: `turn ${number} blocked`, lines: () => blockedLines(call, columns) }] : []
+}
+
+function modelMilestones(
+  number: number,
+  model: TurnNode['model'],
+  answer: string | undefined,
+  columns: number,
+): readonly Milestone[] {
+  if (!model) return []
+  const requested: Milestone = {
+    key: `turn ${number}`,
+    lines: () => [[part(`turn ${number}: asking the model`, 'dim')]],
+    isTransient: true,
+  }
+  if (model.status !== 'ok') return [requested]
+  const took = `${formatDuration((model.endedAt ?? model.startedAt) - model.startedAt)} · ${formatTokens(model.usage)}`
+  const head: Line = [statusMark('ok'), part(` turn ${number}`, 'bold'), part(`  ${took}`, 'dim')]
+  // The last reply is the answer, which is printed separately.
+  const isAnswer = model.text === answer || model.stopReason === 'end_turn'
+  const replyLines = () => (isAnswer ? [] : textBlock(model.text, { columns, limit: maxOutputLines, prose: true }))
+  return [requested, { key: `turn ${number} replied`, lines: () => [head, ...replyLines()] }]
+}
+
+function cellMilestones(cell: CellNode, columns: number): readonly Milestone[] {
+  const { number, code, status, output, error, rebuilds, endedAt } = cell
+  const found: Milestone[] = [
+    {
+      key: `cell ${number}`,
+      lines: () => [[part(`cell ${number}`, 'bold')], ...indentedBlock(code, columns, 'cyan', maxCodeLines)],
+    },
+  ]
+  for (let time = 1; time <= rebuilds; time += 1) {
+    const text = 'the sandbox was lost; rebuilding it from the journal'
+    found.push({ key: `cell ${number} rebuilt ${time}`, lines: () => [[part(text, 'yellow')]] })
+  }
+  if (endedAt === undefined) return found
+  const lines = (): readonly Line[] => {
+    const calls = cell.calls.length > 0 ? ` · ${formatCallCount(cell.calls)}` : ''
+    const state = status === 'ok' ? '' : ` ${formatStatus(status)}`
+    const took = part(`  ${formatDuration(endedAt - cell.startedAt)}${calls}`, 'dim')
+    const printed = indentedBlock(output, columns, 'plain', maxOutputLines)
+    const wrong = error === undefined ? [] : indentedBlock(error, columns, 'red', maxOutputLines)
+    return [[statusMark(status), part(` cell ${number}${state}`, 'bold'), took], ...printed, ...wrong]
+  }
+  return [...found, { key: `cell ${number} ended`, lines }]
+}
+
+/** Lines are wrapped, not truncated: progress shows them nowhere else. */
+function indentedBlock(text: string, columns: number, style: 'plain' | 'cyan' | 'red', limit: number): readonly Line[] {
+  const keep = style === 'red' ? 'tail' : 'head'
+  return textBlock(text, { columns: columns - 2, style, limit, keep, prose: true }).map((line) => [
+    part('│ ', 'dim'),
+    ...line,
+  ])
+}
+
+function formatCallCount(calls: readonly CallNode[]): string {
+  const wrong = calls.filter(({ status }) => status !== 'ok').length
+  return wrong === 0 ? pluralize(calls.length, 'call') : `${pluralize(calls.length, 'call')}, ${wrong} not ok`
+}
+
+function callMilestones(call: CallNode): readonly Milestone[] {
+  const { status, endedAt, startedAt, position, message } = call
+  if (endedAt === undefined) return []
+  const lines = (): readonly Line[] => {
+    const text = ` ${oneLine(call.tool)}(${formatArguments(call.arguments)})  ${formatDuration(endedAt - startedAt)}`
+    const reason = status === 'ok' ? [] : [part(`  ${formatStatus(status)}: ${oneLine(message ?? '')}`, 'red')]
+    return [[statusMark(status), part(text), ...reason]]
+  }
+  return [{ key: `turn ${position.turn} call ${position.index}`, lines }]
+}

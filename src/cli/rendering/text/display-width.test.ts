@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { truncateToWidth, displayWidth, wrap } from './display-width.js'
+
+test.each([
+  ['abc', 3],
+  ['Zürich', 6],
+  ['e\u0301', 1],
+  ['東京', 4],
+  ['한국어', 6],
+  ['ｱｲｳ', 3],
+  ['Ａ！', 4],
+  ['👩‍👩‍👧', 2],
+  ['🇨🇭', 2],
+  ['❤️', 2],
+  ['✓ → … │', 7],
+])('%s takes %i columns', (text, columns) => {
+  expect(displayWidth(text)).toBe(columns)
+})
+
+test.each([
+  ['abcdef', 6, 'abcdef'],
+  ['abcdefg', 6, 'abcde…'],
+  ['東京都', 6, '東京都'],
+  ['東京都', 5, '東京…'],
+  ['東京都', 4, '東…'],
+  ['👩‍👩‍👧👩‍👩‍👧', 3, '👩‍👩‍👧…'],
+  ['ab', 1, '…'],
+  ['ab', 0, ''],
+])('%s cut to %i columns is %s', (text, columns, expected) => {
+  expect(truncateToWidth(text, columns)).toBe(expected)
+  expect(displayWidth(truncateToWidth(text, columns))).toBeLessThanOrEqual(columns)
+})
+
+test('wrap breaks at spaces, and inside a word only if it is too long', () => {
+  expect(wrap('the quick brown fox', 10)).toEqual(['the quick', 'brown fox'])
+  expect(wrap('abcdefghijkl', 5)).toEqual(['abcde', 'fghij', 'kl'])
+  expect(wrap('東京都', 3)).toEqual(['東', '京', '都'])
+  expect(wrap('', 5)).toEqual([''])
+})
+
+test('wrap loses no text', () => {
+  const text = 'one two  three 東京都 fourfivesixseven eight'
+  for (let columns = 1; columns < 50; columns += 1) {
+    expect(wrap(text, columns).join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+  }
+})
+
+test('measures, truncates and wraps a long line in linear time', () => {
+  for (const character of ['é', '東', '👩‍👩‍👧', '🇨🇭', 'e\u0301\u0302', ' ', '\u0301']) {
+    const text = character.repeat(200_000 / character.length)
+    const began = process.cpuUsage()
+    const width = displayWidth(text)
+    expect(wrap(text, 80).join('').trim()).toBe(text.trim())
+    expect(displayWidth(truncateToWidth(text, 80))).toBeLessThanOrEqual(80)
+    // With the whole line given to the segmenter this takes minutes.
+    expect(process.cpuUsage(began).user).toBeLessThan(20_000_000)
+    expect(width).toBe((displayWidth(character.repeat(10)) / 10) * (text.length / character.length))
+  }
+})

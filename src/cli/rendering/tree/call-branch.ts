@@ -1,0 +1,76 @@
+import type { ErrorCode } from '../../../common/errors.js'
+import type { JsonObject } from '../../../common/json.js'
+import { pluralize } from '../../../common/text.js'
+import { type CallNode, describeRef, parseRef, shortHash } from '../../../client/run-tree/index.js'
+import type { Branch } from './branch.js'
+import { formatBytes } from '../../../common/format.js'
+import { type Line, part, justify } from '../text/line.js'
+import { sanitize, oneLine } from '../text/sanitize.js'
+import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
+import { formatStatus, statusMark } from './status-mark.js'
+import { textBlock } from '../text/text-block.js'
+
+/** Not an attempt of the tool: the worker that took the call has no such tool. */
+export const toolNotRegistered: ErrorCode = 'TOOL_NOT_REGISTERED'
+
+/** Calls shown per cell; further ones are only counted. */
+const maxShownCalls = 20
+/** Longer arguments (a file, a query) are truncated before layout. */
+const maxArgumentCharacters = 2_000
+
+/** The calls of a cell or turn. Unless `full`: the first ones, and all that failed. */
+export function callBranches(calls: readonly CallNode[], context: RenderContext): readonly Branch[] {
+  // A line that says "1 more call" could be that call.
+  const maxShown = calls.length === maxShownCalls + 1 ? calls.length : maxShownCalls
+  const shown = calls.filter(
+    ({ status, blocked }, index) => context.full || index < maxShown || status !== 'ok' || blocked !== undefined,
+  )
+  const branches = shown.map((call) => callBranch(call, context))
+  const hidden = calls.length - shown.length
+  if (hidden === 0) return branches
+  return [...branches, { head: () => [statusMark('ok'), part(` … ${pluralize(hidden, 'more call')}`, 'dim')] }]
+}
+
+function callBranch(call: CallNode, context: RenderContext): Branch {
+  const size = call.resultBytes > 1_024 ? formatBytes(call.resultBytes) : undefined
+  const time = call.idempotencyKey === undefined ? undefined : formatSpan(call, context)
+  const right = joinFacts(time, formatAttempts(call), size, call.resultRef && shortHash(call.resultRef))
+  const text = `${oneLine(call.tool)}(${formatArguments(call.arguments, context.full)})`
+  return {
+    head: (columns) => justify([statusMark(call.status), part(` ${text}`)], right, columns),
+    body: (columns) => [...blockedLines(call, columns), ...outcomeLines(call, context, columns)],
+  }
+}
+
+/** `employee_id="ENG001", quarter="Q3"`: similar to the code. */
+export function formatArguments(args: JsonObject, full = false): string {
+  const ref = parseRef(args)
+  if (ref) return oneLine(`[${describeRef(ref)}] ${ref.preview}…`)
+  const text = Object.entries(args)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ')
+  return oneLine(full ? text : text.slice(0, maxArgumentCharacters))
+}
+
+/** The note about a blocked event loop, unless the failure of the call says the same. */
+export function blockedLines({ blocked, message }: CallNode, columns: number): readonly Line[] {
+  if (blocked === undefined || message?.includes('blocked the event loop')) return []
+  return textBlock(oneLine(blocked), { columns, style: 'yellow', limit: 3, prose: true })
+}
+
+function outcomeLines(call: CallNode, { full }: RenderContext, columns: number): readonly Line[] {
+  const { status, message, resultPreview, resultBytes, lastFailure } = call
+  const pending = status === 'waiting' || status === 'running'
+  const label = lastFailure?.code === toolNotRegistered ? 'waiting' : 'attempt failed'
+  const retried = pending && lastFailure ? `${label}: ${lastFailure.message}` : undefined
+  if (status === 'ok') {
+    if (resultPreview === undefined) return []
+    if (!full) return [[part(`→ ${oneLine(resultPreview)}`, 'dim')]]
+    const isComplete = Buffer.byteLength(resultPreview) >= resultBytes
+    return textBlock(`→ ${resultPreview}${isComplete ? '' : '…'}`, { columns, style: 'dim', limit: undefined })
+  }
+  if (pending) return retried === undefined ? [] : [[part(oneLine(retried), 'yellow')]]
+  if (status === 'interrupted') return []
+  const text = message === undefined ? formatStatus(status) : `${formatStatus(status)}: ${message}`
+  return textBlock(sanitize(text), { columns, style: 'red', limit: full ? undefined : 3 })
+}

@@ -1,0 +1,46 @@
+import { pluralize } from '../../../common/text.js'
+import type { CellNode } from '../../../client/run-tree/index.js'
+import type { Branch } from './branch.js'
+import { callBranches } from './call-branch.js'
+import { part, justify } from '../text/line.js'
+import { formatSpan, joinFacts, type RenderContext } from './render-context.js'
+import { formatStatus, statusMark } from './status-mark.js'
+import { textBlock } from '../text/text-block.js'
+
+const maxCodeLines = 12
+const maxOutputLines = 10
+
+/** One cell: code, calls, output and error. */
+export function cellBranch(cell: CellNode, context: RenderContext): Branch {
+  const { number, code, status, output, error, calls, rebuilds, wakes } = cell
+  const right = joinFacts(
+    status === 'waiting' ? undefined : formatSpan(cell, context),
+    calls.length > 0 ? pluralize(calls.length, 'call') : undefined,
+    rebuilds > 0 ? `sandbox rebuilt ${formatTimes(rebuilds)}` : undefined,
+    wakes > 0 ? `parked ${formatTimes(wakes)}` : undefined,
+  )
+  const state = status === 'ok' ? [] : [part(` ${formatStatus(status)}`, 'yellow')]
+  const limit = context.full ? undefined : maxOutputLines
+  return {
+    head: (columns) => justify([statusMark(status), part(` cell ${number}`, 'bold'), ...state], right, columns),
+    body: (columns) => textBlock(code, { columns, style: 'cyan', limit: context.full ? undefined : maxCodeLines }),
+    children: [
+      ...callBranches(calls, context),
+      ...(output.trim() === ''
+        ? []
+        : [{ head: () => [part('printed', 'dim')], body: (columns: number) => textBlock(output, { columns, limit }) }]),
+      ...(error === undefined
+        ? []
+        : [
+            {
+              head: () => [part(formatStatus(status), 'red')],
+              body: (columns: number) => textBlock(error, { columns, style: 'red', limit, keep: 'tail' }),
+            },
+          ]),
+    ],
+  }
+}
+
+function formatTimes(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}

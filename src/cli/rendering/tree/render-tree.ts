@@ -1,0 +1,97 @@
+import { pluralize } from '../../../common/text.js'
+import type { RunTree } from '../../../client/run-tree/index.js'
+import { type Branch, drawBranches } from './branch.js'
+import { createColors } from '../text/colors.js'
+import { formatCost, formatTokens } from '../../../common/format.js'
+import { wrapFacts, type Line, part, formatLine, type Style } from '../text/line.js'
+import { oneLine } from '../text/sanitize.js'
+import { formatSpan, type RenderContext } from './render-context.js'
+import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
+import { textBlock } from '../text/text-block.js'
+import { turnBranch } from './turn-branch.js'
+import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
+
+export interface RenderTreeOptions {
+  /** Maximum columns of a line. */
+  readonly width: number
+  readonly color: boolean
+  /** Shows code, output and results untruncated. */
+  readonly full?: boolean
+  /** End of open spans; default: now. */
+  readonly now?: number
+}
+
+const maxQuestionLines = 6
+const maxAnswerLines = 30
+
+/** Renders a run: question, each turn with its code and calls, and the answer or failure. No line break at the end. */
+export function renderTree(tree: RunTree, options: RenderTreeOptions): string {
+  const { width, color, full = false, now = Date.now() } = options
+  const colors = createColors(color)
+  const context: RenderContext = { full, now: tree.endedAt ?? now }
+  const answer = tree.type === 'agent' ? tree.result?.answer : undefined
+  const branches = [...tree.turns.map((turn) => turnBranch(turn, answer, context)), ...endBranches(tree, context)]
+  return [
+    ...headerLines(tree, context, width).map((line) => formatLine(line, width, colors)),
+    ...drawBranches(branches, width, colors),
+  ].join('\n')
+}
+
+function headerLines(tree: RunTree, context: RenderContext, columns: number): readonly Line[] {
+  const { totals, workflowType, workflowId, model, sandbox } = tree
+  const status = displayStatusOf(tree)
+  const { turns, cells, toolCalls, usage, costUsd } = totals
+  const counted = turns > 0 ? [pluralize(turns, 'turn'), pluralize(cells, 'cell')] : []
+  const spent = turns > 0 ? [formatTokens(usage), formatCost(costUsd)] : []
+  const environment = [tree.type === 'program' ? undefined : model, sandbox].filter((each) => each !== undefined)
+  const question = tree.type === 'agent' ? tree.question : ''
+  const indented = (text: string, style: Style, limit?: number): readonly Line[] =>
+    textBlock(text, { columns: columns - 2, style, limit, prose: true }).map((line) => [part('  '), ...line])
+  const counts = [formatSpan(tree, context), ...counted, pluralize(toolCalls, 'tool call'), ...spent]
+  return [
+    [
+      statusMark(status),
+      part(` ${oneLine(workflowId)}`, 'bold'),
+      part(`  ${oneLine(workflowType)} · ${formatStatus(status)}`),
+    ],
+    ...indented(wrapFacts(counts, columns - 2).join('\n'), 'dim'),
+    ...indented(environment.join(' · '), 'dim'),
+    ...indented(question, 'plain', context.full ? undefined : maxQuestionLines),
+    ...(tree.lacksBeginning ? indented(missingHistoryNotice, 'yellow') : []),
+    ...tree.unserved.flatMap((queue) => indented(describeUnserved(queue, context.now), 'yellow')),
+  ]
+}
+
+const missingHistoryNotice = 'Earlier histories of this run were deleted (retention); the tree starts later.'
+
+/** Title of a failure that does not end the run. */
+const taskFailureTitle = 'workflow task keeps failing; Temporal retries it'
+
+/** The status of the workflow, or that of its result if it says more. */
+function displayStatusOf(tree: RunTree): DisplayStatus {
+  const own =
+    tree.type === 'agent' ? tree.result?.status : tree.type === 'program' ? tree.result?.outcome.status : undefined
+  return own === undefined || own === 'ok' ? tree.status : own
+}
+
+function endBranches(tree: RunTree, { full }: RenderContext): readonly Branch[] {
+  const branches: Branch[] = []
+  if (tree.type === 'agent' && tree.result) {
+    const { answer } = tree.result
+    const limit = full ? undefined : maxAnswerLines
+    branches.push({
+      head: () => [part('answer', 'bold')],
+      body: (columns) => textBlock(answer, { columns, limit, prose: true }),
+    })
+  }
+  const turn = tree.turns.at(-1)?.model
+  const isShownByTurn = turn?.status === 'failed' && turn.failure.message === tree.failure?.message
+  if (tree.failure && !isShownByTurn) {
+    const { code, message } = tree.failure
+    branches.push({
+      head: () => [part(tree.status === 'running' ? taskFailureTitle : formatStatus(tree.status), 'red')],
+      body: (columns) => textBlock(`${code}: ${message}`, { columns, limit: undefined, style: 'red' }),
+    })
+  }
+  return branches
+}

@@ -1,0 +1,103 @@
+import { PtcError } from '../../common/errors.js'
+import type { CellNode, RunTree } from '../../client/run-tree/index.js'
+import { ProgressWriter, supportsColor } from '../rendering/index.js'
+import type { RunHandle } from '../../client/run/run-handle.js'
+import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
+import type { Interrupts } from '../process/interrupts.js'
+import type { Environment } from '../environment/environment.js'
+import { printStatus } from '../process/stdio.js'
+
+export interface FollowOptions {
+  readonly environment: Environment
+  readonly interrupts: Interrupts
+  /** What the first Ctrl-C does to the run. */
+  readonly onInterrupt: 'cancel' | 'detach'
+}
+
+export interface RunEnding<Result> {
+  readonly tree: RunTree
+  readonly result: Result | undefined
+  /** Why there is no result; undefined when there is one. */
+  readonly error: PtcError | undefined
+}
+
+/**
+ * Follows a run until it ends, with progress on stderr.
+ *
+ * @throws Interrupted when the user leaves; PtcError when the server or the worker exits
+ */
+export async function followRun<Result>(handle: RunHandle<Result>, options: FollowOptions): Promise<RunEnding<Result>> {
+  const { environment, interrupts, onInterrupt } = options
+  const { workflowId } = handle
+  const finished = new AbortController()
+  const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
+  const watching = handle.watch({ onChange: (tree) => progress.update(toDisplayedTree(tree)), signal: finished.signal })
+  try {
+    if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
+    const tree = await raceWithExit(watching, environment, {
+      ...leaveOptions(options, workflowId),
+      exitHint: `Nothing is lost: \`ptc watch ${workflowId}\` goes on.`,
+    })
+    progress.update(toDisplayedTree(tree))
+    return { tree, ...(await waitForResult(handle)) }
+  } finally {
+    finished.abort()
+    progress.close()
+    await watching.catch(() => undefined)
+  }
+}
+
+/** Without a program's code, which the user knows, and its output, which goes to stdout. */
+function toDisplayedTree(tree: RunTree): RunTree {
+  return tree.type === 'program' ? withoutCodeAndOutput(tree) : tree
+}
+
+/** The run without the code and output of its cells. */
+export function withoutCodeAndOutput(tree: RunTree): RunTree {
+  const withoutText = (cell: CellNode): CellNode => ({ ...cell, code: '', output: '', error: undefined })
+  return { ...tree, turns: tree.turns.map((turn) => ({ ...turn, cells: turn.cells.map(withoutText) })) }
+}
+
+async function waitForResult<Result>(handle: RunHandle<Result>): Promise<Omit<RunEnding<Result>, 'tree'>> {
+  try {
+    return { result: await handle.result(), error: undefined }
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown)) return { result: undefined, error: thrown }
+    throw thrown
+  }
+}
+
+function cancelOnInterrupt(handle: RunHandle<unknown>, { first }: Interrupts, progress: ProgressWriter): void {
+  const cancel = (): void => {
+    progress.print('cancelling the run; press Ctrl-C again to stop waiting')
+    // It fails when the run has already ended; followRun waits for that end.
+    handle.cancel().catch(() => undefined)
+  }
+  if (first.aborted) cancel()
+  else first.addEventListener('abort', cancel, { once: true })
+}
+
+function leaveOptions(
+  { interrupts, environment, onInterrupt }: FollowOptions,
+  workflowId: string,
+): Pick<RaceWithExitOptions, 'leaveSignal' | 'leaveMessage'> {
+  if (onInterrupt === 'cancel') {
+    const leaveMessage = `run ${workflowId} is being cancelled; \`ptc watch ${workflowId}\` shows how it ends`
+    return { leaveSignal: interrupts.second, leaveMessage }
+  }
+  const continues = environment.ownsServer ? 'goes on when a worker runs again' : 'goes on'
+  const leaveMessage = `run ${workflowId} ${continues}; \`ptc watch ${workflowId}\` follows it`
+  return { leaveSignal: interrupts.first, leaveMessage }
+}
+
+/** Prints the run's id and its page in the UI. */
+export function printRunLink({ workflowId, runId }: RunHandle<unknown>, { server }: Environment): void {
+  const { uiUrl, namespace } = server
+  printStatus(`run ${workflowId}`)
+  if (uiUrl !== undefined) printStatus(runUrl(uiUrl, namespace, workflowId, runId))
+}
+
+export function runUrl(uiUrl: string, namespace: string, workflowId: string, runId: string | undefined): string {
+  const path = ['namespaces', namespace, 'workflows', workflowId, ...(runId === undefined ? [] : [runId])]
+  return `${uiUrl}/${path.map(encodeURIComponent).join('/')}`
+}

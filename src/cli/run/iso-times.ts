@@ -1,0 +1,28 @@
+import type { RunTree, Span, TurnNode } from '../../client/run-tree/index.js'
+
+/** A tree for `--json`, with its times in ISO 8601 as other commands print them. Values of the run are unchanged. */
+export function withIsoTimes(tree: RunTree): object {
+  const unserved = tree.unserved.map(({ waitingSince, lastPolledAt, ...queue }) => ({
+    ...queue,
+    waitingSince: iso(waitingSince),
+    lastPolledAt: iso(lastPolledAt),
+  }))
+  return { ...isoSpan(tree), unserved, turns: tree.turns.map(isoTurn) }
+}
+
+function isoTurn({ model, cells, directCalls, ...turn }: TurnNode): object {
+  return {
+    ...turn,
+    model: model && isoSpan(model),
+    cells: cells.map((cell) => ({ ...isoSpan(cell), calls: cell.calls.map(isoSpan) })),
+    directCalls: directCalls.map(isoSpan),
+  }
+}
+
+function isoSpan(timed: Span): object {
+  return { ...timed, startedAt: iso(timed.startedAt), endedAt: iso(timed.endedAt) }
+}
+
+function iso(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,59 @@
+import type { AgentResult, ProgramResult } from '../../common/runs.js'
+import type { RunTree } from '../../client/run-tree/index.js'
+import type { PtcError } from '../../common/errors.js'
+import { withFullOutput } from './full-output.js'
+import { exitCodes } from '../process/exit-code.js'
+import type { RunEnding } from './follow-run.js'
+import { runReport } from './run-report.js'
+import { print, printRaw, printStatus } from '../process/stdio.js'
+
+/** Prints the result or error of a run; returns the exit code. */
+export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
+  if (json) print(JSON.stringify(runReport(tree, error)))
+  if (error !== undefined) {
+    printStatus(`ptc: ${error.message}`)
+    if (error.hint !== undefined) printStatus(error.hint)
+    return exitCodeOfRunError(error)
+  }
+  if (tree.type === 'other' || result === undefined) return printOtherResult(tree, json)
+  if ('outcome' in result) return printProgramOutcome({ outcome: withFullOutput(result.outcome, tree) }, json)
+  return printAnswer(result, json)
+}
+
+/** A failed run has exit code 1, whatever the cause: 2 and 3 are errors of the command. */
+function exitCodeOfRunError({ code }: PtcError): number {
+  if (code === 'TEMPORAL_UNREACHABLE') return exitCodes.unreachable
+  return code === 'RUN_CANCELLED' ? exitCodes.interrupted : exitCodes.failed
+}
+
+/** A workflow of another library can be watched too. */
+function printOtherResult(tree: RunTree, json: boolean): number {
+  if (!json && tree.type === 'other') print(JSON.stringify(tree.result ?? null))
+  return tree.status === 'completed' ? exitCodes.ok : exitCodes.failed
+}
+
+/** Prints the output of a program, and its error; returns the exit code. */
+export function printProgramOutcome({ outcome }: Pick<ProgramResult, 'outcome'>, json: boolean): number {
+  // A file or pipe gets exactly what the program printed: it may be data for the next program.
+  if (!json) printRaw(outcome.output)
+  if (outcome.status === 'ok') return exitCodes.ok
+  printStatus(outcome.error.trimEnd())
+  if (outcome.status === 'stopped') return exitCodes.interrupted
+  if (outcome.status !== 'code_error') printStatus(`ptc: the program ended: ${outcome.status.replaceAll('_', ' ')}`)
+  return exitCodes.failed
+}
+
+const incompleteStatusMessages = {
+  turn_limit: 'the run used up its turns; the answer may be incomplete (limits.turns in the configuration)',
+  refused: 'the model declined to answer',
+  truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
+  context_full: "the conversation became larger than the model's context window",
+  no_answer: 'the model gave no answer',
+} as const
+
+function printAnswer({ status, answer }: AgentResult, json: boolean): number {
+  if (!json && answer !== '') print(answer)
+  if (status === 'answered') return exitCodes.ok
+  printStatus(`ptc: ${incompleteStatusMessages[status]}`)
+  return exitCodes.failed
+}

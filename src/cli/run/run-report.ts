@@ -1,0 +1,77 @@
+import { messageOf, PtcError } from '../../common/errors.js'
+import { zeroUsage, type RunCounts } from '../../common/runs.js'
+import type { RunTree } from '../../client/run-tree/index.js'
+import { withFullOutput } from './full-output.js'
+
+/** The object that `--json` prints for a run, successful or not. */
+export interface RunReport extends RunCounts {
+  /** Null when no run was started. */
+  readonly workflowId: string | null
+  /** Run id of the first execution. `ptc show --run` takes any run id of the continue-as-new chain. */
+  readonly runId: string | null
+  /**
+   * Status of the agent (`answered`, `turn_limit` …) or program (`ok`, `code_error` …); else `failed`, `cancelled` …
+   */
+  readonly status: string
+  /** The answer, or the captured output of the program. */
+  readonly answer: string
+  /** From the start of the run to its end. */
+  readonly durationMs: number
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** @param error why the run has no result */
+export function runReport(tree: RunTree, error: PtcError | undefined): RunReport {
+  const { workflowId, runId, startedAt, endedAt, totals } = tree
+  const { turns, cells, toolCalls, usage, costUsd } = totals
+  const { status, answer, problem } = runOutcomeOf(tree)
+  const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
+  return {
+    workflowId,
+    runId,
+    status,
+    answer,
+    turns,
+    cells,
+    toolCalls,
+    usage,
+    costUsd,
+    durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
+    ...(reportedError === undefined ? {} : { error: reportedError }),
+  }
+}
+
+/** For a command that failed before it started a run. */
+export function failureReport(thrown: unknown): RunReport {
+  return {
+    workflowId: null,
+    runId: null,
+    status: 'failed',
+    answer: '',
+    turns: 0,
+    cells: 0,
+    toolCalls: 0,
+    usage: zeroUsage,
+    costUsd: 0,
+    durationMs: 0,
+    error: { code: PtcError.isInstance(thrown) ? thrown.code : 'INTERNAL', message: messageOf(thrown) },
+  }
+}
+
+interface RunOutcome {
+  readonly status: string
+  readonly answer: string
+  readonly problem?: RunReport['error']
+}
+
+function runOutcomeOf(tree: RunTree): RunOutcome {
+  if (tree.type === 'agent' && tree.result !== undefined) return tree.result
+  if (tree.type === 'program' && tree.result !== undefined) {
+    const outcome = withFullOutput(tree.result.outcome, tree)
+    const { status, output: answer } = outcome
+    return outcome.status === 'ok'
+      ? { status, answer }
+      : { status, answer, problem: { code: status, message: outcome.error } }
+  }
+  return { status: tree.status, answer: '' }
+}

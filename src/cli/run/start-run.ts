@@ -1,0 +1,91 @@
+import type { PtcClient } from '../../client/client.js'
+import type { RunHandle } from '../../client/run/run-handle.js'
+import { validateStart } from '../../client/start/start-options.js'
+import { raceWithSignal } from '../../common/abort.js'
+import { programRoles, roles } from '../../common/names.js'
+import type { BackendChoice } from '../../common/run-config.js'
+import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs.js'
+import { openEnvironment } from '../environment/environment.js'
+import { warnIfNoWorkers } from '../environment/worker-warnings.js'
+import { exitCodes } from '../process/exit-code.js'
+import { listenForInterrupts } from '../process/interrupts.js'
+import { readText } from '../process/read-text.js'
+import { print } from '../process/stdio.js'
+import { followRun, printRunLink } from './follow-run.js'
+import { printRunEnding } from './print-run-ending.js'
+import { failureReport } from './run-report.js'
+
+/** What a command line asks to run. */
+export type RunRequest =
+  /** `question` is `-` for standard input. */
+  | { readonly type: 'agent'; readonly question: string; readonly model: string | undefined }
+  /** `script` is a file, or `-` for standard input. */
+  | { readonly type: 'program'; readonly script: string }
+
+export interface StartRunOptions {
+  readonly id: string | undefined
+  readonly config: string | undefined
+  readonly sandbox: BackendChoice | undefined
+  readonly json: boolean
+  /** Start the run, print its id, and leave. */
+  readonly detach: boolean
+}
+
+/** Starts a run, follows it, prints how it ended; returns the exit code. */
+export async function startRun(request: RunRequest, options: StartRunOptions): Promise<number> {
+  using interrupts = listenForInterrupts()
+  const { config, sandbox, json, detach } = options
+  const requiredRoles = request.type === 'agent' ? roles : programRoles
+  try {
+    const input = await raceWithSignal(interrupts.first, readInput(request, options))
+    const ifNoServer = detach ? 'fail' : 'start_with_worker'
+    await using environment = await openEnvironment({ config, sandbox, ifNoServer, interrupts })
+    if (detach) await warnIfNoWorkers(environment, requiredRoles)
+    else await environment.requireWorkers(requiredRoles)
+    const handle = await start(environment, input, options)
+    if (detach) return printDetached(handle, json)
+    printRunLink(handle, environment)
+    const ending = await followRun(handle, { environment, interrupts, onInterrupt: 'cancel' })
+    return printRunEnding(ending, json)
+  } catch (thrown) {
+    // A script gets one object for a run that failed and for one that could not start.
+    if (json) print(JSON.stringify(failureReport(thrown)))
+    throw thrown
+  }
+}
+
+type RunInput =
+  | { readonly type: 'agent'; readonly input: AgentInput }
+  | { readonly type: 'program'; readonly input: ProgramInput }
+
+/** Reads and checks the input, before a server or a worker is started for it. */
+async function readInput(request: RunRequest, { id, sandbox }: StartRunOptions): Promise<RunInput> {
+  const { type } = request
+  const overrides = sandbox === undefined ? {} : { sandbox }
+  const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
+  validateStart(type, text, idOption(id))
+  if (type === 'program') return { type, input: { source: text, ...overrides } }
+  const { model } = request
+  return { type, input: { question: text, ...(model === undefined ? {} : { model }), ...overrides } }
+}
+
+async function readQuestion(question: string): Promise<string> {
+  return question === '-' ? readText('-') : question
+}
+
+function start(
+  { ptc }: { readonly ptc: PtcClient },
+  run: RunInput,
+  { id }: StartRunOptions,
+): Promise<RunHandle<AgentResult | ProgramResult>> {
+  return run.type === 'agent' ? ptc.startAgent(run.input, idOption(id)) : ptc.startProgram(run.input, idOption(id))
+}
+
+function idOption(id: string | undefined): { readonly workflowId?: string } {
+  return id === undefined ? {} : { workflowId: id }
+}
+
+function printDetached({ workflowId, runId }: RunHandle<unknown>, json: boolean): number {
+  print(json ? JSON.stringify({ workflowId, runId, status: 'running' }) : workflowId)
+  return exitCodes.ok
+}

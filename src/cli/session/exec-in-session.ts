@@ -1,0 +1,77 @@
+import { programRoles } from '../../common/names.js'
+import type { BackendChoice } from '../../common/run-config.js'
+import { checkSessionName } from '../../client/sessions/session-name.js'
+import type { SessionExecution } from '../../client/sessions/execute.js'
+import { validateStart } from '../../client/start/start-options.js'
+import { raceWithSignal } from '../../common/abort.js'
+import { listenForInterrupts, type Interrupts } from '../process/interrupts.js'
+import { ProgressWriter, type ProgressWriterOptions, supportsColor } from '../rendering/index.js'
+import { withoutCodeAndOutput } from '../run/follow-run.js'
+import { openEnvironment, type Environment } from '../environment/environment.js'
+import { raceWithExit } from '../environment/race-with-exit.js'
+import { readText } from '../process/read-text.js'
+import { executionFailureReport, printExecution } from './print-execution.js'
+import { print } from '../process/stdio.js'
+
+export interface SessionTarget {
+  readonly session: string
+  readonly config: string | undefined
+  readonly sandbox: BackendChoice | undefined
+  readonly mustExist: boolean
+}
+
+/** Executes a file on a session and prints the outcome; returns the exit code. */
+export async function execInSession(
+  script: string,
+  options: SessionTarget & { readonly json: boolean },
+): Promise<number> {
+  using interrupts = listenForInterrupts()
+  const { session, config, sandbox, json } = options
+  try {
+    checkSessionName(session)
+    const source = await raceWithSignal(interrupts.first, readText(script))
+    validateStart('program', source, {})
+    await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
+    await environment.requireWorkers(programRoles)
+    const started = Date.now()
+    const execution = await executeWithProgress(environment, interrupts, source, { ...options, content: 'everything' })
+    return printExecution(execution, json, Date.now() - started)
+  } catch (thrown) {
+    if (json) print(JSON.stringify(executionFailureReport(session, thrown)))
+    throw thrown
+  }
+}
+
+/**
+ * Executes code on a session with progress on stderr. The first Ctrl-C interrupts the code.
+ *
+ * @throws Interrupted on the second Ctrl-C; PtcError when the server or the worker exits; what executing throws
+ */
+export async function executeWithProgress(
+  environment: Environment,
+  { first, second }: Pick<Interrupts, 'first' | 'second'>,
+  source: string,
+  { session, sandbox, mustExist, content }: Omit<SessionTarget, 'config'> & Pick<ProgressWriterOptions, 'content'>,
+): Promise<SessionExecution> {
+  const progress = new ProgressWriter({
+    stream: process.stderr,
+    color: supportsColor(process.stderr, process.env),
+    content,
+  })
+  const onInterrupt = (): void => progress.print('interrupting the code; press Ctrl-C again to leave it running')
+  first.addEventListener('abort', onInterrupt)
+  const executing = environment.ptc.sessions.execute(session, source, {
+    mustExist,
+    signal: first,
+    onChange: (tree) => progress.update(withoutCodeAndOutput(tree)),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  })
+  const continues = environment.ownsServer ? 'goes on when a worker runs again' : 'goes on'
+  const leaveMessage = `the code ${continues} in session ${session}; \`ptc sessions close ${session}\` stops it`
+  try {
+    return await raceWithExit(executing, environment, { leaveSignal: second, leaveMessage })
+  } finally {
+    first.removeEventListener('abort', onInterrupt)
+    progress.close()
+  }
+}

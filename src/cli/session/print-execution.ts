@@ -1,0 +1,68 @@
+import type { CellOutcome } from '../../common/outcomes.js'
+import { messageOf, PtcError } from '../../common/errors.js'
+import type { SessionExecution } from '../../client/sessions/execute.js'
+import { printProgramOutcome } from '../run/print-run-ending.js'
+import { print, printStatus } from '../process/stdio.js'
+
+/** Prints the outcome of code that was executed on a session; returns the exit code. */
+export function printExecution(execution: SessionExecution, json: boolean, durationMs: number): number {
+  if (json) {
+    print(JSON.stringify(executionReport(execution, durationMs)))
+  } else if (execution.isNew) {
+    printStatus(newSessionNotice(execution))
+  }
+  const exitCode = printProgramOutcome(execution, json)
+  const loss = lostVariablesNotice(execution.outcome)
+  if (loss !== undefined) printStatus(`ptc: ${loss}`)
+  return exitCode
+}
+
+/** The object that `--json` prints for code that could not be executed. */
+export function executionFailureReport(session: string, thrown: unknown): object {
+  const code = PtcError.isInstance(thrown) ? thrown.code : 'INTERNAL'
+  return { session, status: 'failed', answer: '', error: { code, message: messageOf(thrown) } }
+}
+
+function executionReport(
+  { session, workflowId, runId, isNew, previous, cell, outcome, toolCalls }: SessionExecution,
+  durationMs: number,
+) {
+  return {
+    session,
+    workflowId,
+    runId,
+    isNew,
+    previous: previous ?? null,
+    cell,
+    status: outcome.status,
+    answer: outcome.output,
+    toolCalls,
+    durationMs,
+    ...(outcome.status === 'ok' ? {} : { error: { code: outcome.status, message: outcome.error } }),
+  }
+}
+
+/** Says that the session is new, in case the user expects variables of an earlier one. */
+function newSessionNotice({ session, previous }: SessionExecution): string {
+  if (previous === undefined) return `new session ${session}`
+  const what = previous === 'idle' ? 'has expired' : `has ended (${previous.replaceAll('_', ' ')})`
+  return `session ${session} ${what}: a new one begins, without its variables`
+}
+
+function lostVariablesNotice(outcome: CellOutcome): string | undefined {
+  switch (outcome.status) {
+    case 'ok':
+    case 'code_error':
+      return undefined
+    case 'timed_out':
+    case 'limit_exceeded':
+    case 'stopped':
+      return outcome.sessionKept ? undefined : cellVariablesLost
+    case 'lost':
+      return cellVariablesLost
+    case 'diverged':
+      return 'all variables of the session were lost'
+  }
+}
+
+const cellVariablesLost = 'variables set by this code were lost; earlier ones are kept'

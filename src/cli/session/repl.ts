@@ -1,0 +1,90 @@
+import { type ErrorCode, PtcError } from '../../common/errors.js'
+import { programRoles } from '../../common/names.js'
+import { checkSessionName } from '../../client/sessions/session-name.js'
+import { validateStart, generateId } from '../../client/start/start-options.js'
+import { exitCodes } from '../process/exit-code.js'
+import { executeWithProgress, type SessionTarget } from './exec-in-session.js'
+import { raceWithSignal } from '../../common/abort.js'
+import { listenForInterrupts, Interrupted, type Interrupts } from '../process/interrupts.js'
+import { openEnvironment, type Environment } from '../environment/environment.js'
+import { readText } from '../process/read-text.js'
+import { openReplInput, type ReplInput } from './repl-input.js'
+import { printExecution } from './print-execution.js'
+import { printStatus } from '../process/stdio.js'
+
+export interface ReplOptions extends Omit<SessionTarget, 'session'> {
+  /** A file that is executed first. */
+  readonly script: string | undefined
+  /** Undefined: a new session, which is closed at the end. */
+  readonly session: string | undefined
+}
+
+/** After these errors the next block would fail too. */
+const fatalCodes: readonly ErrorCode[] = ['TEMPORAL_UNREACHABLE', 'INTERNAL', 'SESSION_NOT_FOUND']
+
+/** Reads code block by block and executes it on a session, until the input ends; returns the exit code. */
+export async function runRepl(options: ReplOptions): Promise<number> {
+  using interrupts = listenForInterrupts()
+  const { script, config, sandbox, session = generateId('repl') } = options
+  checkSessionName(session)
+  const source = script === undefined ? undefined : await raceWithSignal(interrupts.first, readText(script))
+  if (source !== undefined) validateStart('program', source, {})
+  await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
+  await environment.requireWorkers(programRoles)
+  await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
+  using input = openReplInput()
+  const target = { session, sandbox, mustExist: options.mustExist }
+  if (process.stdin.isTTY) printStatus(`session ${session}: print what you want to see; exit or Ctrl-D leaves`)
+  if (source !== undefined) await executeBlock(environment, interrupts, input, source, target)
+  const blocks = input.blocks()
+  for (;;) {
+    const next = await raceWithSignal(interrupts.first, blocks.next())
+    if (next.done === true) break
+    await executeBlock(environment, interrupts, input, next.value, target)
+  }
+  if (ownedSession === undefined)
+    printStatus(`session ${session} stays until it expires; \`ptc exec -i --session ${session}\` goes on`)
+  return exitCodes.ok
+}
+
+/** Prints an error and returns, so that the next block is read; throws the fatal ones. */
+async function executeBlock(
+  environment: Environment,
+  { first, second }: Interrupts,
+  input: ReplInput,
+  source: string,
+  target: Omit<SessionTarget, 'config'>,
+): Promise<void> {
+  const interruptController = new AbortController()
+  const leaveController = new AbortController()
+  input.onInterrupt(() =>
+    (interruptController.signal.aborted ? leaveController : interruptController).abort(new Interrupted('interrupted')),
+  )
+  const started = Date.now()
+  try {
+    const signals = {
+      first: AbortSignal.any([first, interruptController.signal]),
+      second: AbortSignal.any([second, leaveController.signal]),
+    }
+    const execution = await executeWithProgress(environment, signals, source, { ...target, content: 'live' })
+    printExecution(execution, false, Date.now() - started)
+  } catch (thrown) {
+    if (!PtcError.isInstance(thrown) || fatalCodes.includes(thrown.code)) throw thrown
+    printStatus(`ptc: ${thrown.message}`)
+    if (thrown.hint !== undefined) printStatus(thrown.hint)
+  }
+}
+
+/** A session with a generated name is of no use to anyone else: it is closed with the REPL. */
+function closeSessionOnDispose({ ptc }: Environment, session: string): AsyncDisposable {
+  return {
+    async [Symbol.asyncDispose]() {
+      try {
+        await ptc.sessions.close(session)
+      } catch (thrown) {
+        // Not started, or already over. If the server is unreachable, the session expires.
+        if (!PtcError.isInstance(thrown)) throw thrown
+      }
+    },
+  }
+}

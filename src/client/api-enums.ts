@@ -1,0 +1,19 @@
+/*
+ * Numbers of enums of Temporal's API. Their package is not a dependency of ours by name. Temporal's types accept them
+ * only where a comment disables the lint rule.
+ */
+
+/** TASK_QUEUE_TYPE_* */
+export const taskQueueTypes = { workflow: 1, activity: 2 } as const
+
+/** PENDING_ACTIVITY_STATE_* and PENDING_WORKFLOW_TASK_STATE_*; an activity between two attempts is scheduled. */
+export const pendingStates = { scheduled: 1, started: 2 } as const
+
+/** HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT */
+export const closeEventFilter = 2
+
+/**
+ * WORKFLOW_TASK_FAILED_CAUSE_ UNHANDLED_COMMAND, RESET_STICKY_TASK_QUEUE, RESET_WORKFLOW, UNHANDLED_UPDATE: the next
+ * workflow task succeeds.
+ */
+export const transientWorkflowTaskFailures: ReadonlySet<number> = new Set([1, 13, 20, 31])

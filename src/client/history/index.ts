@@ -1,7 +1,0 @@
-export type { HistoryEvent, PendingActivity } from './event.js'
-export * from './tree.js'
-export { refIn } from './elsewhere.js'
-export type { ValueReader } from './fetched-values.js'
-export { describeRef, shortHash } from './fetched-values.js'
-export { RunTreeBuilder, type RunTreeOptions } from './run-tree.js'
-export { directCallEstimate, type DirectCallEstimate } from './direct-call-estimate.js'

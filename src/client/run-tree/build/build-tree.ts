@@ -1,0 +1,163 @@
+import { addUsage, zeroUsage, type RunCounts } from '../../../common/runs.js'
+import type { JsonValue } from '../../../common/json.js'
+import { workflowNames } from '../../../common/names.js'
+import { callNode, type CallContext, pendingStatus } from './call-node.js'
+import { applyProgramOutcome } from './cell-end.js'
+import { parseRef } from '../values/external-values.js'
+import type { FetchedValues } from '../values/fetched-values.js'
+import { resultOf, type CallDraft, type CellDraft, type RunDraft, type TurnDraft } from './draft.js'
+import { agentInput, agentResult, programInput, programResult, runState } from '../history/payload-schemas.js'
+import { phaseOf } from './phase.js'
+import type { ActivityRecord } from '../history/activity-log.js'
+import type { RunEnd, RunStart } from '../history/execution-log.js'
+import type { CallNode, CellNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
+import { replayActivities } from './replay-activities.js'
+
+export interface RunRecords {
+  readonly start: RunStart
+  readonly end: RunEnd | undefined
+  readonly taskFailure: Failure | undefined
+  readonly activities: readonly ActivityRecord[]
+  readonly runIds: readonly string[]
+}
+
+export function buildTree(
+  { start, end, taskFailure, activities, runIds }: RunRecords,
+  fetched: FetchedValues,
+): RunTree {
+  const carriedState = runState.safeParse(start.state).data
+  const run = replayActivities(activities, start.at, carriedState)
+  const program = programResult.safeParse(end?.result).data
+  const onlyCell = run.cells.get(1)
+  if (program && end && onlyCell) applyProgramOutcome(onlyCell, program.outcome, end.at)
+  const context = { isRunEnded: end !== undefined, onceTools: run.onceTools, fetched }
+  const turns = run.turns.map((turn) => turnNode(turn, run, context))
+  const { workflowType, workflowId, at: startedAt, isContinuation, summary } = start
+  const agent = agentResult.safeParse(end?.result).data
+  const base = {
+    workflowId,
+    runId: runIds[0] ?? '',
+    runIds,
+    lacksBeginning: isContinuation,
+    workflowType,
+    status: statusOf(end, agent?.status ?? program?.outcome.status),
+    startedAt,
+    endedAt: end?.at,
+    backend: run.backend,
+    sandbox: run.sandbox,
+    model: run.model,
+    failure: end ? end.failure : taskFailure,
+    unserved: [],
+    turns,
+    totals: countsOf(agent ?? program) ?? countNodes(turns, carriedState?.counts ?? zeroCounts),
+    phase: phaseOf(run, activities, end),
+  }
+  if (workflowType === workflowNames.agent) {
+    const question = agentInput.safeParse(start.input).data?.question ?? ''
+    return { ...base, type: 'agent', question: isContinuation ? summary : question, result: agent }
+  }
+  if (workflowType === workflowNames.program) {
+    return { ...base, type: 'program', source: programInput.safeParse(start.input).data?.source ?? '', result: program }
+  }
+  return { ...base, type: 'other', result: end?.result as JsonValue | undefined }
+}
+
+/** A run that completed without success counts as failed. */
+function statusOf(end: RunEnd | undefined, outcome: string | undefined): RunStatus {
+  if (!end) return 'running'
+  return outcome === undefined || outcome === 'answered' || outcome === 'ok' ? end.status : 'failed'
+}
+
+function turnNode(turn: TurnDraft, run: RunDraft, context: CallContext): TurnNode {
+  return {
+    number: turn.number,
+    model: turn.model && modelNode(turn.model, context.isRunEnded),
+    cells: [...turn.cells.map((cell) => cellNode(cell, context)), ...waitingCells(turn, run, context)],
+    directCalls: callNodes(turn.directCalls, context),
+  }
+}
+
+function modelNode(record: ActivityRecord, isRunEnded: boolean): ModelNode {
+  const { summary, scheduledAt, attempts, lastFailure, end, input } = record
+  const requestBytes = input.type === 'model' ? input.requestBytes : 0
+  const base = { summary, startedAt: scheduledAt, endedAt: end?.at, attempts, lastFailure, requestBytes }
+  if (!end) return { ...base, status: pendingStatus(record, isRunEnded) }
+  if (end.type !== 'completed') return { ...base, status: 'failed', failure: end.failure }
+  const result = resultOf(record, 'model')
+  if (result === undefined) return { ...base, status: 'failed', failure: unreadableReply }
+  const { reply, conversationBytes } = result
+  return { ...base, requestBytes: conversationBytes, status: 'ok', ...reply }
+}
+
+const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
+
+function cellNode(cell: CellDraft, context: CallContext): CellNode {
+  const { number, code, startedAt, endedAt, status, output, reportedOutput, error, steps, rebuilds, wakes, calls } =
+    cell
+  const isInterrupted = status === 'running' && context.isRunEnded
+  const printed = output.map((piece) => context.fetched.text(piece)).join('')
+  return {
+    number,
+    code: context.fetched.text(code),
+    codeRef: parseRef(code),
+    startedAt,
+    endedAt,
+    status: isInterrupted ? 'interrupted' : status,
+    output: reportedOutput.length > printed.length ? reportedOutput : printed,
+    outputRefs: output.flatMap((piece) => parseRef(piece) ?? []),
+    error: error ?? (isInterrupted ? cell.lossReason : undefined),
+    steps: steps.size,
+    rebuilds,
+    wakes,
+    calls: callNodes(calls, context),
+  }
+}
+
+/** Cells of the reply that no sandbox has started: shown before a sandbox is open. */
+function waitingCells(
+  turn: TurnDraft,
+  { earlierCells, cells, rebuilds, wakes }: RunDraft,
+  { isRunEnded, fetched }: CallContext,
+): CellNode[] {
+  const startedAt = turn.model?.end?.at ?? 0
+  const notStarted = { endedAt: undefined, error: undefined, steps: 0, rebuilds, wakes, calls: [] }
+  const empty = { ...notStarted, output: '', outputRefs: [] }
+  const status = isRunEnded ? 'interrupted' : 'waiting'
+  return turn.pendingCells.map(({ code }, position) => ({
+    number: Math.max(earlierCells, ...cells.keys()) + position + 1,
+    code: fetched.text(code),
+    codeRef: parseRef(code),
+    status,
+    startedAt,
+    ...empty,
+  }))
+}
+
+function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext): CallNode[] {
+  return [...calls.values()].sort((a, b) => a.index - b.index).map((call) => callNode(call, context))
+}
+
+function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
+  if (!counts) return undefined
+  const { turns, cells, toolCalls, usage, costUsd } = counts
+  return { turns, cells, toolCalls, usage, costUsd }
+}
+
+/** @param earlierCounts counts of the executions that the server no longer has */
+function countNodes(turns: readonly TurnNode[], earlierCounts: RunCounts): RunCounts {
+  const cells = turns.flatMap((turn) => turn.cells)
+  const calls = [...cells.flatMap((cell) => cell.calls), ...turns.flatMap((turn) => turn.directCalls)]
+  const replies = turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : []))
+  return {
+    turns: earlierCounts.turns + turns.filter(({ model }) => model).length,
+    cells: earlierCounts.cells + cells.filter(({ number, steps }) => number > earlierCounts.cells && steps > 0).length,
+    toolCalls: earlierCounts.toolCalls + calls.filter(({ idempotencyKey }) => idempotencyKey !== undefined).length,
+    usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), earlierCounts.usage),
+    costUsd: replies.reduce<number | null>(
+      (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
+      earlierCounts.costUsd,
+    ),
+  }
+}
+
+const zeroCounts: RunCounts = { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }

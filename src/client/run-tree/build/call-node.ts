@@ -1,0 +1,77 @@
+import { toCallStatus, workerShutdownFailureType } from '../../../common/outcomes.js'
+import { resultOf, type CallDraft } from './draft.js'
+import type { ActivityRecord } from '../history/activity-log.js'
+import type { FetchedValues } from '../values/fetched-values.js'
+import { type CallNode, type Failure, isPending, type PendingStatus } from '../tree.js'
+
+export interface CallContext {
+  /** Open activities of an ended run are interrupted. */
+  readonly isRunEnded: boolean
+  readonly onceTools: ReadonlySet<string>
+  readonly fetched: FetchedValues
+}
+
+interface CallEnding {
+  readonly status: CallNode['status']
+  readonly message?: string | undefined
+}
+
+export function callNode(call: CallDraft, context: CallContext): CallNode {
+  const { activity, described } = call
+  const input = activity?.input.type === 'tool' ? activity.input.call : undefined
+  const { status, message } = callEndingOf(call, context)
+  const result = activity && resultOf(activity, 'tool')
+  const tool = input?.tool ?? described?.tool ?? ''
+  return {
+    tool,
+    summary: described?.summary ?? activity?.summary ?? tool,
+    arguments: context.fetched.arguments(input?.arguments ?? described?.arguments ?? {}),
+    caller: call.cell === 0 ? 'direct' : 'code_execution',
+    position: { turn: call.turn, cell: call.cell, index: call.index },
+    idempotencyKey: input?.idempotencyKey,
+    step: call.step,
+    startedAt: activity?.scheduledAt ?? call.createdAt,
+    endedAt: activity ? activity.end?.at : isPending(status) ? undefined : call.createdAt,
+    attempts: activity?.attempts ?? 0,
+    lastFailure: activity?.lastFailure,
+    blocked: activity?.blockedNote,
+    status,
+    message,
+    resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
+    resultRef: result?.ref,
+    resultBytes: result?.bytes ?? 0,
+  }
+}
+
+/** The outcome that the caller got takes precedence over the end of the activity. */
+function callEndingOf(
+  { described, delivered, activity }: CallDraft,
+  { isRunEnded, onceTools }: CallContext,
+): CallEnding {
+  if (described?.refused) return described.refused
+  if (delivered) return delivered
+  switch (activity?.end?.type) {
+    case 'completed':
+      return { status: 'ok' }
+    case 'cancelled':
+      return { status: 'cancelled', message: activity.end.failure.message }
+    case 'failed':
+      return failedEnding(
+        activity.end.failure,
+        activity.input.type === 'tool' && onceTools.has(activity.input.call.tool),
+      )
+    case undefined:
+      return { status: pendingStatus(activity, isRunEnded) }
+  }
+}
+
+export function pendingStatus(activity: ActivityRecord | undefined, isRunEnded: boolean): PendingStatus {
+  if (isRunEnded) return 'interrupted'
+  return activity?.started ? 'running' : 'waiting'
+}
+
+function failedEnding({ code, message }: Failure, isOnceTool: boolean): CallEnding {
+  const isWorkerLost = code.startsWith('TIMED_OUT_') || code === workerShutdownFailureType
+  const status = isWorkerLost ? 'timed_out' : toCallStatus(code)
+  return { status: isOnceTool && status === 'timed_out' ? 'outcome_unknown' : status, message }
+}

@@ -1,0 +1,69 @@
+import type { CallStatus, CellOutcome, CellStatus } from '../../../common/outcomes.js'
+import type { CellDraft } from './draft.js'
+import type { StepResult, DeliveredOutcome } from '../history/payload-schemas.js'
+
+/** Applies the result of a step to its cell. */
+export function applyStepResult(cell: CellDraft, result: StepResult, at: number): void {
+  if ('output' in result) cell.output.push(result.output)
+  switch (result.type) {
+    case 'suspended':
+    case 'rebuilt':
+    case 'restore_failed':
+      return
+    case 'completed':
+      return endCell(cell, 'ok', undefined, at)
+    case 'failed':
+      return endCell(cell, result.kind, result.error, at)
+    case 'diverged':
+      return endCell(cell, 'diverged', result.reason, at)
+    case 'lost':
+      if (result.cause === 'killed_at_limit') return endCell(cell, 'timed_out', result.reason, at)
+      if (result.cause === 'out_of_memory') return endCell(cell, 'limit_exceeded', result.reason, at)
+      // A sandbox that is gone is rebuilt; one that broke the protocol is not.
+      if (result.cause !== 'gone') return endCell(cell, 'lost', result.reason, at)
+      cell.lossReason = result.reason
+  }
+}
+
+/** Ends a cell whose own steps did not report its end, once the run has continued with something else. */
+export function closeOpenCell(cell: CellDraft, toolResult: string | undefined, at: number): void {
+  const isLossUnconfirmed = cell.status === 'lost' && toolResult !== undefined
+  if (cell.status !== 'running' && !isLossUnconfirmed) return
+  const [, statusWord = '', error] = statusLine.exec(toolResult ?? '') ?? []
+  const status = (['timed_out', 'limit_exceeded', 'stopped', 'diverged', 'lost'] as const).find(
+    (each) => each === statusWord,
+  )
+  endCell(cell, status ?? 'lost', error ?? cell.lossReason, cell.endedAt ?? at)
+}
+
+/** The outcome in the run's result takes precedence. */
+export function applyProgramOutcome(cell: CellDraft, outcome: CellOutcome, at: number): void {
+  cell.reportedOutput = outcome.output
+  endCell(cell, outcome.status, outcome.status === 'ok' ? undefined : outcome.error, cell.endedAt ?? at)
+}
+
+/** The outcome of a direct call, from its tool result. */
+export function parseToolResult(text: string | undefined): DeliveredOutcome | undefined {
+  if (text === undefined) return undefined
+  const [, statusWord = '', message] = statusLine.exec(text) ?? []
+  const status = failedCallStatuses.find((each) => each === statusWord)
+  return status ? { status, message } : { status: 'tool_error', message: text }
+}
+
+/** `[status] message`: must agree with what the workflow writes for the model. */
+const statusLine = /^\[(\w+)\] (.*)$/m
+
+const failedCallStatuses: readonly Exclude<CallStatus, 'ok'>[] = [
+  'tool_error',
+  'invalid_arguments',
+  'denied',
+  'timed_out',
+  'outcome_unknown',
+  'cancelled',
+]
+
+function endCell(cell: CellDraft, status: CellStatus, error: string | undefined, at: number): void {
+  cell.status = status
+  cell.error = error
+  cell.endedAt = at
+}

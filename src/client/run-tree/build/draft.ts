@@ -1,0 +1,121 @@
+import type { Externalizable } from '../../../common/external-value.js'
+import type { CodeToolUse } from '../history/content-blocks.js'
+import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
+import type { ActivityRecord } from '../history/activity-log.js'
+import type { CellNode } from '../tree.js'
+import { type ActivityResult, onceTools } from '../history/activity-payloads.js'
+
+/** A run while its activities are replayed in order. */
+export interface RunDraft {
+  readonly turns: TurnDraft[]
+  /** All cells by their number in the run. */
+  readonly cells: Map<number, CellDraft>
+  /** Number of cells in executions that the server no longer has. */
+  readonly earlierCells: number
+  backend: string | undefined
+  sandbox: string | undefined
+  model: string | undefined
+  onceTools: ReadonlySet<string>
+  /** Rebuilds and resumes between two cells; they count for the next cell. */
+  rebuilds: number
+  wakes: number
+}
+
+export interface TurnDraft {
+  readonly number: number
+  readonly model: ActivityRecord | undefined
+  readonly cells: CellDraft[]
+  readonly directCalls: Map<number, CallDraft>
+  /** Cells of the reply that have not started. */
+  pendingCells: readonly CodeToolUse[]
+}
+
+export interface CellDraft {
+  readonly number: number
+  readonly code: Externalizable<string>
+  readonly toolUseId: string | undefined
+  readonly startedAt: number
+  readonly calls: Map<number, CallDraft>
+  /** Numbers of its steps; a step that is repeated after a rebuild counts once. */
+  readonly steps: Set<number>
+  endedAt: number | undefined
+  status: CellNode['status']
+  /** The output of each step. */
+  readonly output: Externalizable<string>[]
+  /** The output in the run's result, which is truncated for the model. */
+  reportedOutput: string
+  error: string | undefined
+  rebuilds: number
+  wakes: number
+  /** Why its sandbox was lost. The cell ends with that only if no rebuild follows. */
+  lossReason: string | undefined
+}
+
+export interface CallDraft {
+  readonly turn: number
+  readonly cell: number
+  readonly index: number
+  readonly step: number
+  readonly createdAt: number
+  readonly toolUseId: string | undefined
+  readonly described: DescribedCall | undefined
+  activity: ActivityRecord | undefined
+  /** The outcome that the caller got; takes precedence. */
+  delivered: DeliveredOutcome | undefined
+}
+
+/** The result of a completed activity; undefined when it could not be read. */
+export function resultOf<Type extends ActivityResult['type']>(
+  { end }: ActivityRecord,
+  type: Type,
+): Extract<ActivityResult, { type: Type }> | undefined {
+  const result = end?.type === 'completed' ? end.result : undefined
+  return result?.type === type ? (result as Extract<ActivityResult, { type: Type }>) : undefined
+}
+
+/** @param carriedState state of the executions that the server no longer has */
+export function createRunDraft(startedAt: number, carriedState: RunState | undefined): RunDraft {
+  const run: RunDraft = {
+    turns: [],
+    cells: new Map(),
+    earlierCells: carriedState?.counts.cells ?? 0,
+    backend: carriedState?.codeRuntime?.session.sandbox.ref.backend ?? carriedState?.config.backend,
+    sandbox: undefined,
+    model: carriedState?.config.model.name,
+    onceTools: carriedState ? onceTools(carriedState.config) : new Set(),
+    rebuilds: 0,
+    wakes: 0,
+  }
+  if (!carriedState) return run
+  const suspendedCell = carriedState.cell ?? carriedState.suspendedCell?.cell
+  const turn = emptyTurn(suspendedCell?.turn ?? carriedState.counts.turns)
+  run.turns.push(turn)
+  if (!suspendedCell) return run
+  const cell = emptyCell(suspendedCell.number, '', startedAt)
+  run.cells.set(suspendedCell.number, cell)
+  turn.cells.push(cell)
+  return run
+}
+
+export function emptyTurn(number: number): TurnDraft {
+  return { number, model: undefined, cells: [], directCalls: new Map(), pendingCells: [] }
+}
+
+export function emptyCell(number: number, code: Externalizable<string>, startedAt: number): CellDraft {
+  return {
+    number,
+    code,
+    toolUseId: undefined,
+    startedAt,
+    calls: new Map(),
+    steps: new Set(),
+    endedAt: undefined,
+    status: 'running',
+    output: [],
+    reportedOutput: '',
+    error: undefined,
+    rebuilds: 0,
+    wakes: 0,
+    lossReason: undefined,
+  }
+}

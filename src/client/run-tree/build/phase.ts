@@ -1,0 +1,34 @@
+import type { RunDraft } from './draft.js'
+import type { ActivityRecord } from '../history/activity-log.js'
+import type { RunEnd } from '../history/execution-log.js'
+import type { Phase } from '../tree.js'
+import { runningCell } from './replay-activities.js'
+
+/** The current phase of a run, from its most important open activity. */
+export function phaseOf(run: RunDraft, activities: readonly ActivityRecord[], end: RunEnd | undefined): Phase {
+  if (end) return { type: 'ended' }
+  const openActivities = activities.filter((activity) => !activity.end)
+  const cell = runningCell(run)?.number
+  for (const { input } of openActivities) {
+    if (input.type === 'config') return { type: 'starting' }
+    if (input.type === 'model') return { type: 'model', turn: input.turn }
+    if (input.type === 'open') return openingPhase(input.reason, cell)
+    if (input.type === 'step') {
+      return input.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
+    }
+  }
+  const calls = openActivities.filter(({ input }) => input.type === 'tool').length + countUnscheduledCalls(run)
+  if (calls > 0) return { type: 'waiting_for_calls', open: calls }
+  return activities.length === 0 ? { type: 'starting' } : { type: 'deciding' }
+}
+
+function openingPhase(reason: 'new' | 'unpark' | 'rebuild', cell: number | undefined): Phase {
+  if (reason === 'new') return { type: 'opening_sandbox' }
+  return { type: reason === 'unpark' ? 'waking' : 'rebuilding', cell }
+}
+
+/** Calls of the running cell without an activity yet: they wait for a free slot or for the next workflow task. */
+function countUnscheduledCalls(run: RunDraft): number {
+  const calls = [...(runningCell(run)?.calls.values() ?? [])]
+  return calls.filter(({ activity, delivered, described }) => !activity && !delivered && !described?.refused).length
+}

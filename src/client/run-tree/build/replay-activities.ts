@@ -1,0 +1,183 @@
+import {
+  resultOf,
+  createRunDraft,
+  type CellDraft,
+  emptyCell,
+  emptyTurn,
+  type RunDraft,
+  type TurnDraft,
+} from './draft.js'
+import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
+import { isSameText } from '../values/external-values.js'
+import type { ActivityRecord } from '../history/activity-log.js'
+import type { RunState } from '../history/payload-schemas.js'
+import type { Externalizable } from '../../../common/external-value.js'
+import type { ActivityInput } from '../history/activity-payloads.js'
+
+type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>
+
+/**
+ * Replays a run's activities in the order in which they were scheduled.
+ *
+ * @param carriedState the state that continue-as-new carried over, when the server no longer has the first executions
+ */
+export function replayActivities(
+  activities: readonly ActivityRecord[],
+  startedAt: number,
+  carriedState: RunState | undefined,
+): RunDraft {
+  const run = createRunDraft(startedAt, carriedState)
+  for (const record of activities) applyActivity(run, record)
+  return run
+}
+
+function applyActivity(run: RunDraft, record: ActivityRecord): void {
+  const { input } = record
+  switch (input.type) {
+    case 'config': {
+      const config = resultOf(record, 'config')?.config
+      run.backend = config?.backend
+      run.model = config?.model
+      run.onceTools = config?.onceTools ?? run.onceTools
+      return
+    }
+    case 'model':
+      return applyModelTurn(run, record, input)
+    case 'open':
+      return applySessionOpen(run, record, input.reason)
+    case 'park':
+      // Parked as a checkpoint: the next step resumes it. Without a checkpoint the next open counts as a rebuild.
+      if (resultOf(record, 'park')?.isCheckpointed === true) (runningCell(run) ?? run).wakes += 1
+      return
+    case 'step':
+      return applyStep(run, record, input)
+    case 'tool':
+      return applyToolCall(run, record, input)
+    case 'close':
+    case 'other':
+  }
+}
+
+function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<ActivityInput, { type: 'model' }>): void {
+  const previousTurn = run.turns.at(-1)
+  if (previousTurn) closeTurn(previousTurn, input.toolResults, record.scheduledAt)
+  const reply = resultOf(record, 'model')
+  const turn: TurnDraft = {
+    number: input.turn,
+    model: record,
+    cells: [],
+    directCalls: new Map(),
+    pendingCells: reply?.codeToolUses ?? [],
+  }
+  run.turns.push(turn)
+  for (const [toolUseId, described] of reply?.calls ?? []) {
+    const { index } = described
+    const position = { turn: turn.number, cell: 0, index, step: 0 }
+    const createdAt = record.end?.at ?? record.scheduledAt
+    turn.directCalls.set(index, {
+      ...position,
+      createdAt,
+      toolUseId,
+      described,
+      activity: undefined,
+      delivered: undefined,
+    })
+  }
+}
+
+/** The tool results of the next turn end the cells and calls that the activities left open. */
+function closeTurn(turn: TurnDraft, toolResults: ReadonlyMap<string, string>, at: number): void {
+  turn.pendingCells = []
+  for (const cell of turn.cells) closeOpenCell(cell, toolResults.get(cell.toolUseId ?? ''), at)
+  for (const call of turn.directCalls.values()) {
+    if (!call.activity) call.delivered = parseToolResult(toolResults.get(call.toolUseId ?? ''))
+  }
+}
+
+function applySessionOpen(run: RunDraft, record: ActivityRecord, reason: 'new' | 'unpark' | 'rebuild'): void {
+  const opened = resultOf(record, 'open')
+  run.backend = opened?.backend ?? run.backend
+  run.sandbox = opened?.description ?? run.sandbox
+  const counters = runningCell(run) ?? run
+  if (reason === 'rebuild') counters.rebuilds += 1
+  if (reason === 'unpark') counters.wakes += 1
+}
+
+function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepInput): void {
+  if (step?.input.type === 'cell' && !run.cells.has(step.input.cell)) {
+    startCell(run, step.input.cell, step.input.source, record.scheduledAt)
+  }
+  if (step?.input.type === 'results') applyResults(run, step.input.results)
+  const cell = runningCell(run)
+  if (!cell) return
+  if (step) cell.steps.add(step.number)
+  if (record.end && record.end.type !== 'completed') cell.lossReason = record.end.failure.message
+  const result = resultOf(record, 'step')?.result
+  const at = record.end?.at
+  if (!result || at === undefined) return
+  applyStepResult(cell, result, at)
+  if (result.type !== 'suspended') return
+  const turn = run.turns.at(-1)?.number ?? 0
+  for (const described of result.calls) {
+    const position = { turn, cell: cell.number, index: described.index, step: step?.number ?? 0, createdAt: at }
+    const noOutcome = { toolUseId: undefined, described, activity: undefined, delivered: undefined }
+    cell.calls.set(described.index, { ...position, ...noOutcome })
+  }
+}
+
+function startCell(run: RunDraft, number: number, code: Externalizable<string>, startedAt: number): void {
+  const previousCell = runningCell(run)
+  if (previousCell) closeOpenCell(previousCell, undefined, startedAt)
+  const turn = currentTurn(run)
+  const index = turn.pendingCells.findIndex((use) => isSameText(use.code, code))
+  const use = turn.pendingCells[index]
+  // The cells before it in the reply were rejected without being executed.
+  turn.pendingCells = turn.pendingCells.slice(index + 1)
+  const { rebuilds, wakes } = run
+  const cell: CellDraft = { ...emptyCell(number, code, startedAt), toolUseId: use?.toolUseId, rebuilds, wakes }
+  run.rebuilds = 0
+  run.wakes = 0
+  run.cells.set(number, cell)
+  turn.cells.push(cell)
+}
+
+type Results = Extract<NonNullable<ExecuteStepInput['step']>['input'], { type: 'results' }>['results']
+
+/** A result belongs to the running cell, or to an earlier cell that ended while its call was open. */
+function applyResults(run: RunDraft, results: Results): void {
+  const cells = [...run.cells.values()].toReversed()
+  for (const { index, outcome } of results) {
+    const call = cells.flatMap(({ calls }) => calls.get(index) ?? []).find(({ delivered }) => delivered === undefined)
+    if (call) call.delivered = outcome
+  }
+}
+
+function applyToolCall(
+  run: RunDraft,
+  record: ActivityRecord,
+  { call }: Extract<ActivityInput, { type: 'tool' }>,
+): void {
+  const { turn, cell, index } = call.position
+  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+  if (!calls) return
+  const draft = calls.get(index)
+  if (draft) {
+    draft.activity = record
+    return
+  }
+  const position = { turn, cell, index, step: 0, createdAt: record.scheduledAt }
+  calls.set(index, { ...position, toolUseId: undefined, described: undefined, activity: record, delivered: undefined })
+}
+
+/** The latest turn; a program has only turn 0. */
+function currentTurn(run: RunDraft): TurnDraft {
+  const last = run.turns.at(-1)
+  if (last) return last
+  const turn = emptyTurn(0)
+  run.turns.push(turn)
+  return turn
+}
+
+export function runningCell(run: RunDraft): CellDraft | undefined {
+  return run.turns.at(-1)?.cells.findLast(({ status }) => status === 'running')
+}

@@ -1,0 +1,113 @@
+import { pendingStates } from '../../api-enums.js'
+import type { PayloadReader } from './payload-reader.js'
+import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
+import type { Failure } from '../tree.js'
+import {
+  type ActivityResult,
+  parseActivityResult,
+  parseActivityInput,
+  type ActivityInput,
+} from './activity-payloads.js'
+
+/** One activity of the run, according to the events so far. */
+export interface ActivityRecord {
+  readonly activityId: string
+  readonly summary: string
+  readonly scheduledAt: number
+  readonly input: ActivityInput
+  started: boolean
+  attempts: number
+  lastFailure: Failure | undefined
+  /** Says which tool blocked the event loop of the worker meanwhile. */
+  blockedNote: string | undefined
+  end: ActivityEnd | undefined
+}
+
+export type ActivityEnd =
+  | { readonly type: 'completed'; readonly at: number; readonly result: ActivityResult }
+  | { readonly type: 'failed' | 'cancelled'; readonly at: number; readonly failure: Failure }
+
+/** The activities of one execution, from their events. */
+export class ActivityLog {
+  readonly #reader: PayloadReader
+  readonly #previewCharacters: number
+  readonly #byEvent = new Map<number, ActivityRecord>()
+
+  constructor(reader: PayloadReader, previewCharacters: number) {
+    this.#reader = reader
+    this.#previewCharacters = previewCharacters
+  }
+
+  /** In the order in which they were scheduled. */
+  get records(): readonly ActivityRecord[] {
+    return [...this.#byEvent.values()]
+  }
+
+  /**
+   * An activity has no events between its scheduling and its end; the server's description of pending activities adds
+   * the rest.
+   */
+  async readPending(pending: readonly PendingActivity[]): Promise<void> {
+    const openRecords = new Map(this.records.filter(({ end }) => !end).map((record) => [record.activityId, record]))
+    for (const { activityId, attempt, state, lastFailure, heartbeatDetails } of pending) {
+      const record = openRecords.get(activityId ?? '')
+      if (!record) continue
+      record.started = Number(state) === pendingStates.started
+      record.attempts = Math.max((attempt ?? 1) - (record.started ? 0 : 1), 0)
+      record.lastFailure = await this.#reader.failure(lastFailure)
+      record.blockedNote = (await this.#reader.blockedNote(heartbeatDetails)) ?? record.blockedNote
+    }
+  }
+
+  async read(event: HistoryEvent): Promise<void> {
+    const at = toMilliseconds(event.eventTime)
+    const scheduled = event.activityTaskScheduledEventAttributes
+    if (scheduled) {
+      const name = scheduled.activityType?.name ?? ''
+      const summary = await this.#reader.value(event.userMetadata?.summary)
+      this.#byEvent.set(toEventId(event.eventId), {
+        activityId: scheduled.activityId ?? '',
+        summary: typeof summary === 'string' ? summary : name,
+        scheduledAt: at,
+        input: parseActivityInput(name, await this.#reader.first(scheduled.input)),
+        started: false,
+        attempts: 0,
+        lastFailure: undefined,
+        blockedNote: undefined,
+        end: undefined,
+      })
+      return
+    }
+    const started = event.activityTaskStartedEventAttributes
+    if (started) {
+      const record = this.#byEvent.get(toEventId(started.scheduledEventId))
+      if (!record) return
+      record.started = true
+      record.attempts = started.attempt ?? 1
+      record.lastFailure = await this.#reader.failure(started.lastFailure)
+      return
+    }
+    const completed = event.activityTaskCompletedEventAttributes
+    if (completed) {
+      const record = this.#byEvent.get(toEventId(completed.scheduledEventId))
+      if (!record) return
+      const value = await this.#reader.first(completed.result)
+      record.blockedNote = await this.#reader.blockedNote(undefined, completed.result)
+      record.end = { type: 'completed', at, result: parseActivityResult(record.input, value, this.#previewCharacters) }
+      return
+    }
+    const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes
+    if (failed) {
+      const record = this.#byEvent.get(toEventId(failed.scheduledEventId))
+      if (!record) return
+      const failure = (await this.#reader.failure(failed.failure)) ?? { code: 'UNKNOWN', message: '' }
+      const { timeoutFailureInfo } = failed.failure?.cause ?? failed.failure ?? {}
+      record.blockedNote = await this.#reader.blockedNote(timeoutFailureInfo?.lastHeartbeatDetails)
+      record.end = { type: 'failed', at, failure }
+      return
+    }
+    const cancelled = event.activityTaskCanceledEventAttributes
+    const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
+    if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }
+  }
+}

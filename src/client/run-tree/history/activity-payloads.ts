@@ -1,0 +1,142 @@
+import { activityNames } from '../../../common/names.js'
+import type { ValueRef } from '../../../common/external-value.js'
+import {
+  type CodeToolUse,
+  codeToolUses,
+  executesToolUses,
+  joinTextBlocks,
+  toolResults,
+  totalByteLength,
+} from './content-blocks.js'
+import { byteLengthOf, parseRef } from '../values/external-values.js'
+import type { StepResult, DescribedCall, StepInput, ToolInput } from './payload-schemas.js'
+import * as shapes from './payload-schemas.js'
+import type { ModelReplySummary } from '../tree.js'
+
+/** The input of an activity, reduced to what the tree needs. Large values are dropped. */
+export type ActivityInput =
+  | { readonly type: 'config' }
+  | {
+      readonly type: 'model'
+      readonly turn: number
+      /** UTF-8 bytes of the new content blocks. */
+      readonly requestBytes: number
+      readonly toolResults: ReadonlyMap<string, string>
+    }
+  | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
+  /** Checkpoints the sandbox while the run waits. */
+  | { readonly type: 'park' }
+  /** `step` is null when recorded steps are replayed only. */
+  | { readonly type: 'step'; readonly step: { readonly number: number; readonly input: StepInput } | null }
+  | { readonly type: 'close' }
+  | { readonly type: 'tool'; readonly call: ToolInput }
+  | { readonly type: 'other' }
+
+/** The result of an activity, reduced in the same way. */
+export type ActivityResult =
+  | { readonly type: 'config'; readonly config: RunConfigSummary }
+  | {
+      readonly type: 'model'
+      readonly reply: ModelReplySummary
+      readonly codeToolUses: readonly CodeToolUse[]
+      /** Direct calls by tool_use id. */
+      readonly calls: ReadonlyMap<string, DescribedCall>
+      /** UTF-8 bytes of the conversation that the model was given. */
+      readonly conversationBytes: number
+    }
+  | { readonly type: 'open'; readonly backend: string; readonly description: string }
+  | { readonly type: 'step'; readonly result: StepResult }
+  | { readonly type: 'park'; readonly isCheckpointed: boolean }
+  /** `preview` is undefined for an external result. */
+  | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
+  | { readonly type: 'other' }
+
+export interface RunConfigSummary {
+  readonly model: string
+  readonly backend: string
+  /** Names of the tools with effect `once`. */
+  readonly onceTools: ReadonlySet<string>
+}
+
+const other = { type: 'other' } as const
+
+export function parseActivityInput(activity: string, input: unknown): ActivityInput {
+  switch (activity) {
+    case activityNames.loadRunConfig:
+      return { type: 'config' }
+    case activityNames.modelTurn: {
+      const { data } = shapes.modelInput.safeParse(input)
+      if (!data) return other
+      const { turn, pending } = data
+      return { type: 'model', turn, requestBytes: totalByteLength(pending), toolResults: toolResults(pending) }
+    }
+    case activityNames.openSession: {
+      const { data } = shapes.openInput.safeParse(input)
+      return data ? { type: 'open', reason: data.reason } : other
+    }
+    case activityNames.executeStep: {
+      const { data } = shapes.executeStepInput.safeParse(input)
+      return data ? { type: 'step', step: data.step } : other
+    }
+    case activityNames.parkSession:
+      return { type: 'park' }
+    case activityNames.closeSession:
+      return { type: 'close' }
+    default: {
+      const { data } = shapes.toolInput.safeParse(input)
+      return data ? { type: 'tool', call: data } : other
+    }
+  }
+}
+
+/** @param previewCharacters maximum length of the preview of a tool result */
+export function parseActivityResult(
+  activityInput: ActivityInput,
+  value: unknown,
+  previewCharacters: number,
+): ActivityResult {
+  switch (activityInput.type) {
+    case 'config': {
+      const { data } = shapes.runConfig.safeParse(value)
+      if (!data) return other
+      return { type: 'config', config: { model: data.model.name, backend: data.backend, onceTools: onceTools(data) } }
+    }
+    case 'model': {
+      const { data } = shapes.modelResult.safeParse(value)
+      if (!data) return other
+      const { content, ...reply } = data.reply
+      const isExecuted = executesToolUses(reply.stopReason)
+      return {
+        type: 'model',
+        reply: { ...reply, text: joinTextBlocks(content), replyBytes: totalByteLength(content) },
+        codeToolUses: isExecuted ? codeToolUses(content) : [],
+        calls: new Map(isExecuted ? Object.entries(data.calls) : []),
+        conversationBytes: data.conversationBytes,
+      }
+    }
+    case 'open': {
+      const { data } = shapes.openResult.safeParse(value)
+      return data ? { type: 'open', backend: data.session.backend, description: data.description } : other
+    }
+    case 'step': {
+      const { data } = shapes.stepResult.safeParse(value)
+      return data ? { type: 'step', result: data } : other
+    }
+    case 'tool': {
+      const ref = parseRef(value)
+      if (ref !== undefined) return { type: 'tool', bytes: ref.bytes, ref }
+      const json = JSON.stringify(value) ?? 'null'
+      return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: byteLengthOf(json) }
+    }
+    case 'park':
+      return { type: 'park', isCheckpointed: value === true }
+    case 'close':
+    case 'other':
+      return other
+  }
+}
+
+/** Names of the tools with effect `once`. */
+export function onceTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
+  return new Set(tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
+}

@@ -1,0 +1,29 @@
+import type { WorkflowHandle } from '@temporalio/client'
+
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
+
+/** One event of a history, as Temporal's client returns it. */
+export type HistoryEvent = NonNullable<History['events']>[number]
+
+/** The server's description of a workflow execution. */
+export type WorkflowDescription = Awaited<ReturnType<WorkflowHandle['describe']>>
+
+/** The server's description of an activity that has not ended. */
+export type PendingActivity = NonNullable<WorkflowDescription['raw']['pendingActivities']>[number]
+
+type Attributes<Name extends keyof HistoryEvent> = NonNullable<HistoryEvent[Name]>
+
+export type Timestamp = Attributes<'eventTime'>
+export type FailurePayload = NonNullable<Attributes<'activityTaskFailedEventAttributes'>['failure']>
+export type Payloads = NonNullable<Attributes<'activityTaskScheduledEventAttributes'>['input']>
+export type Payload = NonNullable<Payloads['payloads']>[number]
+
+/** Milliseconds since the epoch. */
+export function toMilliseconds(time: Timestamp | null | undefined): number {
+  return Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6)
+}
+
+/** Event ids are 64-bit integers; a history never has 2^53 events. */
+export function toEventId(eventId: HistoryEvent['eventId']): number {
+  return Number(eventId ?? 0)
+}

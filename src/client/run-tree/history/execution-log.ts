@@ -1,0 +1,102 @@
+import { transientWorkflowTaskFailures } from '../../api-enums.js'
+import { ActivityLog, type ActivityRecord } from './activity-log.js'
+import type { PayloadReader } from './payload-reader.js'
+import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
+import type { Failure, RunStatus } from '../tree.js'
+
+export interface RunStart {
+  readonly workflowType: string
+  readonly workflowId: string
+  /** This execution continues an earlier one. */
+  readonly isContinuation: boolean
+  readonly input: unknown
+  /** The state that the earlier execution carried over. */
+  readonly state: unknown
+  /** The summary in the memo: the beginning of the question or program. */
+  readonly summary: string
+  readonly at: number
+}
+
+export interface RunEnd {
+  readonly status: Exclude<RunStatus, 'running'>
+  readonly at: number
+  readonly result?: unknown
+  readonly failure?: Failure | undefined
+}
+
+/** Interprets the events of one execution, each once. Unknown event types are ignored. */
+export class ExecutionLog {
+  readonly runId: string
+  readonly #reader: PayloadReader
+  readonly #activities: ActivityLog
+  #lastEventId = 0
+  start: RunStart | undefined
+  /** Undefined while the run continues, in this execution or the next. */
+  end: RunEnd | undefined
+  /** Why the workflow task fails; the server retries it. Undefined once a task succeeds, and when the run has ended. */
+  taskFailure: Failure | undefined
+
+  constructor(runId: string, reader: PayloadReader, previewCharacters: number) {
+    this.runId = runId
+    this.#reader = reader
+    this.#activities = new ActivityLog(reader, previewCharacters)
+  }
+
+  get activities(): readonly ActivityRecord[] {
+    return this.#activities.records
+  }
+
+  async read(event: HistoryEvent): Promise<void> {
+    const id = toEventId(event.eventId)
+    if (id <= this.#lastEventId) return
+    this.#lastEventId = id
+    await this.#readExecutionEvent(event)
+    await this.#activities.read(event)
+  }
+
+  readPending(pending: readonly PendingActivity[]): Promise<void> {
+    return this.#activities.readPending(pending)
+  }
+
+  async #readExecutionEvent(event: HistoryEvent): Promise<void> {
+    const at = toMilliseconds(event.eventTime)
+    await this.#readWorkflowTaskEvent(event)
+    const started = event.workflowExecutionStartedEventAttributes
+    if (started) {
+      const summary = await this.#reader.value(started.memo?.fields?.['summary'])
+      this.start = {
+        workflowType: started.workflowType?.name ?? '',
+        workflowId: started.workflowId ?? '',
+        isContinuation: Boolean(started.continuedExecutionRunId),
+        input: await this.#reader.first(started.input),
+        state: await this.#reader.value(started.input?.payloads?.[1]),
+        summary: typeof summary === 'string' ? summary : '',
+        at,
+      }
+    }
+    const completed = event.workflowExecutionCompletedEventAttributes
+    if (completed) {
+      const result = await this.#reader.first(completed.result)
+      this.end = { status: 'completed', at, result }
+    }
+    const failed = event.workflowExecutionFailedEventAttributes
+    if (failed) this.end = { status: 'failed', at, failure: await this.#reader.failure(failed.failure) }
+    const terminated = event.workflowExecutionTerminatedEventAttributes
+    if (terminated) {
+      const message = terminated.reason || 'terminated'
+      this.end = { status: 'terminated', at, failure: { code: 'TERMINATED', message } }
+    }
+    if (event.workflowExecutionCanceledEventAttributes) this.end = { status: 'cancelled', at }
+    if (event.workflowExecutionTimedOutEventAttributes) this.end = { status: 'timed_out', at }
+  }
+
+  /** Of several failures in a row only the first one is an event. */
+  async #readWorkflowTaskEvent(event: HistoryEvent): Promise<void> {
+    const failed = event.workflowTaskFailedEventAttributes
+    if (event.workflowTaskCompletedEventAttributes) this.taskFailure = undefined
+    if (failed && !transientWorkflowTaskFailures.has(Number(failed.cause))) {
+      const failure = await this.#reader.failure(failed.failure)
+      this.taskFailure = { code: 'WORKFLOW_TASK_FAILED', message: failure?.message ?? 'the workflow task fails' }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import type { JsonObject } from '../../../common/json.js'
+import { externalizableString } from '../values/external-values.js'
+
+/**
+ * The parts of payloads that the tree reads. Only these fields are validated; the tree leaves out a payload that does
+ * not match.
+ */
+const jsonObject = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+
+export const agentInput = z.object({ question: z.string() })
+export const programInput = z.object({ source: z.string() })
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheWriteTokens: z.number(),
+})
+const counts = { turns: z.number(), cells: z.number(), toolCalls: z.number(), usage, costUsd: z.number().nullable() }
+
+const agentStatus = z.enum(['answered', 'turn_limit', 'refused', 'truncated', 'context_full', 'no_answer'])
+export const agentResult = z.object({ status: agentStatus, answer: z.string(), ...counts })
+
+const ended = { output: z.string(), error: z.string() }
+const cellOutcome = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('ok'), output: z.string() }),
+  z.object({ status: z.literal('code_error'), ...ended }),
+  z.object({ status: z.literal('timed_out'), ...ended, sessionKept: z.boolean() }),
+  z.object({ status: z.literal('limit_exceeded'), ...ended, sessionKept: z.boolean() }),
+  z.object({ status: z.literal('stopped'), ...ended, sessionKept: z.boolean() }),
+  z.object({ status: z.literal('diverged'), ...ended }),
+  z.object({ status: z.literal('lost'), ...ended }),
+])
+export const programResult = z.object({ outcome: cellOutcome, ...counts })
+
+export const runConfig = z.object({
+  tools: z.array(z.object({ name: z.string(), effect: z.enum(['read', 'idempotent', 'once']) })),
+  model: z.object({ name: z.string() }),
+  backend: z.string(),
+})
+
+/** Without the value: a result may be large, and the tool's activity has it. */
+const outcome = z.object({
+  status: z.enum(['ok', 'tool_error', 'invalid_arguments', 'denied', 'timed_out', 'outcome_unknown', 'cancelled']),
+  message: z.string().optional(),
+})
+
+const describedCall = z.object({
+  index: z.number(),
+  tool: z.string(),
+  arguments: jsonObject,
+  summary: z.string(),
+  refused: outcome.nullable(),
+})
+
+const block = z.looseObject({ type: z.string() })
+export const modelInput = z.object({ turn: z.number(), pending: z.array(block) })
+export const textParts = z.object({ parts: z.array(z.unknown()), limit: z.number(), suffix: z.string() })
+export const modelResult = z.object({
+  reply: z.object({
+    model: z.string(),
+    content: z.array(block),
+    stopReason: z.string(),
+    usage,
+    costUsd: z.number().nullable(),
+  }),
+  calls: z.record(z.string(), describedCall),
+  conversationBytes: z.number(),
+})
+
+const session = z.object({ epoch: z.number(), backend: z.string() })
+const openReason = z.enum(['new', 'unpark', 'rebuild'])
+export const openInput = z.object({ session, reason: openReason })
+export const openResult = z.object({ session, description: z.string() })
+
+const stepInput = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('cell'), cell: z.number(), source: externalizableString }),
+  z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
+  z.object({ type: z.literal('stop') }),
+])
+export const executeStepInput = z.object({ step: z.object({ number: z.number(), input: stepInput }).nullable() })
+export const stepResult = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('suspended'), calls: z.array(describedCall), output: externalizableString }),
+  z.object({ type: z.literal('completed'), output: externalizableString }),
+  z.object({
+    type: z.literal('failed'),
+    kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
+    error: z.string(),
+    output: externalizableString,
+  }),
+  z.object({ type: z.literal('lost'), cause: z.string(), reason: z.string() }),
+  z.object({ type: z.literal('rebuilt') }),
+  z.object({ type: z.literal('restore_failed'), reason: z.string() }),
+  z.object({ type: z.literal('diverged'), reason: z.string() }),
+])
+
+const cellState = z.object({ number: z.number(), turn: z.number() })
+/** The state that continue-as-new carries over: the second argument of the workflow. */
+export const runState = z.object({
+  config: runConfig,
+  counts: z.object(counts),
+  codeRuntime: z.object({ session: z.object({ sandbox: z.object({ ref: session }) }) }).optional(),
+  cell: cellState.optional(),
+  suspendedCell: z.object({ cell: cellState }).nullish(),
+})
+
+export const toolInput = z.object({
+  tool: z.string(),
+  caller: z.enum(['direct', 'code_execution']),
+  position: z.object({ turn: z.number(), cell: z.number(), index: z.number() }),
+  idempotencyKey: z.string(),
+  arguments: jsonObject,
+})
+
+export type RunState = z.infer<typeof runState>
+export type Block = z.infer<typeof block>
+export type ToolInput = z.infer<typeof toolInput>
+export type DescribedCall = z.infer<typeof describedCall>
+export type StepResult = z.infer<typeof stepResult>
+export type StepInput = z.infer<typeof stepInput>
+export type DeliveredOutcome = z.infer<typeof outcome>

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import { syntheticHistory, treeOf } from '../../../../test/fixtures/run-tree/recorded.js'
+import { type HistoryEvent, RunTreeBuilder } from '../index.js'
+
+const config = { tools: [{ name: 'get', effect: 'once' }], model: { name: 'm' }, backend: 'auto' }
+const described = (index: number) => ({
+  index,
+  tool: 'get',
+  arguments: { n: index },
+  summary: 'get',
+  digest: '',
+  refused: null,
+})
+const suspended = (...indexes: readonly number[]) => ({
+  type: 'suspended',
+  calls: indexes.map(described),
+  wakeInMs: null,
+  output: `${indexes.join()}\n`,
+})
+const executeStep = (number: number, input: object, result: object) => ({
+  name: 'session.step',
+  id: String(number),
+  input: { step: { number, now: 0, input } },
+  result,
+})
+const startCell = executeStep(1, { type: 'cell', cell: 1, source: 'the code' }, suspended(1))
+const deliverResult = (number: number, index: number, result: object) =>
+  executeStep(number, { type: 'results', results: [{ index, outcome: { status: 'ok', value: 0 } }] }, result)
+const call = (index: number) => ({
+  name: 'get',
+  id: `turn-0.cell-1.call-${index}`,
+  input: {
+    tool: 'get',
+    caller: 'code_execution',
+    position: { turn: 0, cell: 1, index },
+    idempotencyKey: `key-${index}`,
+    arguments: { n: index },
+  },
+  result: index,
+})
+const open = {
+  name: 'session.open',
+  input: { session: { id: 's', epoch: 1, backend: 'auto' }, reason: 'new' },
+  result: { session: { id: 's', epoch: 1, backend: 'wasm' }, hostQueue: 'q', description: 'an interpreter' },
+}
+const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+const counts = { turns: 0, cells: 1, toolCalls: 1, usage, costUsd: 0 }
+const state = {
+  config,
+  counts,
+  codeRuntime: { session: { sandbox: { ref: { id: 's', epoch: 1, backend: 'wasm' } } } },
+  cell: { number: 1, turn: 0 },
+}
+
+const loadRunConfig = { name: 'run.config', input: {}, result: config }
+const first = syntheticHistory('program', { source: 'the code' }, [loadRunConfig, open, startCell, call(1)], {
+  runId: 'one',
+  continuedAs: 'two',
+})
+const second = syntheticHistory('program', { source: '' }, [deliverResult(2, 1, suspended(2)), call(2)], {
+  runId: 'two',
+  continues: 'one',
+  continuedAs: 'three',
+  state,
+})
+const third = syntheticHistory(
+  'program',
+  { source: '' },
+  [deliverResult(3, 2, { type: 'completed', output: 'end\n' })],
+  {
+    runId: 'three',
+    continues: 'two',
+    state: { ...state, counts: { ...counts, toolCalls: 2 } },
+    memo: { summary: 'the code' },
+  },
+)
+
+describe('a run that continues as new', () => {
+  test('is one tree with one cell, which has each call once', async () => {
+    const tree = await treeOf([...first, ...second, ...third])
+    expect(tree).toMatchObject({
+      type: 'program',
+      source: 'the code',
+      runId: 'one',
+      runIds: ['one', 'two', 'three'],
+      lacksBeginning: false,
+      backend: 'wasm',
+      totals: { cells: 1, toolCalls: 2 },
+      turns: [{ number: 0, cells: [{ number: 1, code: 'the code', status: 'ok', steps: 3, output: '1\n2\nend\n' }] }],
+    })
+    const calls = tree.turns[0]?.cells[0]?.calls ?? []
+    expect(calls.map(({ position, status }) => [position.index, status])).toEqual([
+      [1, 'ok'],
+      [2, 'ok'],
+    ])
+  })
+
+  test('stays running between two executions', async () => {
+    const builder = new RunTreeBuilder()
+    await builder.add(first)
+    expect(builder.tree()).toMatchObject({ status: 'running', phase: { type: 'deciding' } })
+    await builder.add(second.slice(0, 1))
+    expect(builder.tree()).toMatchObject({ status: 'running', phase: { type: 'deciding' } })
+  })
+
+  test('ignores events that were added before', async () => {
+    const all = [...first, ...second, ...third]
+    const builder = new RunTreeBuilder()
+    for (const [index, event] of all.entries()) {
+      await builder.add([event])
+      await builder.add(all.slice(0, index + 1))
+    }
+    expect(builder.tree()).toEqual(await treeOf(all))
+  })
+
+  test('uses the given run ids, although a reset copies the first event of another execution', async () => {
+    const builder = new RunTreeBuilder()
+    await builder.add(first, 'one')
+    await builder.add(second.slice(0, -1), 'two-again')
+    expect(builder.tree()).toMatchObject({ runIds: ['one', 'two-again'], totals: { toolCalls: 2 } })
+  })
+})
+
+describe('a run whose first executions the server no longer has', () => {
+  test('has the remaining events, the carried counts, and lacksBeginning', async () => {
+    const tree = await treeOf(second)
+    expect(tree).toMatchObject({
+      lacksBeginning: true,
+      runId: 'two',
+      backend: 'wasm',
+      model: 'm',
+      totals: { cells: 1, toolCalls: 2 },
+      turns: [{ cells: [{ number: 1, status: 'running', calls: [{ position: { index: 2 }, status: 'ok' }] }] }],
+    })
+  })
+
+  test('has the question of the memo, and continues the turn and cell of the carried state', async () => {
+    const suspendedCell = { toolUseId: 'use-1', cell: { number: 3, turn: 2 } }
+    const agentState = {
+      ...state,
+      cell: undefined,
+      suspendedCell,
+      counts: { ...counts, turns: 2, cells: 3, costUsd: 0.5 },
+    }
+    const ended = executeStep(7, { type: 'results', results: [] }, { type: 'completed', output: 'end\n' })
+    const events: readonly HistoryEvent[] = syntheticHistory('agent', { question: '' }, [ended], {
+      runId: 'two',
+      continues: 'one',
+      state: agentState,
+      memo: { summary: 'How many?' },
+    })
+    expect(await treeOf(events)).toMatchObject({
+      question: 'How many?',
+      totals: { turns: 2, cells: 3, toolCalls: 1, costUsd: 0.5 },
+      turns: [{ number: 2, cells: [{ number: 3, status: 'ok', output: 'end\n' }] }],
+    })
+  })
+})

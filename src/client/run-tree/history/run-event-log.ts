@@ -1,0 +1,60 @@
+import type { ActivityRecord } from './activity-log.js'
+import type { PayloadReader } from './payload-reader.js'
+import type { HistoryEvent, PendingActivity } from './event.js'
+import { type RunEnd, ExecutionLog, type RunStart } from './execution-log.js'
+import type { Failure } from '../tree.js'
+
+/** The events of a run, over its continue-as-new chain from the first execution on. */
+export class RunEventLog {
+  readonly #reader: PayloadReader
+  readonly #previewCharacters: number
+  readonly #logs: ExecutionLog[] = []
+  /** The execution whose events are being read. */
+  #current: ExecutionLog | undefined
+
+  constructor(reader: PayloadReader, previewCharacters: number) {
+    this.#reader = reader
+    this.#previewCharacters = previewCharacters
+  }
+
+  get runIds(): readonly string[] {
+    return this.#logs.map(({ runId }) => runId)
+  }
+
+  get start(): RunStart | undefined {
+    return this.#logs[0]?.start
+  }
+
+  get end(): RunEnd | undefined {
+    return this.#logs.at(-1)?.end
+  }
+
+  get taskFailure(): Failure | undefined {
+    return this.#logs.at(-1)?.taskFailure
+  }
+
+  get activities(): readonly ActivityRecord[] {
+    return this.#logs.flatMap(({ activities }) => activities)
+  }
+
+  /** @param runId the execution of the event; undefined: the one that the latest start event named */
+  async read(event: HistoryEvent, runId: string | undefined): Promise<void> {
+    const started = event.workflowExecutionStartedEventAttributes
+    if (runId !== undefined) this.#current = this.#logOf(runId)
+    else if (started || !this.#current) this.#current = this.#logOf(started?.originalExecutionRunId ?? '')
+    await this.#current.read(event)
+  }
+
+  /** Pending activities belong to the last execution: none is carried over. */
+  async readPending(pending: readonly PendingActivity[]): Promise<void> {
+    await this.#logs.at(-1)?.readPending(pending)
+  }
+
+  #logOf(runId: string): ExecutionLog {
+    const existing = this.#logs.find((log) => log.runId === runId)
+    if (existing) return existing
+    const log = new ExecutionLog(runId, this.#reader, this.#previewCharacters)
+    this.#logs.push(log)
+    return log
+  }
+}

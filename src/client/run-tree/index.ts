@@ -1,0 +1,20 @@
+/*
+ * The run tree turns the events of a run into turns, cells and calls.
+ *
+ * Boundary: input are history events, descriptions of pending activities, and a reader of external values. It sends no
+ * request, and it knows neither the terminal nor the other parts of the client.
+ *
+ * Invariants:
+ * 1. The tree is a pure function of the events and the fetched values.
+ * 2. Adding an event twice changes nothing.
+ * 3. The content of an event never makes it throw: unreadable data is left out.
+ * 4. Previews of results have at most 2,000 characters. Values are fetched up to 4 MiB, for at most 10 s per store.
+ * 5. Building a tree takes time linear in the number of events: callers throttle it.
+ */
+
+export type { HistoryEvent, PendingActivity } from './history/event.js'
+export * from './tree.js'
+export { parseRef } from './values/external-values.js'
+export type { ValueReader } from './values/fetched-values.js'
+export { describeRef, shortHash } from './values/fetched-values.js'
+export { RunTreeBuilder, type RunTreeOptions } from './run-tree-builder.js'

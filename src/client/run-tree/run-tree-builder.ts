@@ -1,0 +1,76 @@
+import { defaultDataConverter, type LoadedDataConverter } from '@temporalio/common'
+import { buildTree } from './build/build-tree.js'
+import { RunEventLog } from './history/run-event-log.js'
+import { PayloadReader } from './history/payload-reader.js'
+import type { HistoryEvent, PendingActivity } from './history/event.js'
+import { FetchedValues, type ValueReader } from './values/fetched-values.js'
+import { valuesToFetch } from './values/values-to-fetch.js'
+import type { RunTree } from './tree.js'
+
+export interface RunTreeOptions {
+  /** Default: the workflow id in the first event. */
+  readonly workflowId?: string
+  /** That of the client, which can decrypt histories: `client.options.loadedDataConverter`. */
+  readonly dataConverter?: LoadedDataConverter
+  /** Maximum length of the preview of a tool result. Default 2,000. */
+  readonly previewCharacters?: number
+}
+
+/** Builds a {@link RunTree} from a run's events. Add them in order; an event that was added before is ignored. */
+export class RunTreeBuilder {
+  readonly #workflowId: string | undefined
+  readonly #log: RunEventLog
+  readonly #fetched: FetchedValues
+
+  constructor(options: RunTreeOptions = {}) {
+    const { workflowId, dataConverter = defaultDataConverter, previewCharacters = 2_000 } = options
+    this.#workflowId = workflowId
+    this.#log = new RunEventLog(new PayloadReader(dataConverter), previewCharacters)
+    this.#fetched = new FetchedValues(previewCharacters)
+  }
+
+  /**
+   * Must not run concurrently. Never rejects because of the content of an event: unreadable data is left out.
+   *
+   * @param runId the execution of the events; default: the run id in its first event. After a reset, that is the run id
+   * before the reset: pass `runId`.
+   */
+  async add(events: Iterable<HistoryEvent>, runId?: string): Promise<void> {
+    for (const event of events) await this.#log.read(event, runId)
+  }
+
+  /**
+   * Adds `description.raw.pendingActivities` of the last execution: whether an activity is running, and its failed
+   * attempts.
+   */
+  async addPending(pending: Iterable<PendingActivity>): Promise<void> {
+    await this.#log.readPending([...pending])
+  }
+
+  /**
+   * Fetches external code and output for later trees. Never rejects: of a value that can't be fetched the preview is
+   * shown.
+   *
+   * @param full also fetches arguments, and the beginnings of results
+   */
+  async fetchValues(reader: ValueReader, full: boolean, signal?: AbortSignal): Promise<void> {
+    await this.#fetched.fetch(valuesToFetch(this.tree(), full), reader, signal)
+  }
+
+  /** The tree of the events so far. */
+  tree(): RunTree {
+    const { start = emptyStart, end, taskFailure, activities, runIds } = this.#log
+    const workflowId = this.#workflowId ?? start.workflowId
+    return buildTree({ start: { ...start, workflowId }, end, taskFailure, activities, runIds }, this.#fetched)
+  }
+}
+
+const emptyStart = {
+  workflowType: '',
+  workflowId: '',
+  isContinuation: false,
+  input: undefined,
+  state: undefined,
+  summary: '',
+  at: 0,
+}

@@ -1,0 +1,203 @@
+import type { Caller, CallPosition } from '../../common/calls.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { Usage } from '../../common/messages.js'
+import type { Role } from '../../common/names.js'
+import type { CallStatus, CellStatus } from '../../common/outcomes.js'
+import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs.js'
+import type { ValueRef } from '../../common/external-value.js'
+
+/**
+ * A run according to its history, over its continue-as-new chain. Times are in milliseconds since the epoch, by the
+ * server's clock.
+ */
+export type RunTree = AgentTree | ProgramTree | OtherTree
+
+export interface AgentTree extends RunTreeBase {
+  readonly type: 'agent'
+  readonly question: string
+  readonly result: AgentResult | undefined
+}
+
+export interface ProgramTree extends RunTreeBase {
+  readonly type: 'program'
+  readonly source: string
+  readonly result: ProgramResult | undefined
+}
+
+/** A workflow that is not of this library. */
+export interface OtherTree extends RunTreeBase {
+  readonly type: 'other'
+  readonly result: JsonValue | undefined
+}
+
+interface RunTreeBase {
+  readonly workflowId: string
+  /** Run id of the first execution; it identifies the run. The last of `runIds` is the current one. */
+  readonly runId: string
+  /** Run ids of the continue-as-new chain, in order. */
+  readonly runIds: readonly string[]
+  /** The server no longer has the first executions (retention): the tree starts later. */
+  readonly lacksBeginning: boolean
+  readonly workflowType: string
+  /** `failed` also for a run whose workflow completed without success; its `result` says why. */
+  readonly status: RunStatus
+  readonly startedAt: number
+  readonly endedAt: number | undefined
+  /** Backend of the session; before a session is open, the configured one. */
+  readonly backend: string | undefined
+  /** Description of the sandbox for display: container name, image, interpreter. */
+  readonly sandbox: string | undefined
+  readonly model: string | undefined
+  /**
+   * Of an ended run: why it failed. Of a running one: why its workflow task fails (`WORKFLOW_TASK_FAILED`); the server
+   * retries it.
+   */
+  readonly failure: Failure | undefined
+  /** Task queues on which the run waits while no worker polls them. */
+  readonly unserved: readonly UnservedQueue[]
+  /** A program without a model has one turn, number 0. */
+  readonly turns: readonly TurnNode[]
+  /** Counts in the run's result; before there is one, counted from the history so far. */
+  readonly totals: RunCounts
+  readonly phase: Phase
+}
+
+export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out'
+
+export interface Failure {
+  /** An error code of this library, or derived from Temporal's failure: `TIMED_OUT_HEARTBEAT`, `CANCELLED`. */
+  readonly code: string
+  readonly message: string
+}
+
+/** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */
+export interface UnservedQueue {
+  readonly taskQueue: string
+  /** Role of its workers; undefined for the queue of a sandbox host. */
+  readonly role: Role | undefined
+  /** When the oldest waiting task was scheduled. */
+  readonly waitingSince: number
+  /** Undefined when there was no poll in the last 5 minutes. */
+  readonly lastPolledAt: number | undefined
+}
+
+/** What a run currently does. */
+export type Phase =
+  | { readonly type: 'starting' }
+  | { readonly type: 'model'; readonly turn: number }
+  | { readonly type: 'opening_sandbox' }
+  | { readonly type: 'rebuilding'; readonly cell: number | undefined }
+  | { readonly type: 'waking'; readonly cell: number | undefined }
+  | { readonly type: 'running_code'; readonly cell: number }
+  | { readonly type: 'waiting_for_calls'; readonly open: number }
+  /** Between two activities. */
+  | { readonly type: 'deciding' }
+  | { readonly type: 'ended' }
+
+export interface TurnNode {
+  readonly number: number
+  readonly model: ModelNode | undefined
+  readonly cells: readonly CellNode[]
+  /** Calls that the model made directly, without code. */
+  readonly directCalls: readonly CallNode[]
+}
+
+/** Start and end of a node. */
+export interface Span {
+  /** Scheduled time; includes waiting for a worker. */
+  readonly startedAt: number
+  readonly endedAt: number | undefined
+}
+
+/** A node of an activity, which Temporal retries. */
+export interface Attempted extends Span {
+  /** Attempts so far; 0 while no worker is known to have started it. */
+  readonly attempts: number
+  /** Why the attempt before the current one failed. */
+  readonly lastFailure: Failure | undefined
+}
+
+/** `waiting`: for a worker; `interrupted`: the run ended first. */
+export type PendingStatus = 'waiting' | 'running' | 'interrupted'
+
+/** Whether the node has not finished. */
+export function isPending(status: string): status is PendingStatus {
+  return isOpen(status) || status === 'interrupted'
+}
+
+/** Whether the node has not finished and can still finish. */
+export function isOpen(status: string): status is 'waiting' | 'running' {
+  return status === 'waiting' || status === 'running'
+}
+
+export type ModelNode = (
+  | { readonly status: PendingStatus }
+  | { readonly status: 'failed'; readonly failure: Failure }
+  | ({ readonly status: 'ok' } & ModelReplySummary)
+) &
+  Attempted & {
+    readonly summary: string
+    /**
+     * UTF-8 bytes of the conversation, without system prompt and tools. Before the reply: of the new content blocks
+     * only.
+     */
+    readonly requestBytes: number
+  }
+
+export interface ModelReplySummary {
+  readonly model: string
+  readonly text: string
+  readonly stopReason: string
+  readonly usage: Usage
+  readonly costUsd: number | null
+  /** UTF-8 bytes of the reply. */
+  readonly replyBytes: number
+}
+
+export interface CellNode extends Span {
+  /** Number in the run, from 1. */
+  readonly number: number
+  /** For external code that was not fetched: a description and the preview. The same applies to `output`. */
+  readonly code: string
+  /** Reference of external code. */
+  readonly codeRef: ValueRef | undefined
+  readonly status: PendingStatus | CellStatus
+  readonly output: string
+  /** References of external parts of the output. */
+  readonly outputRefs: readonly ValueRef[]
+  readonly error: string | undefined
+  /** Number of steps, each from one suspension to the next. */
+  readonly steps: number
+  /** How often its sandbox was rebuilt. */
+  readonly rebuilds: number
+  /** How often it was resumed from parking. */
+  readonly wakes: number
+  readonly calls: readonly CallNode[]
+}
+
+export interface CallNode extends Attempted {
+  readonly tool: string
+  readonly summary: string
+  /** For external arguments that were not fetched: their reference, under the key `ptc.value`. */
+  readonly arguments: JsonObject
+  readonly caller: Caller
+  readonly position: CallPosition
+  /** Undefined for a call that was rejected before it ran. */
+  readonly idempotencyKey: string | undefined
+  /** Number of the step that made the call; 0 for direct calls. */
+  readonly step: number
+  readonly status: PendingStatus | CallStatus
+  /** The beginning of the result as JSON. */
+  readonly resultPreview: string | undefined
+  /** Reference of an external result. */
+  readonly resultRef: ValueRef | undefined
+  /** UTF-8 bytes of the whole result as JSON; 0 when there is none. */
+  readonly resultBytes: number
+  /** The reason when the status is not `ok`. */
+  readonly message: string | undefined
+  /**
+   * Which tool blocked the event loop of the worker during the call, and for how long. It may be the tool of another
+   * call.
+   */
+  readonly blocked?: string | undefined
+}

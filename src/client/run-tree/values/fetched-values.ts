@@ -1,0 +1,111 @@
+import { PtcError } from '../../../common/errors.js'
+import type { JsonObject, JsonValue } from '../../../common/json.js'
+import { formatCompactNumber } from '../../../common/text.js'
+import type { Externalizable, ValueRef } from '../../../common/external-value.js'
+import { externalValue } from '../../../common/external-value.js'
+import type { Values } from '../../../values/values.js'
+import { previewText, parseRef } from './external-values.js'
+
+/** Reads external values. */
+export type ValueReader = Pick<Values, 'load' | 'readText'>
+
+/** External values that a tree shows. */
+export interface ValuesToFetch {
+  /** Fetched completely. */
+  readonly whole: readonly ValueRef[]
+  /** Only the first characters are fetched. */
+  readonly previews: readonly ValueRef[]
+}
+
+/** Of larger values only the preview is shown. */
+const maxFetchBytes = 4 * 1024 * 1024
+const fetchConcurrency = 8
+/** A slow store must not block the tree. */
+const fetchTimeoutMs = 10_000
+
+/** The external values fetched so far. */
+export class FetchedValues {
+  readonly #previewCharacters: number
+  /** By hash; undefined when the fetch failed. */
+  readonly #whole = new Map<string, JsonValue | undefined>()
+  readonly #previews = new Map<string, string | undefined>()
+  #isUnreachable = false
+
+  constructor(previewCharacters: number) {
+    this.#previewCharacters = previewCharacters
+  }
+
+  /** An inline text, a fetched text, or a description with the preview. */
+  text(value: Externalizable<string>): string {
+    const ref = parseRef(value)
+    if (ref === undefined) return typeof value === 'string' ? value : ''
+    const whole = this.#whole.get(ref.sha256)
+    return typeof whole === 'string' ? whole : `[${describeRef(ref)}; it begins:]\n${previewText(ref)}…\n`
+  }
+
+  /** Inline arguments, fetched arguments, or their reference. */
+  arguments(args: JsonObject): JsonObject {
+    const whole = this.#whole.get(parseRef(args)?.sha256 ?? '')
+    return typeof whole === 'object' && whole !== null && !Array.isArray(whole) ? (whole as JsonObject) : args
+  }
+
+  /** The beginning of an external value as JSON. */
+  preview(ref: ValueRef): string {
+    return this.#previews.get(ref.sha256) ?? ref.preview
+  }
+
+  /** Never rejects: values that can't be fetched stay unknown, and an unavailable store is not used again. */
+  async fetch({ whole, previews }: ValuesToFetch, reader: ValueReader, signal?: AbortSignal): Promise<void> {
+    if (this.#isUnreachable) return
+    const deadline = AbortSignal.timeout(fetchTimeoutMs)
+    const fetchSignal = signal ? AbortSignal.any([signal, deadline]) : deadline
+    const load = async (ref: ValueRef): Promise<void> => {
+      this.#whole.set(ref.sha256, undefined)
+      this.#whole.set(ref.sha256, await reader.load(externalValue(ref), purpose, fetchSignal))
+    }
+    const loadPreview = async (ref: ValueRef): Promise<void> => {
+      this.#previews.set(ref.sha256, undefined)
+      this.#previews.set(ref.sha256, await this.#readPreview(ref, reader, fetchSignal))
+    }
+    const fetchable = whole.filter(({ sha256, bytes }) => bytes <= maxFetchBytes && !this.#whole.has(sha256))
+    const newPreviews = previews.filter(({ sha256 }) => !this.#previews.has(sha256))
+    this.#isUnreachable = !(await fetchAll([
+      ...fetchable.map((ref) => () => load(ref)),
+      ...newPreviews.map((ref) => () => loadPreview(ref)),
+    ]))
+  }
+
+  async #readPreview(ref: ValueRef, reader: ValueReader, signal: AbortSignal): Promise<string> {
+    let text = ''
+    for await (const piece of reader.readText(ref, purpose, signal)) {
+      text += piece
+      if (text.length >= this.#previewCharacters) break
+    }
+    return text.slice(0, this.#previewCharacters)
+  }
+}
+
+const purpose = 'a value of the run'
+
+/** For display: the beginning of the hash, and the size. */
+export function describeRef({ bytes, sha256 }: ValueRef): string {
+  return `value ${shortHash({ sha256 })}, ${formatCompactNumber(bytes)} bytes`
+}
+
+/** The beginning of a hash, for display. */
+export function shortHash({ sha256 }: Pick<ValueRef, 'sha256'>): string {
+  return sha256.slice(0, 12)
+}
+
+/** False when the store is unavailable. */
+async function fetchAll(fetches: readonly (() => Promise<void>)[]): Promise<boolean> {
+  for (let start = 0; start < fetches.length; start += fetchConcurrency) {
+    const results = await Promise.allSettled(fetches.slice(start, start + fetchConcurrency).map((fetch) => fetch()))
+    if (results.some((result) => result.status === 'rejected' && !isSingleValueError(result.reason))) return false
+  }
+  return true
+}
+
+function isSingleValueError(thrown: unknown): boolean {
+  return PtcError.isInstance(thrown) && (thrown.code === 'VALUE_MISSING' || thrown.code === 'VALUE_CORRUPT')
+}

@@ -1,0 +1,39 @@
+import type { Client } from '@temporalio/client'
+import { nextRunId } from '../temporal/executions.js'
+import type { ExecutionRef } from '../temporal/history-pages.js'
+import { type RunInfo, runInfo } from './run-info.js'
+import { temporalError } from '../temporal/temporal-error.js'
+
+type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>
+
+/**
+ * Describes a run by the latest execution of its continue-as-new chain.
+ *
+ * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE
+ */
+export async function describeRun(client: Client, execution: ExecutionRef): Promise<RunInfo> {
+  return runInfo(await describeLatestExecution(client, execution))
+}
+
+/**
+ * Describes the latest execution of the continue-as-new chain.
+ *
+ * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE
+ */
+export async function describeLatestExecution(
+  client: Client,
+  { workflowId, runId }: ExecutionRef,
+): Promise<Description> {
+  const { workflow } = client
+  try {
+    let description = await workflow.getHandle(workflowId, runId).describe()
+    while (description.status.name === 'CONTINUED_AS_NEW') {
+      const successor = await nextRunId(client, { workflowId, runId: description.runId })
+      if (successor === undefined) break
+      description = await workflow.getHandle(workflowId, successor).describe()
+    }
+    return description
+  } catch (thrown) {
+    throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
+  }
+}

@@ -1,0 +1,55 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  TerminatedFailure,
+  TimeoutFailure,
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client'
+import { type ErrorCode, errorTable, messageOf, PtcError } from '../../common/errors.js'
+import { activityNames } from '../../common/names.js'
+import { temporalError } from '../temporal/temporal-error.js'
+
+/**
+ * Maps the failure of a run to one error: the innermost failure gives the message, its type the code. An error of the
+ * request itself is mapped by {@link temporalError}.
+ */
+export function runError(thrown: unknown, workflowId: string): PtcError {
+  if (!(thrown instanceof WorkflowFailedError || thrown instanceof WorkflowUpdateFailedError)) {
+    return temporalError(thrown, `get the result of ${workflowId}`, workflowId)
+  }
+  const causes = causesOf(thrown.cause)
+  const [outermost] = causes
+  if (outermost instanceof CancelledFailure) {
+    return new PtcError('RUN_CANCELLED', `run ${workflowId} was cancelled`, { cause: thrown })
+  }
+  if (outermost instanceof TerminatedFailure) {
+    return new PtcError('RUN_TERMINATED', `run ${workflowId} was terminated: ${outermost.message}`, { cause: thrown })
+  }
+  const root = causes.at(-1)
+  const message = messageOf(root ?? thrown)
+  if (root instanceof ApplicationFailure) return new PtcError(codeOf(root), message, { cause: thrown })
+  if (root instanceof TimeoutFailure) return timeoutError(causes, root, thrown)
+  return new PtcError('INTERNAL', message, { cause: thrown })
+}
+
+function causesOf(first: unknown): readonly unknown[] {
+  const causes: unknown[] = []
+  for (let error = first; error instanceof Error && !causes.includes(error); error = error.cause) causes.push(error)
+  return causes
+}
+
+function codeOf({ type }: ApplicationFailure): ErrorCode {
+  return type !== null && type !== undefined && Object.hasOwn(errorTable, type) ? (type as ErrorCode) : 'INTERNAL'
+}
+
+/** A timeout has no error code: the type of the activity that timed out decides. */
+function timeoutError(causes: readonly unknown[], root: TimeoutFailure, cause: unknown): PtcError {
+  const activity = causes.findLast((each) => each instanceof ActivityFailure)
+  if (activity === undefined) return new PtcError('RUN_TIMED_OUT', root.message, { cause })
+  const message = `${activity.activityType} timed out (${root.timeoutType})`
+  const hint = 'Check that a worker serves this role: `ptc doctor`.'
+  const isModel = activity.activityType === activityNames.modelTurn
+  return new PtcError(isModel ? 'MODEL_TIMEOUT' : 'SANDBOX_LOST', message, { hint, cause })
+}

@@ -1,0 +1,50 @@
+import type { Client } from '@temporalio/client'
+import { listRunIds } from '../temporal/executions.js'
+import type { HistoryEvent } from '../run-tree/history/event.js'
+import { type EventsOptions, type ExecutionRef, historyPages } from '../temporal/history-pages.js'
+
+/** A page of one execution's history. May be empty. */
+export interface RunHistoryPage {
+  readonly runId: string
+  readonly events: readonly HistoryEvent[]
+}
+
+/**
+ * The events of a run from its beginning, as they happen; ends when the run has ended. Follows the continue-as-new
+ * chain, where event ids start anew in each execution. Resumes after a lost connection.
+ *
+ * @throws PtcError TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE when the server was unavailable for a minute; the signal's
+ * reason
+ */
+export async function* runEvents(
+  client: Client,
+  execution: ExecutionRef,
+  options: EventsOptions = {},
+): AsyncGenerator<HistoryEvent, void, undefined> {
+  for await (const { events } of runHistoryPages(client, execution, options)) yield* events
+}
+
+/** As {@link runEvents}, page by page. */
+export async function* runHistoryPages(
+  client: Client,
+  execution: ExecutionRef,
+  options: EventsOptions = {},
+): AsyncGenerator<RunHistoryPage, void, undefined> {
+  const { workflowId } = execution
+  const runIds = await listRunIds(client, execution, options.signal)
+  let runId = runIds.shift()
+  while (runId !== undefined) {
+    let nextRunId: string | undefined
+    for await (const events of historyPages(client, { workflowId, runId }, options)) {
+      nextRunId = nextRunIdIn(events.at(-1)) ?? nextRunId
+      yield { runId, events }
+    }
+    // After a reset the successor of a predecessor is another execution than the one of this chain: `runIds` comes
+    // first.
+    runId = runIds.shift() ?? nextRunId
+  }
+}
+
+function nextRunIdIn(event: HistoryEvent | undefined): string | undefined {
+  return event?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined
+}

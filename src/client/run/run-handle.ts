@@ -1,0 +1,88 @@
+import type { Client, WorkflowHandle } from '@temporalio/client'
+import type { HistoryEvent, RunTree, ValueReader } from '../run-tree/index.js'
+import type { EventsOptions, ExecutionRef } from '../temporal/history-pages.js'
+import { runEvents } from './run-events.js'
+import { retryLongPoll } from '../temporal/retry.js'
+import { runError } from './run-error.js'
+import { describeLatestExecution, describeRun } from './describe-run.js'
+import type { RunInfo } from './run-info.js'
+import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
+import { temporalError } from '../temporal/temporal-error.js'
+
+/**
+ * One run, running or ended. A long run continues as new. The handle covers the whole continue-as-new chain; any run id
+ * in it identifies the run.
+ */
+export interface RunHandle<Result> {
+  readonly workflowId: string
+  /** Run id of the first execution if this client started the run. Undefined: the latest run of this workflow id. */
+  readonly runId: string | undefined
+  /**
+   * Waits for the run's end; keeps waiting while the server is unavailable for up to a minute.
+   *
+   * @throws PtcError with the code of the failure; RUN_CANCELLED, RUN_TERMINATED, RUN_TIMED_OUT; TEMPORAL_NOT_FOUND;
+   * TEMPORAL_UNREACHABLE when the server was unavailable for a minute
+   */
+  result(): Promise<Result>
+  /** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE */
+  describe(): Promise<RunInfo>
+  /**
+   * The run's events from its beginning, as they happen; ends with the run. Event ids start anew in each execution of
+   * the continue-as-new chain.
+   */
+  events(options?: EventsOptions): AsyncGenerator<HistoryEvent, void, undefined>
+  /** The current state of the run: turns, cells, calls, tokens. */
+  tree(options?: TreeOptions): Promise<RunTree>
+  /** Follows the run until it ends; calls `onChange`; returns the final tree. */
+  watch(options?: WatchOptions): Promise<RunTree>
+  /**
+   * Requests cancellation: running tools receive it, the sandbox is removed. The run has ended when {@link result}
+   * settles.
+   *
+   * @throws PtcError TEMPORAL_NOT_FOUND when there is no such run, or it has ended
+   */
+  cancel(): Promise<void>
+}
+
+/** A handle for a run whose workflow type returns `Result`. */
+export function runHandle<Result>(
+  client: Client,
+  handle: WorkflowHandle,
+  runId: string | undefined,
+  values: ValueReader | undefined,
+): RunHandle<Result> {
+  const { workflowId } = handle
+  const execution = { workflowId, runId }
+  return {
+    workflowId,
+    runId,
+    async result() {
+      try {
+        // The workflow type guarantees this result type.
+        return (await retryLongPoll(() => handle.result())) as Result
+      } catch (thrown) {
+        throw runError(thrown, workflowId)
+      }
+    },
+    describe: () => describeRun(client, execution),
+    events: (options) => runEvents(client, execution, options),
+    tree: (options = {}) => readTree(client, execution, { values, ...options }),
+    watch: (options = {}) => watchRun(client, execution, { values, ...options }),
+    cancel: () => cancelRun(client, execution),
+  }
+}
+
+/** The run may continue as new meanwhile: then its new execution is cancelled. */
+async function cancelRun(client: Client, execution: ExecutionRef): Promise<void> {
+  const { workflowId } = execution
+  for (let { runId } = await describeLatestExecution(client, execution); ;) {
+    try {
+      await client.workflow.getHandle(workflowId, runId).cancel()
+      return
+    } catch (thrown) {
+      const current = await describeLatestExecution(client, { workflowId, runId })
+      if (current.runId === runId) throw temporalError(thrown, `cancel run ${workflowId}`, workflowId)
+      ;({ runId } = current)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/** The task takes at most 1/20 of the time. */
+const maxTimeShare = 20
+const minPauseMs = 100
+const maxPauseMs = 2_000
+
+/**
+ * Runs a task soon after each change. The pause after a run is 19 times its duration, within limits: many changes in a
+ * row cost at most a twentieth of the time.
+ */
+export class ThrottledTask {
+  readonly #task: () => Promise<void>
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+  #isPending = false
+  #isClosed = false
+  /** By `performance.now`. */
+  #nextRunAt = 0
+  #failure: { readonly reason: unknown } | undefined
+
+  constructor(task: () => Promise<void>) {
+    this.#task = task
+  }
+
+  /** Runs the task soon; once for several calls in a row. */
+  schedule(): void {
+    this.#isPending = true
+    if (this.#isClosed || this.#timer !== undefined || this.#running !== undefined) return
+    const pauseMs = Math.max(0, this.#nextRunAt - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#running = this.#run()
+    }, pauseMs)
+  }
+
+  /** @throws what the task has thrown */
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure.reason
+  }
+
+  /** Waits for a running task, and starts no other. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  /** True when a change was scheduled that no run of the task has seen. */
+  get isPending(): boolean {
+    return this.#isPending
+  }
+
+  async #run(): Promise<void> {
+    const startedAt = performance.now()
+    this.#isPending = false
+    try {
+      await this.#task()
+    } catch (reason) {
+      this.#failure ??= { reason }
+    }
+    const endedAt = performance.now()
+    this.#nextRunAt = endedAt + Math.min(Math.max((endedAt - startedAt) * (maxTimeShare - 1), minPauseMs), maxPauseMs)
+    this.#running = undefined
+    if (this.#isPending) this.schedule()
+  }
+}

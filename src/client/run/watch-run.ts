@@ -1,0 +1,155 @@
+import type { Client } from '@temporalio/client'
+import { withDerivedSignal } from '../../common/abort.js'
+import { PtcError } from '../../common/errors.js'
+import type { ExecutionRef } from '../temporal/history-pages.js'
+import {
+  type PendingActivity,
+  RunTreeBuilder,
+  type RunTree,
+  type UnservedQueue,
+  type ValueReader,
+} from '../run-tree/index.js'
+import { ThrottledTask } from './throttled-task.js'
+import { runHistoryPages } from './run-events.js'
+import { isTransient, temporalError } from '../temporal/temporal-error.js'
+import { findUnservedQueues } from '../temporal/unserved-queues.js'
+
+export interface TreeOptions {
+  /** Reads external values; without it the tree has only their previews. */
+  readonly values?: ValueReader | undefined
+  /** Also fetches arguments and result previews, not only code and output. */
+  readonly full?: boolean
+}
+
+export interface WatchOptions extends TreeOptions {
+  /** Called with the current tree soon after each change; once for several changes in quick succession. */
+  readonly onChange?: (tree: RunTree) => void
+  readonly signal?: AbortSignal
+}
+
+/** Pending activities are not in the history: how often they are polled. */
+const pollIntervalMs = 1_000
+
+/**
+ * Follows a run until it ends, through its continue-as-new chain.
+ *
+ * @throws what {@link runHistoryPages} throws
+ */
+export async function watchRun(
+  client: Client,
+  execution: ExecutionRef,
+  { onChange = () => undefined, signal, values, full = false }: WatchOptions,
+): Promise<RunTree> {
+  const builder = createBuilder(client, execution)
+  let { runId } = execution
+  // The builder's methods must not run concurrently.
+  let queueTail: Promise<void> = Promise.resolve()
+  const serialize = (work: () => Promise<void>): Promise<void> => {
+    const result = queueTail.then(work)
+    queueTail = result.catch(() => undefined)
+    return result
+  }
+  let unserved: readonly UnservedQueue[] = []
+  // A tree for each event would cost quadratic time.
+  const notifier = new ThrottledTask(async () => {
+    if (values) await serialize(() => builder.fetchValues(values, full, signal))
+    onChange(treeWithUnserved(builder, unserved))
+  })
+  // With an unavailable server a request lasts a minute: one at a time, and the end does not wait for it.
+  const stopped = new AbortController()
+  let isPolling = false
+  const poll = async (): Promise<void> => {
+    if (isPolling) return
+    isPolling = true
+    try {
+      const status = await fetchLiveStatus(client, { ...execution, runId }, stopped.signal)
+      const { pending } = status
+      const hasChanged = pending.length + unserved.length + status.unserved.length > 0
+      ;({ unserved } = status)
+      if (pending.length > 0) await serialize(() => builder.addPending(pending))
+      if (hasChanged) notifier.schedule()
+    } catch {
+      // The history stream reports the error.
+    } finally {
+      isPolling = false
+    }
+  }
+  const pollTimer = setInterval(() => void poll(), pollIntervalMs)
+  try {
+    for await (const page of runHistoryPages(client, execution, { signal })) {
+      notifier.throwIfFailed()
+      if (page.events.length === 0) continue
+      await serialize(async () => {
+        runId = page.runId
+        await builder.add(page.events, runId)
+      })
+      notifier.schedule()
+    }
+  } finally {
+    clearInterval(pollTimer)
+    stopped.abort()
+    await notifier.close()
+    await queueTail
+  }
+  notifier.throwIfFailed()
+  if (values) await builder.fetchValues(values, full, signal)
+  const tree = builder.tree()
+  if (notifier.isPending) onChange(tree)
+  return tree
+}
+
+/** The current tree of a run. */
+export async function readTree(
+  client: Client,
+  execution: ExecutionRef,
+  { values, full = false }: TreeOptions = {},
+): Promise<RunTree> {
+  const builder = createBuilder(client, execution)
+  let { runId } = execution
+  for await (const page of runHistoryPages(client, execution, { follow: false })) {
+    ;({ runId } = page)
+    await builder.add(page.events, runId)
+  }
+  const { pending, unserved } = await fetchLiveStatus(client, { ...execution, runId })
+  if (pending.length > 0) await builder.addPending(pending)
+  if (values) await builder.fetchValues(values, full)
+  return treeWithUnserved(builder, unserved)
+}
+
+function createBuilder(client: Client, { workflowId }: ExecutionRef): RunTreeBuilder {
+  return new RunTreeBuilder({ workflowId, dataConverter: client.options.loadedDataConverter })
+}
+
+/** Pending activities, and task queues without a worker. */
+interface LiveStatus {
+  readonly pending: readonly PendingActivity[]
+  readonly unserved: readonly UnservedQueue[]
+}
+
+/** The history stream reports an unavailable server; here it counts as unknown. */
+async function fetchLiveStatus(
+  client: Client,
+  { workflowId, runId }: ExecutionRef,
+  signal?: AbortSignal,
+): Promise<LiveStatus> {
+  const fetchStatus = async (): Promise<LiveStatus> => {
+    const description = await client.workflow.getHandle(workflowId, runId).describe()
+    const unserved = await findUnservedQueues(client, description)
+    return { pending: description.raw.pendingActivities ?? [], unserved }
+  }
+  try {
+    return await (signal
+      ? withDerivedSignal(signal, (requestSignal) => client.connection.withAbortSignal(requestSignal, fetchStatus))
+      : fetchStatus())
+  } catch (thrown) {
+    const isUnreachable = PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_UNREACHABLE'
+    if (signal?.aborted || isUnreachable || isTransient(thrown)) return { pending: [], unserved: [] }
+    throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
+  }
+}
+
+/** The current tree. A run that has ended waits for no queue. */
+function treeWithUnserved(builder: RunTreeBuilder, unserved: readonly UnservedQueue[]): RunTree {
+  const tree = builder.tree()
+  return tree.status === 'running' ? { ...tree, unserved } : tree
+}

@@ -1,0 +1,24 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client'
+import { sessionMessages } from '../../common/names.js'
+import type { InterruptSignalInput } from '../../common/session.js'
+import { temporalError } from '../temporal/temporal-error.js'
+import { type WorkflowExecution, sessionName } from './session-name.js'
+
+/**
+ * Interrupts the code that a session executes, by a signal, which survives worker crashes. No error when the session
+ * has ended.
+ *
+ * @throws PtcError TEMPORAL_UNREACHABLE
+ */
+export async function interruptSession(
+  { workflow }: Client,
+  { workflowId, runId }: WorkflowExecution,
+  target: InterruptSignalInput,
+): Promise<void> {
+  try {
+    await workflow.getHandle(workflowId, runId).signal<[InterruptSignalInput]>(sessionMessages.interrupt, target)
+  } catch (thrown) {
+    if (thrown instanceof WorkflowNotFoundError) return
+    throw temporalError(thrown, `interrupt session ${sessionName(workflowId)}`, workflowId)
+  }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { checkInput } from './check-input.js'
+import { createPtcClient } from '../client.js'
+
+const invalidInput = (message: unknown) => expect.objectContaining({ code: 'RUN_INPUT_INVALID', message })
+
+describe('checkInput', () => {
+  it.each([
+    ['agent', { question: 'why?', model: 'm', sandbox: 'mine', limits: { turns: 3, cpus: 0.5 } }],
+    ['agent', { question: 'why?', model: undefined, limits: {} }],
+    ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
+  ] as const)('accepts: %s %j', (kind, input) => {
+    expect(() => checkInput(kind, input)).not.toThrow()
+  })
+
+  it.each([
+    ['agent', { question: 'why?', modle: 'm' }, 'the input: unknown key "modle". Did you mean "model"?'],
+    ['program', { source: '1', question: 'why?' }, 'the input: unknown key "question"'],
+    ['agent', { question: 'why?', limits: { turn: 1 } }, 'limits: unknown key "turn". Did you mean "turns"?'],
+    ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],
+    ['agent', { question: 'why?', limits: { callsInFlight: 5_000 } }, expect.stringContaining('at most 1,000')],
+    ['agent', { question: 7 }, expect.stringMatching(/expected string.*\n.*question/)],
+    ['agent', 'why?', expect.stringContaining('expected object')],
+    ['program', {}, expect.stringMatching(/expected string.*\n.*source/)],
+  ] as const)('rejects: %s %j', (kind, input, message) => {
+    expect(() => checkInput(kind, input)).toThrow(invalidInput(message))
+  })
+})
+
+it('the client rejects invalid input and options before it sends a request', async () => {
+  const ptc = createPtcClient({ client: {} as never })
+  const wrong = { question: 'why?', limits: { turns: 0 } }
+  await expect(ptc.startAgent(wrong)).rejects.toThrow(invalidInput(expect.stringContaining('limits.turns')))
+  const options = { workflowID: 'mine' } as object
+  await expect(ptc.startAgent({ question: 'why?' }, options)).rejects.toThrow(
+    invalidInput('the options: unknown key "workflowID". Did you mean "workflowId"?'),
+  )
+  await expect(ptc.sessions.execute('books', '1', { limits: { turns: 0 } })).rejects.toThrow(
+    invalidInput(expect.stringContaining('limits.turns')),
+  )
+  const executeOptions = { mustExists: true } as object
+  await expect(ptc.sessions.execute('books', '1', executeOptions)).rejects.toThrow(
+    invalidInput('the options: unknown key "mustExists". Did you mean "mustExist"?'),
+  )
+  await expect(ptc.list({ state: 'running' } as object)).rejects.toThrow(
+    invalidInput('the options: unknown key "state". Did you mean "status"?'),
+  )
+  await expect(ptc.sessions.list({ run: 1 } as object)).rejects.toThrow(
+    invalidInput('the options: unknown key "run". Did you mean "runs"?'),
+  )
+  expect(() => createPtcClient({ client: {} as never, taskqueue: 'q' } as never)).toThrow(
+    invalidInput('the options: unknown key "taskqueue". Did you mean "taskQueue"?'),
+  )
+})

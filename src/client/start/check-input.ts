@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import { describeUnknownKeys } from '../../common/unknown-keys.js'
+import { limitsSchema } from '../../worker/config/limits-option.js'
+
+const text = z.string()
+const name = z.string().min(1).optional()
+const overrides = { model: name, sandbox: name, limits: limitsSchema.partial().optional() }
+
+const schemas = {
+  agent: z.strictObject({ question: text, ...overrides }),
+  program: z.strictObject({ source: text, ...overrides }),
+  execution: z.strictObject({ source: text, sandbox: overrides.sandbox, limits: overrides.limits }),
+} as const
+
+/**
+ * Rejects invalid input on the client instead of failing a started run.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function checkInput(kind: keyof typeof schemas, input: unknown): void {
+  const schema = schemas[kind]
+  if (typeof input === 'object' && input !== null) {
+    checkKeys('the input', input, Object.keys(schema.shape))
+    const limits: unknown = 'limits' in input ? input.limits : undefined
+    if (typeof limits === 'object' && limits !== null) checkKeys('limits', limits, Object.keys(limitsSchema.shape))
+  }
+  const { error } = schema.safeParse(input)
+  if (error) throw new PtcError('RUN_INPUT_INVALID', `the input is not valid:\n${z.prettifyError(error)}`)
+}
+
+/** @throws PtcError RUN_INPUT_INVALID */
+export function checkKeys(subject: string, input: object, known: readonly string[]): void {
+  const problem = describeUnknownKeys(input, known)
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', `${subject}: ${problem}`)
+}

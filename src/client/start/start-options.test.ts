@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { toOneLine } from '../../common/text.js'
+import { startOptions } from './start-options.js'
+
+describe('startOptions', () => {
+  it('generates readable ids that differ', () => {
+    const ids = Array.from({ length: 50 }, () => startOptions('agent', 'why?', 'queue', {}).workflowId)
+    expect(new Set(ids).size).toBe(50)
+    for (const id of ids) expect(id).toMatch(/^agent-[2-9b-z]{10}$/)
+  })
+
+  it('gives the question to the Temporal UI as summary and details', () => {
+    const options = startOptions('agent', 'first line\nsecond', 'queue', { workflowId: 'mine' })
+    expect(options).toMatchObject({
+      workflowId: 'mine',
+      taskQueue: 'queue',
+      staticSummary: 'first line second',
+      staticDetails: '> first line\n> second',
+      memo: { summary: 'first line second' },
+    })
+  })
+
+  it('quotes a program that contains fences in one code block', () => {
+    const { staticDetails } = startOptions('program', "print('```')", 'queue', {})
+    expect(staticDetails).toBe("````python\nprint('```')\n````")
+  })
+
+  it.each(['界'.repeat(20_000), '\n'.repeat(20_000), '`'.repeat(20_000)])('limits the details to 20 KB', (text) => {
+    for (const kind of ['agent', 'program'] as const) {
+      const { staticDetails = '' } = startOptions(kind, `x${text}`, 'queue', {})
+      expect(Buffer.byteLength(staticDetails)).toBeLessThan(20_000)
+      expect(staticDetails).not.toContain('\uFFFD')
+    }
+  })
+
+  it.each([
+    ['', 'the question is empty'],
+    [' \n', 'the question is empty'],
+    ['x'.repeat(16_000_001), 'the question has 16000001 bytes; a run takes up to 16000000'],
+  ])('rejects the question %j', (question, message) => {
+    expect(() => startOptions('agent', question, 'queue', {})).toThrow(
+      expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
+    )
+  })
+
+  it.each(['', 'two words', 'x'.repeat(201)])('rejects the id %j', (workflowId) => {
+    expect(() => startOptions('agent', 'why?', 'queue', { workflowId })).toThrow(
+      expect.objectContaining({ code: 'RUN_INPUT_INVALID' }),
+    )
+  })
+})
+
+describe('toOneLine', () => {
+  it('returns one line of at most 200 characters', () => {
+    const summary = toOneLine(`a\n\nb ${'x'.repeat(500)}`)
+    expect(summary).toHaveLength(200)
+    expect(summary).toMatch(/^a b x+…$/)
+  })
+})

@@ -1,0 +1,61 @@
+import type { Client } from '@temporalio/client'
+import proto from '@temporalio/proto'
+import { temporalError } from './temporal-error.js'
+
+const { History } = proto.temporal.api.history.v1
+const { DescribeScheduleResponse } = proto.temporal.api.workflowservice.v1
+const maxPageSize = 256
+
+/**
+ * Everything in the client's namespace that may refer to a value, as bytes: the histories of open and retained closed
+ * workflows, and the schedules. All workflow types are included: workflows of users may keep values in the same store.
+ *
+ * @throws PtcError TEMPORAL_UNREACHABLE and others; the signal's reason
+ */
+export async function* gcRoots(client: Client, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const { workflowId, runId } of client.workflow.list({ pageSize: 1_000 })) {
+      signal.throwIfAborted()
+      yield* historyBytes(client, { workflowId, runId }, signal)
+    }
+    for await (const { scheduleId } of client.schedule.list()) {
+      const { namespace } = client.options
+      const schedule = await client.workflowService.describeSchedule({ namespace, scheduleId })
+      yield DescribeScheduleResponse.encode(schedule).finish()
+    }
+  } catch (thrown) {
+    signal.throwIfAborted()
+    throw temporalError(thrown, 'look through the runs')
+  }
+}
+
+interface WorkflowExecution {
+  readonly workflowId: string
+  readonly runId: string
+}
+
+/** The encoded protobuf messages: a reference in any field is in these bytes. */
+async function* historyBytes(
+  { workflowService, options: { namespace } }: Client,
+  execution: WorkflowExecution,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let maximumPageSize = maxPageSize
+  let nextPageToken: Uint8Array = new Uint8Array()
+  do {
+    signal.throwIfAborted()
+    try {
+      const request = { namespace, execution, maximumPageSize, nextPageToken }
+      const page = await workflowService.getWorkflowExecutionHistory(request)
+      if (page.history) yield History.encode(page.history).finish()
+      nextPageToken = page.nextPageToken ?? new Uint8Array()
+    } catch (thrown) {
+      const error = temporalError(thrown, `read the history of ${execution.workflowId}`, execution.workflowId)
+      // Its retention period ended meanwhile.
+      if (error.code === 'TEMPORAL_NOT_FOUND') return
+      // A page over 4 MiB can't be sent; retry with a smaller one.
+      if (maximumPageSize === 1) throw error
+      maximumPageSize = Math.ceil(maximumPageSize / 4)
+    }
+  } while (nextPageToken.length > 0)
+}

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
+import { PtcError } from '../../common/errors.js'
+import { queryRefusedMessage } from '../../common/names.js'
+
+/** How long a refused query is retried. A run in constant progress refuses several queries in a row. */
+const maxRefusedMs = 30_000
+const retryIntervalMs = 100
+
+/** The SDK's message for a query without a handler. The error class is the same for every failed query. */
+const noHandlerMessage = 'did not register a handler'
+
+export interface QueriedExecution {
+  readonly workflowId: string
+  /** Default: the latest. */
+  readonly runId?: string
+}
+
+/**
+ * Sends a query and retries it while the worker refuses it (`src/workflows/temporal/query-guard.ts`). Returns undefined
+ * when the run has ended, or has no handler for the query yet.
+ *
+ * @throws PtcError TEMPORAL_UNREACHABLE when the query was refused for too long; and what Temporal's client throws
+ */
+export async function queryRun<Result>(
+  { workflow }: Client,
+  { workflowId, runId }: QueriedExecution,
+  query: string,
+): Promise<Result | undefined> {
+  const handle = workflow.getHandle(workflowId, runId)
+  const startedAt = performance.now()
+  for (;;) {
+    try {
+      return await handle.query<Result>(query)
+    } catch (thrown) {
+      if (thrown instanceof WorkflowNotFoundError) return undefined
+      if (!(thrown instanceof QueryNotRegisteredError)) throw thrown
+      if (thrown.message.includes(noHandlerMessage)) return undefined
+      if (!thrown.message.includes(queryRefusedMessage)) throw thrown
+      // A terminated run may refuse every query.
+      if ((await handle.describe()).status.name !== 'RUNNING') return undefined
+      if (performance.now() - startedAt > maxRefusedMs) {
+        throw new PtcError(
+          'TEMPORAL_UNREACHABLE',
+          `run ${workflowId} has refused every query for ${maxRefusedMs / 1_000} s`,
+          {
+            hint: 'The run is in constant progress. Try again later.',
+            cause: thrown,
+          },
+        )
+      }
+      await delay(retryIntervalMs)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { ExternalStorageNotConfiguredError } from '@temporalio/common'
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { dataConverterHint } from '../start/start-options.js'
+
+/** The gRPC status codes that are treated differently. */
+const grpcCodes = {
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const
+
+const transientCodes: readonly number[] = [
+  grpcCodes.cancelled,
+  grpcCodes.unknown,
+  grpcCodes.deadlineExceeded,
+  grpcCodes.resourceExhausted,
+  grpcCodes.aborted,
+  grpcCodes.internal,
+  grpcCodes.unavailable,
+]
+
+/**
+ * Whether the same request may succeed later. Includes CANCELLED, which a request that we abort gets too: callers check
+ * their own signal first.
+ */
+export function isTransient(thrown: unknown): boolean {
+  const code = grpcCode(thrown)
+  return code !== undefined && transientCodes.includes(code)
+}
+
+/** Whether the server rejected a query because no worker has polled the task queue recently. */
+export function isNoPollerError(thrown: unknown): boolean {
+  return grpcCode(thrown) === grpcCodes.failedPrecondition
+}
+
+/**
+ * Maps an error of Temporal's client to a PtcError.
+ *
+ * @param action what failed, such as "start a run"
+ * @param workflowId the run that the request was about, if any
+ */
+export function temporalError(thrown: unknown, action: string, workflowId?: string): PtcError {
+  if (PtcError.isInstance(thrown)) return thrown
+  const error = (code: PtcError['code'], message: string, hint?: string): PtcError =>
+    new PtcError(code, message, { cause: thrown, ...(hint === undefined ? {} : { hint }) })
+  const code = grpcCode(thrown)
+  if (workflowId !== undefined && (thrown instanceof WorkflowNotFoundError || code === grpcCodes.notFound)) {
+    return error('TEMPORAL_NOT_FOUND', `there is no run ${workflowId}`, '`ptc list` shows the runs there are.')
+  }
+  if (thrown instanceof WorkflowExecutionAlreadyStartedError) {
+    return error('RUN_EXISTS', `there is already a run ${thrown.workflowId}`, 'Choose another id, or none.')
+  }
+  const message = `can't ${action}: ${detailsOf(thrown)}`
+  if (thrown instanceof ExternalStorageNotConfiguredError) {
+    return error(
+      'VALUE_STORE_UNKNOWN',
+      `can't ${action}: a part of it is in the value store, which this client does not know`,
+      dataConverterHint,
+    )
+  }
+  switch (code) {
+    case grpcCodes.notFound:
+      return error('TEMPORAL_NOT_FOUND', message)
+    case grpcCodes.invalidArgument:
+      return error('RUN_INPUT_INVALID', message)
+    case grpcCodes.permissionDenied:
+    case grpcCodes.unauthenticated:
+      return error('TEMPORAL_UNREACHABLE', message, 'Check TEMPORAL_API_KEY and the TLS settings of the profile.')
+    case grpcCodes.unavailable:
+    case grpcCodes.deadlineExceeded:
+      return error('TEMPORAL_UNREACHABLE', message, 'Is the Temporal server still there? `ptc doctor` looks.')
+    case undefined:
+    default:
+      return error('INTERNAL', message)
+  }
+}
+
+function grpcCode(thrown: unknown): number | undefined {
+  const error = thrown instanceof ServiceError ? thrown.cause : thrown
+  return isGrpcServiceError(error) ? error.code : undefined
+}
+
+/** The message of a gRPC error begins with the code; its details do not. */
+function detailsOf(thrown: unknown): string {
+  const error = thrown instanceof ServiceError ? thrown.cause : thrown
+  return isGrpcServiceError(error) && error.details !== '' ? error.details : messageOf(error)
+}

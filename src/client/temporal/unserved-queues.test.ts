@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client'
+import { expect, test } from 'vitest'
+import type { WorkflowDescription } from '../run-tree/history/event.js'
+import { findUnservedQueues } from './unserved-queues.js'
+
+const secondsAgo = (seconds: number) => ({ seconds: Math.floor(Date.now() / 1_000) - seconds })
+
+/** @param polledAgo seconds since the latest poll of each queue that was polled at all */
+function serverWith(polledAgo: Readonly<Record<string, number>>) {
+  const requestedQueues: string[] = []
+  const describeTaskQueue = ({ taskQueue: { name } }: { taskQueue: { name: string } }) => {
+    requestedQueues.push(name)
+    const ago = polledAgo[name]
+    return Promise.resolve({ pollers: ago === undefined ? [] : [{ lastAccessTime: secondsAgo(ago) }] })
+  }
+  const client = { workflowService: { describeTaskQueue }, options: { namespace: 'default' } } as unknown as Client
+  return { client, requestedQueues }
+}
+
+const activity = (queue: string, state: number, waitedSeconds: number) => ({
+  state,
+  scheduledTime: secondsAgo(waitedSeconds),
+  activityOptions: { taskQueue: { name: queue } },
+})
+
+const runWith = (raw: object) => ({ taskQueue: 'q', raw }) as unknown as WorkflowDescription
+
+test('a queue is unserved when it was not polled since a task waits on it', async () => {
+  const { client } = serverWith({ 'q.tools': 40 })
+  const found = await findUnservedQueues(
+    client,
+    runWith({
+      pendingActivities: [activity('q.tools', 1, 20), activity('q.tools', 1, 30), activity('q.host.box', 1, 10)],
+      pendingWorkflowTask: { state: 1, scheduledTime: secondsAgo(60) },
+    }),
+  )
+  expect(found).toMatchObject([
+    { taskQueue: 'q', role: 'workflow', lastPolledAt: undefined },
+    { taskQueue: 'q.tools', role: 'tools', lastPolledAt: expect.any(Number) },
+    { taskQueue: 'q.host.box', role: undefined },
+  ])
+  expect(Date.now() - (found[1]?.waitingSince ?? 0)).toBeGreaterThan(28_000)
+})
+
+test('a queue that was polled since its task was scheduled is served', async () => {
+  const { client } = serverWith({ 'q.tools': 10 })
+  expect(await findUnservedQueues(client, runWith({ pendingActivities: [activity('q.tools', 1, 30)] }))).toEqual([])
+})
+
+test('sends no request for tasks that are started, just scheduled, or in retry backoff', async () => {
+  const { client, requestedQueues } = serverWith({})
+  const pendingActivities = [activity('q.a', 2, 60), activity('q.b', 1, 0), activity('q.c', 1, -30)]
+  const pendingWorkflowTask = { state: 2, scheduledTime: secondsAgo(60) }
+  expect(await findUnservedQueues(client, runWith({ pendingActivities, pendingWorkflowTask }))).toEqual([])
+  expect(requestedQueues).toEqual([])
+})

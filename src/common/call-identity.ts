@@ -1,0 +1,32 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { canonicalJson } from './canonical-json.js'
+import type { CallPosition } from './calls.js'
+import type { JsonObject, JsonValue } from './json.js'
+
+/** SHA-256 of canonical JSON, first 128 bits as 32 hex digits. */
+export function digestJson(value: JsonValue): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))).slice(0, 32)
+}
+
+/** Digest of a call's tool and arguments. A rebuilt program must repeat it. */
+export function callDigest(tool: string, args: JsonObject): string {
+  return digestJson([tool, args])
+}
+
+export interface RunIdentity {
+  readonly namespace: string
+  readonly workflowId: string
+  /** The first execution of the continue-as-new chain: the same after a reset and after continue-as-new. */
+  readonly firstExecutionRunId: string
+}
+
+/**
+ * The idempotency key of a call: stable over retries, rebuilds, reset and continue-as-new. It never changes between
+ * versions either, so that tools recognize keys they saw before.
+ */
+export function deriveIdempotencyKey(run: RunIdentity, position: CallPosition, digest: string): string {
+  const { namespace, workflowId, firstExecutionRunId } = run
+  const { turn, cell, index } = position
+  return digestJson([namespace, workflowId, firstExecutionRunId, turn, cell, index, digest])
+}

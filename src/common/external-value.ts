@@ -1,0 +1,47 @@
+/*
+ * A JSON value in a history: inline, or an external value `{ "ptc.value": ref }` (claim check).
+ *
+ * Invariants:
+ * 1. Only activities and the client store and load external values. The workflow passes them on unread.
+ * 2. A value that has the key `ptc.value` itself is never inline, so nobody outside can forge a reference.
+ * 3. A reference is content-addressed: it is never stale.
+ */
+
+import type { JsonObject, JsonValue } from './json.js'
+
+/** Reference to a value in the value store. */
+export interface ValueRef {
+  /** SHA-256 of the value's bytes (JSON as UTF-8), 64 hex digits: also its key in the store. */
+  readonly sha256: string
+  readonly bytes: number
+  /** The first characters of the value; the Temporal UI shows them. */
+  readonly preview: string
+}
+
+/** The only key of an external value. */
+export const externalValueKey = 'ptc.value'
+
+/** A JSON value, inline while it is small. */
+export type Externalizable<Value extends JsonValue = JsonValue> = Value | ExternalValue
+
+/** A value by reference. Also a JSON object, so it fits wherever JSON fits. */
+export interface ExternalValue extends JsonObject {
+  readonly [externalValueKey]: JsonObject & ValueRef
+}
+
+/** The reference of an external value; undefined for an inline value. */
+export function refOf(value: JsonValue): ValueRef | undefined {
+  return isExternal(value) ? value[externalValueKey] : undefined
+}
+
+export function isExternal(value: JsonValue): value is ExternalValue {
+  return typeof value === 'object' && value !== null && externalValueKey in value
+}
+
+/** The external value of a reference. The preview comes first, because the Temporal UI shows the beginning. */
+export function externalValue({ sha256, bytes, preview }: ValueRef): ExternalValue {
+  return { [externalValueKey]: { preview, bytes, sha256 } }
+}
+
+/** Maximum characters of a preview. */
+export const previewCharacters = 200

@@ -1,0 +1,40 @@
+/** Points at which a test may kill a process, chosen where a result exists that is not recorded yet. */
+export const failpoints = [
+  'config.loaded',
+  'model.begins',
+  'model.replied',
+  'turn.stored',
+  'open.begins',
+  'container.created',
+  'container.started',
+  'open.ends',
+  'step.begins',
+  'sandbox.attached',
+  'step.repeated',
+  'frame.sent',
+  'step.result',
+  'step.ends',
+  'tool.begins',
+  'tool.ran',
+  'tool.ends',
+  'journal.begins',
+  'journal.stored',
+  'value.written',
+  'value.published',
+  'snapshot.begins',
+  'snapshot.stored',
+  'snapshot.restored',
+  'close.begins',
+  'close.ends',
+] as const
+
+export type Failpoint = (typeof failpoints)[number]
+
+/** Key of the hook on `globalThis`; a preloaded module installs the hook. */
+const hookKey = Symbol.for('durable-ptc.failpoint')
+
+/** Calls the hook that a test installed on `globalThis`. Does nothing without a hook. */
+export function failpoint(name: Failpoint): void {
+  const globals = globalThis as { readonly [hookKey]?: (name: Failpoint) => void }
+  globals[hookKey]?.(name)
+}

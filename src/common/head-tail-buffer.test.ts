@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { HeadTailBuffer } from './head-tail-buffer.js'
+
+function bufferOf(limit: number, ...pieces: readonly string[]): HeadTailBuffer {
+  const buffer = new HeadTailBuffer(limit)
+  for (const piece of pieces) buffer.add(piece)
+  return buffer
+}
+
+describe('HeadTailBuffer', () => {
+  it('keeps the whole text up to the limit, for any split into pieces', () => {
+    expect(bufferOf(6).text).toBe('')
+    expect(bufferOf(6, 'abcdef').text).toBe('abcdef')
+    expect(bufferOf(6, 'a', '', 'bcd', 'ef').text).toBe('abcdef')
+  })
+
+  it.each([[['abcdefghij']], [['ab', 'cdefgh', 'ij']], ['abcdefghij'.split('')]])(
+    'keeps head and tail over the limit, and counts the omitted characters: %j',
+    (pieces) => {
+      const output = bufferOf(5, ...pieces)
+      expect(output.text).toBe('abc\n[... 5 characters cut ...]\nij')
+      expect(output.length).toBe(10)
+    },
+  )
+
+  it('adds the characters that earlier markers stand for', () => {
+    const output = bufferOf(6, 'abcdef', 'gh\n[... 900 characters cut ...]\nij', 'kl')
+    expect(output.text).toBe('abc\n[... 906 characters cut ...]\njkl')
+    expect(bufferOf(60, 'a\n[... 9 characters cut ...]\nb').text).toBe('a\n[... 9 characters cut ...]\nb')
+  })
+
+  it('keeps the first character at a limit of one', () => {
+    expect(bufferOf(1, 'ab', 'c').text).toBe('a\n[... 2 characters cut ...]\n')
+  })
+})

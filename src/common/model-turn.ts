@@ -1,0 +1,29 @@
+import type { Limits } from './limits.js'
+import type { ModelReply, PendingBlock } from './messages.js'
+import type { ModelConfig, ToolSet } from './run-config.js'
+import type { DescribedCall } from './steps.js'
+import type { ValueLog } from './value-log.js'
+
+/** Argument of activity `model.turn`. */
+export interface ModelTurnInput {
+  readonly turn: number
+  readonly model: ModelConfig
+  readonly limits: Limits
+  readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
+  /** The messages of earlier turns; null in the first turn. */
+  readonly history: ValueLog | null
+  /** Blocks of the next user message; empty to continue a truncated reply. */
+  readonly pending: readonly PendingBlock[]
+}
+
+/** Result of activity `model.turn`. */
+export interface ModelTurnResult {
+  /** With external inputs. Blocks that only the model reads are reduced to their type. */
+  readonly reply: ModelReply
+  /** The conversation including this turn. The workflow adopts it when it accepts the reply. */
+  readonly history: ValueLog
+  /** Bytes of the messages sent to the model, without system prompt and tools. */
+  readonly conversationBytes: number
+  /** The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. */
+  readonly calls: Readonly<Record<string, DescribedCall>>
+}

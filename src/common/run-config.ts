@@ -1,0 +1,95 @@
+import type { Caller, Effect } from './calls.js'
+import type { Limits } from './limits.js'
+import type { Externalizable } from './external-value.js'
+
+/** The properties of a tool that the workflow needs. */
+export interface ToolConfig {
+  readonly name: string
+  readonly allowedCallers: readonly Caller[]
+  readonly effect: Effect
+  /** Milliseconds one attempt may take. */
+  readonly timeoutMs: number
+  /** Maximum attempts of a tool that throws; 1 for `effect: 'once'`. */
+  readonly attempts: number
+  /** Digest of the input's JSON Schema. */
+  readonly inputDigest: string
+}
+
+/**
+ * The tools as the model and its code know them, recorded when the run starts. Later deployments do not change them.
+ */
+export interface ToolSet {
+  /** Digest of the whole tool set. A worker whose own tools have the same digest need not load it. */
+  readonly digest: string
+  /** `ToolDocumentation[]`: for the model. */
+  readonly documentation: Externalizable
+  /** `ToolCallSignature[]`: for the stubs in the sandbox. */
+  readonly signatures: Externalizable
+}
+
+export type BuiltInBackend = 'docker' | 'wasm'
+
+/** A built-in backend, or one from the configuration. */
+export type BackendName = BuiltInBackend | (string & {})
+
+/** `auto`: the host that opens the session uses its best backend. */
+export type BackendChoice = BackendName | 'auto'
+
+/** Timeouts in milliseconds. */
+export interface Timeouts {
+  /** Heartbeat timeout of activities. */
+  readonly heartbeatMs: number
+  /** Schedule-to-start timeout of a step. Afterwards the session is rebuilt on another host. */
+  readonly hostMs: number
+  /** One model call, from the request to the last byte of the reply. */
+  readonly modelMs: number
+  /** Opening a sandbox. */
+  readonly openMs: number
+  /** A session whose code waits for this long is parked until a result or timer is due. */
+  readonly parkMs: number
+  /** An agent's session without a running cell for this long is parked until the next cell. */
+  readonly idleMs: number
+}
+
+/** Limits of a named session. */
+export interface SessionConfig {
+  /** Milliseconds without an execution after which the session ends and its sandbox is removed. */
+  readonly idleMs: number
+  /** Maximum executions; one more is refused. */
+  readonly executions: number
+}
+
+/** When to take a snapshot of a session, which limits how many steps a rebuild repeats. */
+export interface SnapshotConfig {
+  /** Take a snapshot when a rebuild would repeat this many steps… */
+  readonly everySteps: number
+  /** … or steps that took this many milliseconds together. */
+  readonly everyMs: number
+  /** A larger state is not stored. */
+  readonly maxBytes: number
+  /** Seconds the sandbox may spend on a snapshot. */
+  readonly timeoutSeconds: number
+}
+
+/** The configuration of a run, read once when it starts, and recorded. */
+export interface RunConfig {
+  readonly tools: readonly ToolConfig[]
+  readonly toolSet: ToolSet
+  readonly model: ModelConfig
+  readonly backend: BackendChoice
+  readonly limits: Limits
+  readonly timeouts: Timeouts
+  readonly sessions: SessionConfig
+  /** Undefined: no snapshots. */
+  readonly snapshots?: SnapshotConfig
+}
+
+/** The configuration of a worker for its runs. Activity `run.config` adds overrides and tool set. */
+export type RunDefaults = Omit<RunConfig, 'toolSet'>
+
+export interface ModelConfig {
+  readonly provider: string
+  readonly name: string
+  /** Maximum output tokens of one reply. */
+  readonly maxTokens: number
+}

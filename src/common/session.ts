@@ -1,0 +1,108 @@
+/*
+ * Sessions: references and payloads of the session activities, and the messages of a named session.
+ *
+ * Invariants:
+ * 1. A session keeps its id; every rebuild uses the next epoch.
+ * 2. All times are by the workflow's clock.
+ */
+
+import type { Limits } from './limits.js'
+import type { CellOutcome } from './outcomes.js'
+import type { BackendChoice, ToolSet } from './run-config.js'
+import type { RunOptions } from './runs.js'
+
+/** Reference to a session. A rebuild keeps the id and uses the next epoch. */
+export interface SessionRef {
+  /** Unique in the namespace. */
+  readonly id: string
+  readonly epoch: number
+  readonly backend: BackendChoice
+  /** Start of the session by the workflow's clock, in milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** The tools of a session's run. The signatures are present until the sandbox has its stubs. */
+export type SessionTools = Pick<ToolSet, 'digest'> & Partial<Pick<ToolSet, 'signatures'>>
+
+/** Input of activity `session.open`. */
+export interface OpenInput {
+  readonly session: SessionRef
+  readonly limits: Limits
+  readonly tools: SessionTools
+  /** Why a sandbox is opened, for the history's reader. */
+  readonly reason: 'new' | 'unpark' | 'rebuild'
+}
+
+/** Result of activity `session.open`. */
+export interface OpenedSession {
+  /** The requested session, with the backend that was chosen. */
+  readonly session: SessionRef
+  /** The task queue of the host that has the sandbox. */
+  readonly hostQueue: string
+  /** Container name, image and interpreter, for the history's reader. */
+  readonly description: string
+  /** Whether the host can keep a parked sandbox as a checkpoint (`session.park`). */
+  readonly supportsCheckpoint: boolean
+}
+
+/** Input of activity `session.interrupt`. */
+export interface InterruptInput {
+  readonly session: SessionRef
+  readonly step: number
+}
+
+/** Argument of workflow `session`: a named session, which outlives a run. */
+export interface SessionInput extends Omit<RunOptions, 'model'> {
+  readonly name: string
+  /** Update id of the execution that started the session. This execution returns `isNew: true`. */
+  readonly startedByUpdateId: string
+}
+
+/** Argument of update `execute`. */
+export interface ExecuteInput {
+  readonly source: string
+  /** The backend the caller relies on. A session with another one refuses the execution. */
+  readonly sandbox?: BackendChoice
+}
+
+/** Result of update `execute`. */
+export interface ExecuteResult {
+  readonly outcome: CellOutcome
+  /** Number of the cell in its session, from 1. */
+  readonly cell: number
+  /** Tool calls of the cell. */
+  readonly toolCalls: number
+  /** True when this execution started the session: it has no variables of earlier ones. */
+  readonly isNew: boolean
+}
+
+/** Argument of signal `interrupt`. */
+export interface InterruptSignalInput {
+  /** Update id of the execution to interrupt, running or queued; undefined: the running one, if any. */
+  readonly updateId?: string
+}
+
+/** Result of query `inspect`; null for a run without a session. Times are milliseconds since 1970. */
+export interface SessionStatus {
+  /** `parked`: the session waits without a running sandbox. */
+  readonly state: 'busy' | 'idle' | 'parked' | 'ending'
+  /** The backend of the sandbox; before the first sandbox, the requested one. */
+  readonly backend: BackendChoice
+  readonly createdAt: number
+  /** End of the latest execution. */
+  readonly lastUsedAt: number
+  /** Null during an execution, and for the session of a run. */
+  readonly expiresAt: number | null
+  readonly cells: number
+  readonly toolCalls: number
+}
+
+/** Result of workflow `session`. */
+export interface SessionResult {
+  readonly ended: 'idle' | 'closed'
+  readonly cells: number
+  readonly toolCalls: number
+}
+
+/** Maximum bytes of source in an update. The configured `sourceBytes` is the smaller limit. */
+export const maxExecuteSourceBytes = 1_500_000

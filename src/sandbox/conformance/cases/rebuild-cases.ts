@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import type { RequestedCall } from '../../../common/steps.js'
+import { echoTool, type SessionHarness } from '../session-harness.js'
+import type { CaseDefinition, ConformanceContext } from '../conformance-context.js'
+
+interface CellTranscript {
+  readonly output: string
+  readonly calls: readonly RequestedCall[]
+}
+
+/** Runs cells in a sandbox of a new session, and in its rebuilt sandbox. Returns the output and the calls of both. */
+async function runInTwoEpochs(
+  context: ConformanceContext,
+  ...cells: readonly string[]
+): Promise<readonly [CellTranscript, CellTranscript]> {
+  const first = await context.newHarness()
+  const second = await context.newHarness({}, { ...first.session, epoch: first.session.epoch + 1 })
+  return [await runCells(first, cells), await runCells(second, cells)]
+}
+
+async function runCells(harness: SessionHarness, cells: readonly string[]): Promise<CellTranscript> {
+  let output = ''
+  const calls: RequestedCall[] = []
+  for (const source of cells) {
+    const run = await harness.runCell(source, echoTool)
+    assert.equal(run.finalResult.type, 'completed', JSON.stringify(run.finalResult))
+    output += run.output
+    calls.push(...run.calls)
+    harness.now += 5_000
+  }
+  return { output, calls }
+}
+
+const clocks = `
+import asyncio, time
+from datetime import date, datetime, timezone
+class Stamp(datetime): pass
+def look(): return [
+  time.time(), str(time.time_ns()), time.localtime()[:6], time.gmtime()[:6], time.ctime(), time.asctime(), time.strftime('%c'),
+  datetime.now().isoformat(), datetime.now(timezone.utc).isoformat(), datetime.utcnow().isoformat(),
+  datetime.today().isoformat(), date.today().isoformat(), Stamp.now().isoformat(), type(Stamp.now()).__name__]
+`
+
+const randomness = `
+import os, random, secrets, tempfile, uuid
+print(os.urandom(8).hex(), uuid.uuid4(), uuid.uuid1(), secrets.token_urlsafe(9), secrets.randbelow(10**9))
+print(random.random(), random.SystemRandom().random(), random.Random().random(), os.path.basename(tempfile.mktemp()))
+random.seed()
+print(random.random(), hash('text'), list({str(n) for n in range(40)}))
+`
+
+/** A program that is repeated in a fresh sandbox must behave the same. */
+export const rebuildCases: readonly CaseDefinition[] = [
+  {
+    name: 'reads the same clock, which follows the steps',
+    async run(context) {
+      const [first, second] = await runInTwoEpochs(
+        context,
+        `${clocks}\nprint(look())`,
+        'await get(look())\nprint(look())',
+      )
+      assert.deepEqual(second, first)
+      assert.equal(new Set(first.output.split('\n')).size, 3, 'time goes on')
+    },
+  },
+  {
+    name: 'reads the time of its session',
+    async run(context) {
+      const harness = await context.newHarness()
+      const { startedAt = 0 } = harness.session
+      harness.now = 3_600_000
+      const source =
+        'import time\nfrom datetime import datetime, timezone\nprint(time.time(), datetime.now(timezone.utc).timestamp())'
+      const { output } = await harness.runCell(source)
+      for (const seconds of output.trim().split(' ')) {
+        const late = Number(seconds) * 1_000 - startedAt - harness.now
+        assert.ok(late >= 0 && late < 1, `${late} ms late`)
+      }
+    },
+  },
+  {
+    name: 'sleeps for the requested time by all of its clocks',
+    async run(context) {
+      const source = `
+import asyncio, time
+begun = time.time(), time.monotonic()
+time.sleep(0.25)
+await asyncio.sleep(0.25)
+await asyncio.sleep(3600)
+print(round(time.time() - begun[0], 2), time.monotonic() - begun[1] >= 3600)
+while time.time() < begun[0] + 3601: pass
+print('the loop has ended')`
+      const { output } = await (await context.newHarness()).runCell(source)
+      assert.equal(output, '3600.5 True\nthe loop has ended\n')
+    },
+  },
+  {
+    name: 'gets the same random numbers from every source, and the same order of sets',
+    async run(context) {
+      const [first, second] = await runInTwoEpochs(context, randomness, randomness)
+      assert.deepEqual(second, first)
+      assert.equal(new Set(first.output.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g)).size, 4)
+    },
+  },
+  {
+    name: 'gets random numbers that differ from those of another session',
+    async run(context) {
+      const source = 'import uuid\nprint(uuid.uuid4())'
+      const [one, other] = [await context.newHarness(), await context.newHarness()]
+      assert.notEqual((await one.runCell(source)).output, (await other.runCell(source)).output)
+    },
+  },
+  {
+    name: 'has its own random numbers and clock: threads and children have real ones',
+    requires: 'supportsProcesses',
+    async run(context) {
+      const source = `
+import os, threading, time
+drawn = []
+reader, writer = os.pipe()
+thread = threading.Thread(target=lambda: drawn.extend([os.urandom(8).hex(), time.time()]))
+thread.start(); thread.join()
+if os.fork() == 0:
+    os.write(writer, os.urandom(8).hex().encode())
+    os._exit(0)
+os.wait()
+drawn.append(os.read(reader, 16).decode())
+mine = os.urandom(8).hex()
+print(mine, time.time(), mine in drawn)`
+      const [first, second] = await runInTwoEpochs(context, source)
+      assert.deepEqual(second, first)
+      assert.match(first.output, /^[0-9a-f]{16} [0-9.]+ False\n/)
+    },
+  },
+  {
+    name: 'makes its calls in the same order, with sets of tasks and timers that race with computing',
+    async run(context) {
+      const source = `
+import asyncio
+for done in asyncio.as_completed([get(n) for n in range(100)]): await done
+tasks = {asyncio.ensure_future(get(n)) for n in range(100, 500)}
+done, _ = await asyncio.wait(tasks)
+for task in done: await get(task.result()['a'])
+async def later(name, seconds):
+    await asyncio.sleep(seconds)
+    await get(name)
+slow = asyncio.ensure_future(later('slow', 0.05))
+await asyncio.sleep(0)
+sum(range(3_000_000))
+await asyncio.gather(slow, later('quick', 0.04))`
+      const [first, second] = await runInTwoEpochs(context, source)
+      assert.deepEqual(second, first)
+      assert.deepEqual(
+        first.calls.map(({ arguments: { a } }) => a),
+        [...range(500), ...range(400, 100), 'quick', 'slow'],
+      )
+    },
+  },
+]
+
+function range(length: number, from = 0): readonly number[] {
+  return Array.from({ length }, (_, index) => from + index)
+}

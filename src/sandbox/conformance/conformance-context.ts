@@ -1,0 +1,85 @@
+import type { Limits } from '../../common/limits.js'
+import type { SessionRef } from '../../common/session.js'
+import type { SandboxBackend } from '../backend.js'
+import { SessionHarness } from './session-harness.js'
+
+/** Capabilities that a backend declares; each adds cases. */
+export interface BackendCapabilities {
+  /** Sandboxes outlive the process that created them, and a second backend can attach to them. */
+  readonly supportsReattach: boolean
+  /** Code over its time limit can be interrupted without ending its session. */
+  readonly supportsInterrupt: boolean
+  /** Code may start threads and processes. */
+  readonly supportsProcesses: boolean
+  /** Hostile code has no access to files, networks and memory outside of its sandbox. */
+  readonly providesIsolation: boolean
+  /** An idle sandbox can be checkpointed: see `SandboxBackend.checkpoints`. */
+  readonly supportsCheckpoint?: boolean
+}
+
+/** One case, without a backend. */
+export interface CaseDefinition {
+  readonly name: string
+  /** The capability that the case requires. */
+  readonly requires?: keyof BackendCapabilities
+  readonly run: (context: ConformanceContext) => Promise<void>
+}
+
+/** The environment of a case: a backend, a session that the cases share, and sessions of its own. */
+export class ConformanceContext {
+  readonly backend: SandboxBackend
+  readonly supportsInterrupt: boolean
+  readonly #makeBackend: () => SandboxBackend
+  readonly #harnesses: SessionHarness[] = []
+  readonly #backends: SandboxBackend[] = []
+  #sharedHarness: Promise<SessionHarness> | undefined
+
+  constructor(makeBackend: () => SandboxBackend, supportsInterrupt: boolean) {
+    this.#makeBackend = makeBackend
+    this.backend = makeBackend()
+    this.supportsInterrupt = supportsInterrupt
+  }
+
+  /** The harness of the shared session. Opening a session takes time, and cases must not affect each other. */
+  harness(): Promise<SessionHarness> {
+    this.#sharedHarness ??= this.#openHarness()
+    return this.#sharedHarness
+  }
+
+  /** Opens a session for this case only. */
+  async newHarness(limits: Partial<Limits> = {}, session?: SessionRef): Promise<SessionHarness> {
+    return this.closeAfterCase(await this.#openHarness(limits, session))
+  }
+
+  /** Closes the harness at the end of the case. */
+  closeAfterCase(harness: SessionHarness): SessionHarness {
+    this.#harnesses.push(harness)
+    return harness
+  }
+
+  /** A second backend, as another worker has it. */
+  newBackend(): SandboxBackend {
+    const backend = this.#makeBackend()
+    this.#backends.push(backend)
+    return backend
+  }
+
+  /** Runs after each case. After a failed case, the next one gets a new shared session. */
+  async cleanUp(failed: boolean): Promise<void> {
+    const sharedHarness = failed ? this.#sharedHarness : undefined
+    if (failed) this.#sharedHarness = undefined
+    await Promise.all(this.#harnesses.splice(0).map((harness) => harness.close()))
+    await Promise.all(this.#backends.splice(0).map((backend) => backend.close()))
+    await sharedHarness?.then((harness) => harness.close()).catch(() => undefined)
+  }
+
+  /** Removes every sandbox and closes the backend. Idempotent. */
+  async close(): Promise<void> {
+    await this.cleanUp(true)
+    await this.backend.close()
+  }
+
+  #openHarness(limits?: Partial<Limits>, session?: SessionRef): Promise<SessionHarness> {
+    return new SessionHarness(this.backend, limits, session).open()
+  }
+}

@@ -1,0 +1,148 @@
+import { createHash, type Hash, randomUUID } from 'node:crypto'
+import type { JsonValue } from '../../common/json.js'
+import { PtcError } from '../../common/errors.js'
+import { defaultLimits, type Limits } from '../../common/limits.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../../common/steps.js'
+import type { SessionRef } from '../../common/session.js'
+import { externalValue, type ExternalValue } from '../../common/external-value.js'
+import type { SandboxBackend, SandboxSpec } from '../backend.js'
+import type { ToolSignature } from '../protocol/messages.js'
+import { SessionHost } from '../session/session-host.js'
+import type { ReadValue } from '../session/value-transfer.js'
+
+/** Handles a tool call and returns its outcome. */
+export type ToolHandler = (call: RequestedCall) => CallOutcome
+
+/** A tool that returns its arguments. */
+export const echoTool: ToolHandler = ({ arguments: args }) => ({ status: 'ok', value: args })
+
+/** The tools of a session: `get(a, b=None)`. */
+export const harnessTools: readonly ToolSignature[] = [
+  { name: 'get', parameters: ['a', 'b'], required: ['a'], documentation: 'Gets a thing.' },
+]
+
+const namespace = 'test'
+
+/** Longer than any step takes, also on a slow machine. */
+const timeoutMs = 150_000
+
+export interface CellRun {
+  /** The step results in order; the last is final. */
+  readonly stepResults: readonly StepResult[]
+  readonly finalResult: StepResult
+  readonly output: string
+  readonly calls: readonly RequestedCall[]
+}
+
+/** Drives a session as the workflow does, without Temporal, so that a test can inspect each step. */
+export class SessionHarness {
+  readonly host: SessionHost
+  readonly limits: Limits
+  readonly session: SessionRef
+  /** JSON texts by hash; a test may replace `readValue`. */
+  readonly #values = new Map<string, () => Iterable<string>>()
+  readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
+  step = 0
+  now = 0
+  cell = 0
+  #lastResultAt = 0
+
+  constructor(backend: SandboxBackend, limits: Partial<Limits> = {}, session?: SessionRef) {
+    this.limits = { ...defaultLimits, ...limits }
+    this.host = new SessionHost({ namespace, backends: [backend], tools: harnessTools })
+    this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
+  }
+
+  async open(): Promise<this> {
+    await this.host.open(this.session, this.sessionSpec, AbortSignal.timeout(timeoutMs))
+    return this
+  }
+
+  get sessionSpec() {
+    return { workflowId: 'test', runId: 'test', limits: this.limits }
+  }
+
+  /** The specification that the backend receives for this session. */
+  get sandboxSpec(): SandboxSpec {
+    return { namespace, session: this.session.id, epoch: this.session.epoch, ...this.sessionSpec }
+  }
+
+  /** Runs a cell to its end: handles all calls of a suspension, and advances the time to its timer. */
+  async runCell(source: string, handleCall: ToolHandler = echoTool): Promise<CellRun> {
+    const stepResults = [await this.startCell(source)]
+    for (;;) {
+      const last = stepResults.at(-1)
+      if (last?.type !== 'suspended') break
+      this.now += last.wakeInMs ?? 10
+      const results: DeliveredResult[] = last.calls.map((call) => ({ index: call.index, outcome: handleCall(call) }))
+      stepResults.push(await this.executeStep({ type: 'results', results }))
+    }
+    const finalResult = stepResults.at(-1)
+    if (!finalResult) throw new Error('a cell has at least one step result')
+    const output = stepResults.map((stepResult) => ('output' in stepResult ? stepResult.output : '')).join('')
+    const calls = stepResults.flatMap((stepResult) => (stepResult.type === 'suspended' ? stepResult.calls : []))
+    return { stepResults, finalResult, output, calls }
+  }
+
+  /** Starts the next cell: its first step. */
+  startCell(source: string): Promise<StepResult> {
+    this.cell += 1
+    return this.executeStep({ type: 'cell', cell: this.cell, source })
+  }
+
+  /** Stores a value outside of the steps, regardless of its size. */
+  storeValue(value: JsonValue): ExternalValue {
+    const json = JSON.stringify(value)
+    const digest = createHash('sha256').update(json)
+    return this.#store(digest, Buffer.byteLength(json), function* () {
+      // Chunks may end at any character.
+      for (let at = 0; at < json.length; at += 65_521) yield json.slice(at, at + 65_521)
+    })
+  }
+
+  /** Stores a value whose JSON text, in ASCII, is generated whenever it is read. */
+  storeGenerated(generate: () => Iterable<string>): ExternalValue {
+    const digest = createHash('sha256')
+    let bytes = 0
+    for (const chunk of generate()) {
+      digest.update(chunk)
+      bytes += chunk.length
+    }
+    return this.#store(digest, bytes, generate)
+  }
+
+  #store(digest: Hash, bytes: number, generate: () => Iterable<string>): ExternalValue {
+    const sha256 = digest.digest('hex')
+    this.#values.set(sha256, generate)
+    return externalValue({ sha256, bytes, preview: '' })
+  }
+
+  executeStep(input: StepInput): Promise<StepResult> {
+    this.step += 1
+    return this.sendStep(this.step, input)
+  }
+
+  /** Advances the time by computing, during which the code does not wait. */
+  addComputeTime(milliseconds: number): void {
+    this.now += milliseconds
+    this.#lastResultAt += milliseconds
+  }
+
+  sendStep(number: number, input: StepInput, attempt = 1): Promise<StepResult> {
+    const { readValue, now } = this
+    const waited = now - this.#lastResultAt
+    this.#lastResultAt = now
+    const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput: () => undefined, readValue }
+    return this.host.executeStep(this.session, { number, now, waited, input }, this.sessionSpec, options)
+  }
+
+  async close(): Promise<void> {
+    await this.host.close(this.session)
+  }
+}
+
+async function* readChunks(generate: (() => Iterable<string>) | undefined): AsyncGenerator<string> {
+  if (generate === undefined) throw new PtcError('VALUE_MISSING', 'the test stored no such value')
+  yield* generate()
+}

@@ -1,0 +1,148 @@
+import type { Limits } from '../../../common/limits.js'
+
+export interface ContainerCreateInput {
+  /** The image id: a tag could be moved between check and use. */
+  readonly image: string
+  readonly userId: number
+  readonly labels: Readonly<Record<string, string>>
+  readonly limits: Limits
+  /** The seccomp profile itself, as JSON text. */
+  readonly seccomp: string
+  /** An OCI runtime other than the daemon's default, such as `runsc`. */
+  readonly runtime?: string | undefined
+}
+
+// Not -I: it ignores the environment, and with it PYTHONHASHSEED, so that a rebuilt program would iterate its sets in
+// another order. -s and -P are the rest of -I. The environment contains only the variables below.
+const entrypoint = ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8', '/opt/durable-ptc/runner.py']
+
+const environment = [
+  'PATH=/usr/bin:/bin',
+  'HOME=/tmp',
+  'LANG=C.UTF-8',
+  'PYTHONHASHSEED=0',
+  'PYTHONDONTWRITEBYTECODE=1',
+  'PYTHONUNBUFFERED=1',
+]
+
+/**
+ * This list replaces the daemon's own, so it contains everything that current daemons mask, and more that programs
+ * never read. docs/security.md lists what stays readable.
+ */
+const maskedPaths = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/diskstats',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/key-users',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/locks',
+  '/proc/mdstat',
+  '/proc/modules',
+  '/proc/partitions',
+  '/proc/pressure',
+  '/proc/sched_debug',
+  '/proc/schedstat',
+  '/proc/scsi',
+  '/proc/softirqs',
+  '/proc/swaps',
+  '/proc/sys/kernel/random/boot_id',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/cmdline',
+  '/proc/config.gz',
+  '/proc/kallsyms',
+  '/sys/firmware',
+  '/sys/fs/btrfs',
+  '/sys/fs/ext4',
+  '/sys/fs/xfs',
+  '/sys/module',
+  '/sys/devices/virtual/block',
+  '/sys/devices/virtual/powercap',
+  '/sys/devices/virtual/dmi',
+  '/sys/block',
+  '/sys/class/block',
+  '/sys/dev/block',
+]
+
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+
+/** gVisor's own threads count too: below this limit, a program that forks too often ends the whole sandbox. */
+const runscProcesses = 256
+
+/**
+ * The body of the create request: all hardening of a sandbox, in one place. A test compares it with live containers.
+ */
+export function containerCreateOptions(input: ContainerCreateInput) {
+  const { image, userId, labels, limits, seccomp, runtime } = input
+  return {
+    Image: image,
+    User: `${userId}:${userId}`,
+    WorkingDir: '/tmp',
+    Hostname: 'sandbox',
+    Env: environment,
+    Entrypoint: entrypoint,
+    Cmd: [],
+    // A health check of the image must not run beside the program.
+    Healthcheck: { Test: ['NONE'] },
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: true,
+    // `true` would close stdin, and so end the program, with the worker's connection. Containers outlive workers.
+    StdinOnce: false,
+    Tty: false,
+    NetworkDisabled: true,
+    StopSignal: 'SIGKILL',
+    Labels: { ...labels },
+    HostConfig: {
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      CapAdd: [],
+      Privileged: false,
+      SecurityOpt: ['no-new-privileges:true', `seccomp=${seccomp}`],
+      NetworkMode: 'none',
+      IpcMode: 'none',
+      PidMode: '',
+      UTSMode: '',
+      CgroupnsMode: 'private',
+      PidsLimit: runtime === 'runsc' ? Math.max(limits.processes, runscProcesses) : limits.processes,
+      Memory: limits.memoryBytes,
+      // Equal to Memory: no swap. The default is twice the memory.
+      MemorySwap: limits.memoryBytes,
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      CpuShares: 256,
+      OomScoreAdj: 500,
+      Ulimits: [
+        ulimit('nofile', limits.openFiles),
+        ulimit('fsize', limits.fileBytes),
+        ulimit('core', 0),
+        ulimit('msgqueue', 0),
+        ulimit('memlock', 65_536),
+      ],
+      Tmpfs: {
+        '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${limits.tmpInodes},mode=1777`,
+      },
+      // With a log, a program that prints endlessly would fill the host's disk.
+      LogConfig: { Type: 'none', Config: {} },
+      Init: true,
+      AutoRemove: false,
+      RestartPolicy: { Name: 'no' },
+      MaskedPaths: maskedPaths,
+      ReadonlyPaths: readonlyPaths,
+      Binds: [],
+      Mounts: [],
+      Devices: [],
+      PublishAllPorts: false,
+      ...(runtime === undefined ? {} : { Runtime: runtime }),
+    },
+  }
+}
+
+export type ContainerCreateOptions = ReturnType<typeof containerCreateOptions>
+
+function ulimit(name: string, value: number) {
+  return { Name: name, Soft: value, Hard: value }
+}

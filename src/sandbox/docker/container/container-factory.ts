@@ -1,0 +1,121 @@
+import { failpoint } from '../../../common/failpoint.js'
+import { PtcError } from '../../../common/errors.js'
+import type { Limits } from '../../../common/limits.js'
+import type { SandboxId } from '../../backend.js'
+import type { ConnectableState } from './container-state.js'
+import { openAttachStream } from '../connection/attach-stream.js'
+import { deleteCheckpoint, startFromCheckpoint } from './checkpoint.js'
+import { DockerConnection } from '../connection/docker-connection.js'
+import { containerCreateOptions, type ContainerCreateOptions } from './container-create-options.js'
+import { type DaemonCapabilities, probeDaemon } from '../engine/daemon-capabilities.js'
+import type { DockerEngine } from '../engine/docker-engine.js'
+import { statusOf } from '../engine/docker-error.js'
+import { Memo } from './memo.js'
+import { toPodmanOptions } from './podman.js'
+import { userId } from './user-id.js'
+import type { SandboxImage } from '../image/sandbox-image.js'
+
+export interface ContainerFactoryOptions {
+  readonly engine: DockerEngine
+  readonly image: SandboxImage
+  /** The seccomp profile as JSON text, and its file. */
+  readonly seccomp: { readonly profile: string; readonly file: string }
+  readonly runtime: string | undefined
+  /** See {@link DockerConnection}. */
+  readonly sendTimeoutMs: number
+}
+
+const startByState = {
+  created: (engine, container, signal) => engine.start(container, signal),
+  parked: startFromCheckpoint,
+  // A checkpoint of a running container was left by an interrupted park or resume.
+  running: deleteCheckpoint,
+} satisfies Record<ConnectableState, (engine: DockerEngine, container: string, signal?: AbortSignal) => Promise<void>>
+
+/** Creates, starts and connects to the containers of one image, for sessions and for the warm pool. */
+export class ContainerFactory {
+  readonly #options: ContainerFactoryOptions
+  // The tag is resolved once, so that all sandboxes of a worker have the same image even if the tag is moved.
+  readonly #imageId: Memo<string>
+  readonly #capabilities: Memo<DaemonCapabilities>
+
+  constructor(options: ContainerFactoryOptions) {
+    this.#options = options
+    this.#imageId = new Memo(() => options.image.resolve())
+    this.#capabilities = new Memo(() => probeDaemon(options.engine, options.runtime))
+  }
+
+  /** @throws PtcError SANDBOX_UNENFORCED, SANDBOX_UNAVAILABLE */
+  capabilities(): Promise<DaemonCapabilities> {
+    return this.#capabilities.get()
+  }
+
+  /** Makes the next call resolve the image again. */
+  invalidateImage(): void {
+    this.#imageId.invalidate()
+  }
+
+  /** The body of the create request. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED */
+  async createOptions(
+    id: SandboxId,
+    labels: Readonly<Record<string, string>>,
+    limits: Limits,
+  ): Promise<ContainerCreateOptions> {
+    const { seccomp, runtime } = this.#options
+    const { userNamespace, isPodman } = await this.#capabilities.get()
+    const image = await this.#imageId.get()
+    const body = containerCreateOptions({
+      image,
+      userId: userId(id, userNamespace),
+      labels,
+      limits,
+      seccomp: seccomp.profile,
+      runtime,
+    })
+    return isPodman ? toPodmanOptions(body, seccomp.file) : body
+  }
+
+  /**
+   * Creates a container and returns its id; undefined when the name is taken.
+   *
+   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE
+   */
+  async create(name: string, body: ContainerCreateOptions, signal?: AbortSignal): Promise<string | undefined> {
+    const { engine, image } = this.#options
+    try {
+      const created = await engine.call(
+        { action: `create container ${name}`, signal, ignoredStatuses: [409] },
+        (docker, abortSignal) => docker.createContainer({ name, ...body, abortSignal }),
+      )
+      failpoint('container.created')
+      return created?.id
+    } catch (error) {
+      if (!(PtcError.isInstance(error) && statusOf(error) === 404)) throw error
+      // The image was removed after it was resolved.
+      this.invalidateImage()
+      throw new PtcError('SANDBOX_IMAGE_MISSING', error.message, {
+        hint: `Build the image ${image.name} again.`,
+        cause: error,
+      })
+    }
+  }
+
+  /**
+   * Attaches before it starts the container, so that no byte of the runner is missed.
+   *
+   * @throws BrokenCheckpointError; PtcError SANDBOX_UNAVAILABLE
+   */
+  async connect(container: string, state: ConnectableState, signal?: AbortSignal): Promise<DockerConnection> {
+    const { engine, image, sendTimeoutMs } = this.#options
+    const socket = await openAttachStream(engine, container, signal)
+    try {
+      await startByState[state](engine, container, signal)
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+    failpoint('container.started')
+    const description = `docker container ${container.slice(0, 12)}, image ${image.name}`
+    return new DockerConnection({ engine, container, socket, description, sendTimeoutMs })
+  }
+}

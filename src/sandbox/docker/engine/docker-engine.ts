@@ -1,0 +1,144 @@
+import { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Dockerode from 'dockerode'
+import { PtcError, messageOf } from '../../../common/errors.js'
+import { withTimeout } from './with-timeout.js'
+import { dockerError, statusOf } from './docker-error.js'
+
+export interface CallOptions {
+  /** Completes "could not …" in the error. */
+  readonly action: string
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds; default: the timeout of the engine. */
+  readonly timeoutMs?: number
+  /** HTTP statuses that mean that there is nothing to do; `call` returns undefined for them. */
+  readonly ignoredStatuses?: readonly number[]
+}
+
+/** Requests to the Docker daemon through dockerode. Every call has a timeout, and every failure becomes a PtcError. */
+export class DockerEngine {
+  readonly #docker: Dockerode
+  readonly #timeoutMs: number
+
+  /** @throws PtcError CONFIG_INVALID when the DOCKER_* environment variables are invalid */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+    if (process.env['DOCKER_HOST']?.startsWith('ssh:') === true) {
+      // dockerode does not verify SSH host keys.
+      throw new PtcError('CONFIG_INVALID', 'DOCKER_HOST=ssh://… is not supported: host keys would not be checked', {
+        hint:
+          'Use an SSH tunnel: `ssh -N -L /tmp/docker.sock:/var/run/docker.sock user@host`, ' +
+          'and DOCKER_HOST=unix:///tmp/docker.sock.',
+      })
+    }
+    try {
+      this.#docker = new Dockerode()
+    } catch (cause) {
+      throw new PtcError('CONFIG_INVALID', `the DOCKER_* environment is not usable: ${messageOf(cause)}`, {
+        hint: 'DOCKER_HOST is like unix:///var/run/docker.sock or tcp://host:2376.',
+        cause,
+      })
+    }
+  }
+
+  /** Makes one request. @throws PtcError SANDBOX_UNAVAILABLE; the reason of `signal` when that is aborted */
+  async call<T>(
+    options: CallOptions,
+    request: (docker: Dockerode, abortSignal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { action, signal, timeoutMs = this.#timeoutMs, ignoredStatuses = [] } = options
+    try {
+      return await withTimeout(timeoutMs, signal, (abortSignal) => request(this.#docker, abortSignal))
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason
+      const status = statusOf(error)
+      if (status !== undefined && ignoredStatuses.includes(status)) return undefined
+      throw dockerError(error, action)
+    }
+  }
+
+  /** The container with this name or id; undefined when there is none. */
+  async inspect(container: string, signal?: AbortSignal): Promise<Dockerode.ContainerInspectInfo | undefined> {
+    return this.call(
+      { action: `inspect container ${container}`, signal, ignoredStatuses: [404] },
+      (docker, abortSignal) => docker.getContainer(container).inspect({ abortSignal }),
+    )
+  }
+
+  /** Starts a container; does nothing when it is running. */
+  async start(container: string, signal?: AbortSignal): Promise<void> {
+    // 304: the container is already running.
+    await this.call({ action: `start container ${container}`, signal, ignoredStatuses: [304] }, (docker, abortSignal) =>
+      docker.getContainer(container).start({ abortSignal }),
+    )
+  }
+
+  /** Renames a container. `taken`: another container has the new name; `gone`: no container has the old name. */
+  async rename(container: string, name: string, signal?: AbortSignal): Promise<'renamed' | 'taken' | 'gone'> {
+    try {
+      await this.call({ action: `rename container ${container}`, signal }, (docker, abortSignal) =>
+        docker.getContainer(container).rename({ name, abortSignal }),
+      )
+      return 'renamed'
+    } catch (error) {
+      const status = statusOf(error)
+      if (status === 409) return 'taken'
+      if (status === 404) return 'gone'
+      throw error
+    }
+  }
+
+  /** Removes a container with its volumes; does nothing when it is gone or is being removed. */
+  async remove(container: string): Promise<void> {
+    const remove = () =>
+      this.call({ action: `remove container ${container}`, ignoredStatuses: [404, 409] }, (docker, abortSignal) =>
+        docker.getContainer(container).remove({ force: true, v: true, abortSignal }),
+      )
+    try {
+      await remove()
+    } catch (error) {
+      if (!isExitInProgress(error)) throw error
+      await sleep(removeRetryDelayMs)
+      await remove()
+    }
+  }
+
+  /** Sends a signal; false when the container is not running. */
+  async kill(container: string, signal: 'SIGINT' | 'SIGKILL'): Promise<boolean> {
+    const sent = await this.call(
+      { action: `send ${signal} to ${container}`, ignoredStatuses: [404, 409] },
+      async (docker, abort) => {
+        await docker.getContainer(container).kill({ signal, abortSignal: abort })
+        return true
+      },
+    )
+    return sent ?? false
+  }
+
+  /** Sends a request for which dockerode has no complete method. Its only timeout is the signal in `options`. */
+  dial(options: DialOptions): Promise<unknown> {
+    return dial(this.#docker, options)
+  }
+}
+
+/** The time that Podman needs to notice that a container has exited. */
+const removeRetryDelayMs = 500
+
+/** Podman refuses to remove a container that is just exiting by itself. */
+function isExitInProgress(error: unknown): boolean {
+  return statusOf(error) === 500 && /state improper/.test(messageOf(error))
+}
+
+export type DialOptions = Parameters<Dockerode['modem']['dial']>[0]
+
+function dial(docker: Dockerode, options: DialOptions): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    docker.modem.dial(options, (error, result) => {
+      if (error !== null && error !== undefined) return reject(error)
+      // A broken connection emits `error`. Without a listener, which the caller has yet to add, it would end the
+      // process.
+      if (result instanceof Duplex) result.on('error', () => {})
+      resolve(result)
+    })
+  })
+}

@@ -1,0 +1,49 @@
+import { PtcError, messageOf } from '../../../common/errors.js'
+import { TimeoutError } from './with-timeout.js'
+
+/** Messages of Podman's conflicts, for which it answers 500 instead of 409. */
+const podmanConflict = /\bname .* is already in use\b|\bcan only (?:kill|attach to)\b/
+
+/**
+ * The HTTP status of a daemon's refusal, from dockerode's error or from a PtcError with that error as its cause;
+ * undefined when the daemon did not respond.
+ */
+export function statusOf(thrown: unknown): number | undefined {
+  const error = PtcError.isInstance(thrown) ? thrown.cause : thrown
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined
+  if (error.statusCode === 500 && podmanConflict.test(messageOf(error))) return 409
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined
+}
+
+/** Turns an error of a daemon, or of the connection to it, into a PtcError. `action` completes "could not …". */
+export function dockerError(error: unknown, action: string): PtcError {
+  if (PtcError.isInstance(error)) return error
+  const message = `could not ${action}: ${messageOf(error).trim()}`
+  return new PtcError('SANDBOX_UNAVAILABLE', message, { hint: hintFor(error), cause: error })
+}
+
+const hints = [
+  {
+    codes: ['ENOENT', 'ECONNREFUSED'],
+    hint: 'Start Docker, or set DOCKER_HOST to where its daemon listens (`docker context inspect` shows it).',
+  },
+  {
+    codes: ['EACCES', 'EPERM'],
+    hint: 'This user has no access to the Docker daemon: add the user to the group "docker", or use rootless Docker.',
+  },
+  {
+    codes: ['ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT'],
+    hint: 'The host in DOCKER_HOST can not be reached from here.',
+  },
+]
+
+function hintFor(error: unknown): string {
+  if (error instanceof TimeoutError) return 'The Docker daemon is overloaded or hangs: see `docker ps` and its log.'
+  const known = hints.find(({ codes }) => codes.includes(systemCodeOf(error) ?? ''))
+  return known?.hint ?? 'See the log of the Docker daemon.'
+}
+
+function systemCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

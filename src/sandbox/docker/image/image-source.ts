@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PtcError } from '../../../common/errors.js'
+
+/** The input of the build of the sandbox image. */
+export interface ImageSource {
+  /** The build context: a folder with `image/Dockerfile` and `python/`. */
+  readonly directory: string
+  /** The files of the build context that the image needs; relative paths, sorted. */
+  readonly files: readonly string[]
+  /** SHA-256 over names and contents of the files. */
+  readonly digest: string
+  /** The base image; default: that of the Dockerfile. */
+  readonly base: string | undefined
+  /** Derived from the files and the name of the base, so that a changed runner or base never uses an old image. */
+  readonly tag: string
+}
+
+/** The image label with {@link ImageSource.digest}. Images built from the image inherit it. */
+export const runnerDigestLabel = 'ptc.runner'
+
+export const dockerfile = 'image/Dockerfile'
+
+/** @throws PtcError INTERNAL when the files are missing (a broken installation) */
+export function readImageSource(directory: string, base?: string): ImageSource {
+  if (!existsSync(join(directory, dockerfile))) {
+    throw new PtcError('INTERNAL', `no ${dockerfile} in ${directory}`, { hint: 'Install durable-ptc again.' })
+  }
+  const runner = readdirSync(join(directory, 'python'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.py'))
+    .map((name) => `python/${name.replaceAll('\\', '/')}`)
+  const files = [dockerfile, ...runner].sort()
+  const hash = createHash('sha256')
+  for (const file of files) {
+    const content = readFileSync(join(directory, file))
+    hash.update(`${file} ${content.length}\n`).update(content)
+  }
+  const digest = hash.digest('hex')
+  const baseSuffix = base === undefined ? '' : `-${createHash('sha256').update(base).digest('hex').slice(0, 8)}`
+  return { directory, files, digest, base, tag: `durable-ptc-python:${digest.slice(0, 12)}${baseSuffix}` }
+}

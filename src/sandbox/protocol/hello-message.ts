@@ -1,0 +1,34 @@
+import type { StepLimits } from '../../common/limits.js'
+import { type Fence, type HostMessage, protocolVersion, type ToolSignature } from './messages.js'
+import { runnerFrameLimits } from './runner-limits.js'
+
+/** The session as the runner needs to know it. */
+export interface SessionInfo {
+  readonly session: string
+  /** Seed of the program's random numbers. */
+  readonly seed: number
+  /** Milliseconds since the epoch when the session began; undefined when it is from before programs were told. */
+  readonly startedAt?: number | undefined
+  readonly tools: readonly ToolSignature[]
+  readonly limits: StepLimits
+}
+
+export function helloMessage({ session, seed, startedAt, tools, limits }: SessionInfo, fence: Fence): HostMessage {
+  return {
+    type: 'hello',
+    protocol: protocolVersion,
+    fence,
+    session,
+    seed,
+    ...(startedAt === undefined ? {} : { started_at: startedAt }),
+    tools,
+    limits: {
+      cell_seconds: limits.cellSeconds,
+      calls_per_cell: limits.callsPerCell,
+      captured_characters: limits.capturedCharacters,
+      frame_bytes: runnerFrameLimits(limits).bytes,
+      argument_bytes: limits.argumentBytes,
+      memory_bytes: limits.memoryBytes,
+    },
+  }
+}

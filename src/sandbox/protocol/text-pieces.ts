@@ -1,0 +1,46 @@
+/**
+ * A source delivers text in chunks of any size; the wire carries it in pieces of limited size.
+ */
+
+/** Maximum bytes of one UTF-16 code unit in a frame: those of an escape such as `\u0000`. */
+const maximumBytesPerCodeUnit = 6
+
+/** Maximum UTF-16 code units of a piece, so that its frame takes at most about a quarter of the frame limit. */
+export function maximumPieceLength(frameBytes: number): number {
+  return Math.max(2, Math.floor(frameBytes / 4 / maximumBytesPerCodeUnit))
+}
+
+export interface TextPiece {
+  readonly text: string
+  readonly last: boolean
+}
+
+/**
+ * Splits chunks into pieces of at most `maximumLength` (2 or more) code units, never inside a surrogate pair. Yields the
+ * last piece, which may be empty, when the source has ended without an error.
+ */
+export async function* splitIntoPieces(
+  source: AsyncIterable<string>,
+  maximumLength: number,
+): AsyncGenerator<TextPiece> {
+  let buffered = ''
+  for await (const chunk of source) {
+    buffered += chunk
+    let from = 0
+    while (buffered.length - from > maximumLength) {
+      const end = surrogateSafeIndex(buffered, from + maximumLength)
+      yield { text: buffered.slice(from, end), last: false }
+      from = end
+    }
+    buffered = buffered.slice(from)
+  }
+  yield { text: buffered, last: true }
+}
+
+/** `at`, or the index before it when `at` is inside a surrogate pair. */
+function surrogateSafeIndex(text: string, at: number): number {
+  return isHighSurrogate(text.charCodeAt(at - 1)) && isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff

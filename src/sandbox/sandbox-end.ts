@@ -1,0 +1,36 @@
+import type { LostCause } from '../common/steps.js'
+import type { SandboxEnd } from './backend.js'
+
+/** Exit code of a process killed by SIGKILL (128 + 9), as the kernel does when memory runs out. */
+export const sigkillExitCode = 137
+
+const maximumQuoteCharacters = 200
+
+/**
+ * Quotes text of a sandbox in a reason that the model reads: one line, truncated, without control and formatting
+ * characters. The text is untrusted, so it must be only a part of the reason.
+ */
+export function quoteUntrusted(text: string): string {
+  const head = text.slice(0, 2 * maximumQuoteCharacters)
+  const line = head
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+    .replace(/[\p{Cf}\p{Surrogate}]/gu, '')
+    .trim()
+  return line.length <= maximumQuoteCharacters ? line : `${line.slice(0, maximumQuoteCharacters)}…`
+}
+
+/** The cause with which a pending step is lost when the sandbox ends. */
+export function lostCause(end: SandboxEnd): LostCause {
+  return end.reason === 'out_of_memory' ? 'out_of_memory' : 'gone'
+}
+
+/** The reason for people. */
+export function lostReason(end: SandboxEnd): string {
+  if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
+  if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
+  const lastLine = quoteUntrusted(end.diagnostics.trim().split('\n').at(-1) ?? '')
+  // The Docker daemon does not report every kill by the kernel for memory: on a busy machine it misses one in forty.
+  if (end.exitCode === sigkillExitCode && !lastLine)
+    return `the sandbox was killed (exit code ${sigkillExitCode}), perhaps for its memory`
+  return `the sandbox ended with exit code ${end.exitCode ?? 'unknown'}${lastLine ? `: ${lastLine}` : ''}`
+}

@@ -1,0 +1,68 @@
+import type { Deferred } from '../../common/deferred.js'
+import type { ValueRef } from '../../common/external-value.js'
+import type { StepResult } from '../../common/steps.js'
+import type { Fence, StepMessage, StepResponse } from '../protocol/messages.js'
+import type { RestoreResult } from '../protocol/step-result.js'
+import type { ReadValue } from './value-transfer.js'
+
+export interface ExecuteStepOptions {
+  /** Attempt of the activity; part of the fence. */
+  readonly attempt: number
+  /** Receives printed text while the code runs; best effort. */
+  readonly onOutput: (text: string) => void
+  /** Reads the values that the step references. */
+  readonly readValue: ReadValue
+}
+
+/** One call of `executeStep`. */
+export interface StepAttempt extends ExecuteStepOptions {
+  readonly fence: Fence
+  readonly message: StepMessage
+  /** Values that the runner must have before the message. */
+  readonly refs: readonly ValueRef[]
+  /** Time limit of the step, as configured. */
+  readonly limitSeconds: number
+  /** Milliseconds until the host stops the code: the limit and a margin. */
+  readonly timeoutMs: number
+  /** Aborted when this attempt must send nothing more. */
+  readonly sendAbort: AbortController
+}
+
+/** The execution of one step over all connections that it takes: each driver continues with that of its predecessor. */
+export interface Execution {
+  /** Time by `performance.now()` at which the code is stopped; null before the start, and while values are sent. */
+  readonly deadlineMs: number | null
+  /** Connections over which the code was told to stop at its limit. */
+  readonly stopAttempts: number
+  readonly interrupt: InterruptState
+}
+
+export type InterruptState =
+  | { readonly type: 'none' }
+  /** `confirmation` resolves when the runner reports that the interrupt reached the code. */
+  | { readonly type: 'requested'; readonly confirmation: Deferred<void> }
+  | { readonly type: 'delivered' }
+
+export const newExecution: Execution = { deadlineMs: null, stopAttempts: 0, interrupt: { type: 'none' } }
+
+/** A step without a result. */
+export interface PendingStep {
+  /** The latest call; its predecessors share its result. */
+  readonly attempt: StepAttempt
+  readonly result: Deferred<StepResult | RestoreResult>
+  readonly execution: Execution
+  /** Another driver of this sandbox may exist: in another worker, or of a run that was reset. */
+  readonly mayBeFenced: boolean
+}
+
+/** Whether this attempt joins the pending step. After a reset another step may have the same number. */
+export function isSameStep({ message }: StepAttempt, { attempt }: PendingStep): boolean {
+  return message.step === attempt.message.step && message.digest === attempt.message.digest
+}
+
+/** Whether this is the response to the pending step. A restore has a response type of its own. */
+export function isResponseTo({ attempt: { message } }: PendingStep, response: StepResponse): boolean {
+  const { step, digest = message.digest } = response
+  if (step !== message.step || digest !== message.digest) return false
+  return (response.type === 'restored') === (message.type === 'restore')
+}

@@ -1,0 +1,277 @@
+/**
+ * Owns: one connection to one runner, from the handshake to the loss of the sandbox. Turns every event (response, end of
+ * the sandbox, timeout, protocol violation) into a step result or a snapshot.
+ *
+ * Boundary: I/O only. What an event changes is decided by the state machine (table in driver-state.ts); which connection
+ * follows a lost one is decided by session-host.ts.
+ *
+ * Invariants: 1. At most one operation is in progress. 2. A response resolves only the step with its number and digest.
+ * 3. A lost driver stays lost. 4. `executeStep` never rejects for what the sandbox did, only with SANDBOX_FENCED, for a
+ * value that can't be read, and for a frame over the limit. 5. A time limit continues over the next connection.
+ */
+import { deferred } from '../../common/deferred.js'
+import { messageOf } from '../../common/errors.js'
+import type { Step, StepResult } from '../../common/steps.js'
+import type { SandboxConnection } from '../backend.js'
+import { encodeFrame } from '../protocol/frames.js'
+import { helloMessage, type SessionInfo } from '../protocol/hello-message.js'
+import {
+  type Fence,
+  type HostMessage,
+  protocolVersion,
+  type RunnerMessage,
+  type ValuePiece,
+} from '../protocol/messages.js'
+import { readMessages } from '../protocol/read-messages.js'
+import { runnerFrameLimits } from '../protocol/runner-limits.js'
+import { referencedValues, type RunnerStep, stepMessage } from '../protocol/step-message.js'
+import type { RestoreResult } from '../protocol/step-result.js'
+import { lostCause, lostReason } from '../sandbox-end.js'
+import type { DriverEvent, Effect, OperationKey } from './driver-events.js'
+import { type DriverState, initialState, isExpectingMessage, pendingStepOf } from './driver-state.js'
+import { transition } from './driver-transition.js'
+import { repeatInterrupt } from './interrupt.js'
+import { type ExecuteStepOptions, type Execution, newExecution, type StepAttempt } from './pending-step.js'
+import { ResettableTimer } from './resettable-timer.js'
+import { noSnapshot, type Snapshot, type SnapshotLimits, SnapshotReceiver } from './snapshot-receiver.js'
+import { stepLimitSeconds, stopGraceMs } from './step-timeout.js'
+import { transferValues } from './value-transfer.js'
+
+export interface DriverOptions extends SessionInfo {
+  readonly epoch: number
+  /** True when the sandbox is older than this connection. */
+  readonly resume: boolean
+  /** True when the sandbox was found: another worker may drive it, or have driven it. */
+  readonly isAttached?: boolean
+}
+
+/** A broken pipe is reported this much later: the end of the sandbox says more, and may arrive meanwhile. */
+const writeFailureDelayMs = 1_000
+
+export class SessionDriver {
+  readonly #connection: SandboxConnection
+  readonly #options: DriverOptions
+  readonly #timer = new ResettableTimer(() => this.#dispatch({ type: 'timeout' }))
+  #state: DriverState
+
+  constructor(connection: SandboxConnection, options: DriverOptions) {
+    this.#connection = connection
+    this.#options = options
+    this.#state = initialState(options.isAttached === true)
+    void this.#receiveMessages()
+    void connection.ended.then((end) =>
+      this.#dispatch({ type: 'ended', cause: lostCause(end), reason: lostReason(end) }),
+    )
+  }
+
+  get description(): string {
+    return this.#connection.description
+  }
+
+  /** True once the sandbox is gone or unusable: a new driver is needed. */
+  get isLost(): boolean {
+    return this.#state.type === 'lost'
+  }
+
+  /** True once the runner sent a message other than `ready`. */
+  get madeProgress(): boolean {
+    return this.#state.madeProgress
+  }
+
+  /** The execution of a step that is pending, or was when the sandbox was lost: the next driver continues with it. */
+  executionOf(step: number): Execution | undefined {
+    const pending = pendingStepOf(this.#state)
+    return pending?.attempt.message.step === step ? pending.execution : undefined
+  }
+
+  /**
+   * Executes one step, or joins it when it is pending already. `execution` is that of earlier connections.
+   *
+   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner does
+   * not have the step: the same number may be executed again, also with other content
+   */
+  executeStep(step: Step, options: ExecuteStepOptions, execution?: Execution): Promise<StepResult>
+  /** A restore replaces all steps up to its number, in a sandbox that has executed none. */
+  executeStep(step: RunnerStep, options: ExecuteStepOptions, execution?: Execution): Promise<StepResult | RestoreResult>
+  async executeStep(
+    step: RunnerStep,
+    options: ExecuteStepOptions,
+    execution: Execution = newExecution,
+  ): Promise<StepResult | RestoreResult> {
+    const fence: Fence = [this.#options.epoch, step.number, options.attempt]
+    const limitSeconds = stepLimitSeconds(step, this.#options.limits)
+    const attempt: StepAttempt = {
+      ...options,
+      fence,
+      message: stepMessage(step, fence),
+      refs: referencedValues(step),
+      limitSeconds,
+      timeoutMs: limitSeconds * 1_000 + stopGraceMs,
+      sendAbort: new AbortController(),
+    }
+    const result = deferred<StepResult | RestoreResult>()
+    this.#dispatch({ type: 'execute', attempt, execution, result, nowMs: performance.now() })
+    if (this.#state.type === 'lost') return this.#state.result
+    return (pendingStepOf(this.#state)?.result ?? result).promise
+  }
+
+  /** Interrupts the code of this step once; false when it is not pending here. Code that continues runs to its time limit. */
+  async interrupt(step: number): Promise<boolean> {
+    this.#dispatch({ type: 'interrupt', step, confirmation: deferred() })
+    const pending = pendingStepOf(this.#state)
+    if (this.#state.type === 'lost' || pending?.attempt.message.step !== step) return false
+    const { interrupt } = pending.execution
+    if (interrupt.type !== 'requested') return false
+    await repeatInterrupt(this.#connection, Promise.race([interrupt.confirmation.promise, pending.result.promise]))
+    return true
+  }
+
+  /** The program's state after its last step; no step may be pending. Never rejects. A sandbox that does not respond is killed. */
+  async snapshot(step: number, attempt: number, limits: SnapshotLimits, signal: AbortSignal): Promise<Snapshot> {
+    if (signal.aborted) return noSnapshot('the snapshot request was cancelled')
+    const receiver = new SnapshotReceiver([this.#options.epoch, step, attempt], limits)
+    const abort = (): void => this.#dispatch({ type: 'snapshotAborted', receiver })
+    signal.addEventListener('abort', abort, { once: true })
+    this.#dispatch({ type: 'snapshot', receiver })
+    try {
+      return await receiver.result.promise
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Closes the connection without ending the sandbox. */
+  async detach(): Promise<void> {
+    await this.#connection.detach()
+  }
+
+  #dispatch(event: DriverEvent): void {
+    const { state, effects } = transition(this.#state, event)
+    this.#state = state
+    for (const effect of effects) this.#run(effect)
+  }
+
+  #run(effect: Effect): void {
+    switch (effect.type) {
+      case 'sendHello':
+        return void this.#sendHello(effect.fence)
+      case 'sendValues':
+        return void this.#sendValues(effect.attempt)
+      case 'sendStep':
+        return void this.#sendStep(effect.attempt)
+      case 'abortSending':
+        return effect.attempt.sendAbort.abort()
+      case 'resolveStep':
+        return effect.result.resolve(effect.value)
+      case 'rejectStep':
+        return effect.result.reject(effect.error)
+      case 'emitOutput':
+        return effect.attempt.onOutput(effect.text)
+      case 'confirmInterrupt':
+        return effect.confirmation.resolve()
+      case 'requestSnapshot':
+        return void this.#requestSnapshot(effect.receiver)
+      case 'receiveSnapshot': {
+        const { receiver, message } = effect
+        const snapshot = receiver.receive(message)
+        return this.#dispatch(
+          snapshot ? { type: 'snapshotEnded', receiver, snapshot } : { type: 'pieceReceived', receiver },
+        )
+      }
+      case 'resolveSnapshot':
+        return effect.receiver.result.resolve(effect.snapshot)
+      case 'startTimer':
+        return this.#timer.start(effect.milliseconds)
+      case 'stopTimer':
+        return this.#timer.stop()
+      case 'interruptAtLimit':
+        return void this.#interruptAtLimit(effect.operation)
+      case 'kill':
+        return void this.#connection.kill().catch(() => undefined)
+    }
+  }
+
+  async #sendHello(fence: Fence): Promise<void> {
+    try {
+      if (await this.#write(helloMessage(this.#options, fence))) this.#dispatch({ type: 'helloSent' })
+    } catch (error) {
+      this.#dispatch({ type: 'helloFailed', error })
+    }
+  }
+
+  async #sendValues(attempt: StepAttempt): Promise<void> {
+    const { fence, readValue, refs, sendAbort } = attempt
+    let codeUnits = 0
+    const send = async (piece: ValuePiece): Promise<void> => {
+      codeUnits += piece.text.length
+      this.#dispatch({ type: 'pieceStarted', attempt })
+      if (await this.#write(piece)) this.#dispatch({ type: 'pieceSent', attempt })
+    }
+    const { frameBytes } = this.#options.limits
+    try {
+      await transferValues(refs, { fence, readValue, send, frameBytes, signal: sendAbort.signal })
+      this.#dispatch({ type: 'valuesSent', attempt, codeUnits, nowMs: performance.now() })
+    } catch (error) {
+      this.#dispatch({ type: 'sendFailed', attempt, error })
+    }
+  }
+
+  async #sendStep(attempt: StepAttempt): Promise<void> {
+    try {
+      if (await this.#write(attempt.message)) this.#dispatch({ type: 'stepSent', attempt })
+    } catch (error) {
+      this.#dispatch({ type: 'sendFailed', attempt, error })
+    }
+  }
+
+  async #requestSnapshot({ fence, limits }: SnapshotReceiver): Promise<void> {
+    await this.#write({ type: 'snapshot', fence, step: fence[1], ...limits })
+  }
+
+  /**
+   * False when the connection failed; the state machine knows it then.
+   *
+   * @throws PtcError LIMIT_EXCEEDED when the frame is over the limit
+   */
+  async #write(message: HostMessage): Promise<boolean> {
+    const frame = encodeFrame(message, this.#options.limits.frameBytes)
+    try {
+      await this.#connection.send(frame)
+      return true
+    } catch (thrown) {
+      const delay = new Promise((resolve) => setTimeout(resolve, writeFailureDelayMs).unref())
+      await Promise.race([this.#connection.ended, delay])
+      this.#dispatch({ type: 'writeFailed', reason: messageOf(thrown) })
+      return false
+    }
+  }
+
+  async #interruptAtLimit(operation: OperationKey): Promise<void> {
+    try {
+      const isInterrupted = await this.#connection.interrupt()
+      this.#dispatch({ type: 'stopRequested', operation, isInterrupted })
+    } catch (thrown) {
+      this.#dispatch({ type: 'stopFailed', operation, reason: messageOf(thrown) })
+    }
+  }
+
+  async #receiveMessages(): Promise<void> {
+    const { limits, resume } = this.#options
+    try {
+      const readOptions = { resume, isExpectingMessage: () => isExpectingMessage(this.#state) }
+      for await (const message of readMessages(this.#connection.received, runnerFrameLimits(limits), readOptions)) {
+        this.#onMessage(message)
+      }
+    } catch (thrown) {
+      this.#dispatch({ type: 'violation', reason: messageOf(thrown) })
+    }
+  }
+
+  #onMessage(message: RunnerMessage): void {
+    const isReady = message.type === 'ready'
+    if (isReady && (message.protocol !== protocolVersion || message.session !== this.#options.session)) {
+      const reason = 'the sandbox responded for another session or in another protocol version'
+      this.#dispatch({ type: 'violation', reason })
+    } else this.#dispatch({ type: 'message', message })
+  }
+}

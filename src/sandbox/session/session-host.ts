@@ -1,0 +1,280 @@
+/**
+ * Owns: every connection of this process to the sandbox of a session.
+ *
+ * Boundary: backends make sandboxes and connections; a {@link SessionDriver} drives one connection; this class decides
+ * which connection a step uses.
+ *
+ * Invariants: 1. At most one driver per session and epoch. 2. A broken connection is not a dead sandbox: the step continues
+ * over the next connection. 3. Three connections in a row without progress end the step as lost. 4. No driver outlives
+ * `shutdown`.
+ *
+ * | connection of a session | event                          | next      |
+ * |-------------------------|--------------------------------|-----------|
+ * | (none)                  | executeStep, snapshot          | attaching |
+ * | attaching               | attached                       | connected |
+ * | attaching               | no sandbox, or attach failed   | (none)    |
+ * | any                     | open                           | connected |
+ * | any                     | lost, park, close, shutdown    | (none)    |
+ */
+import { raceWithSignal } from '../../common/abort.js'
+import { digestJson } from '../../common/call-identity.js'
+import { failpoint } from '../../common/failpoint.js'
+import { PtcError } from '../../common/errors.js'
+import type { Limits } from '../../common/limits.js'
+import type { BackendChoice } from '../../common/run-config.js'
+import type { OpenedSession, SessionRef } from '../../common/session.js'
+import type { Step, StepResult } from '../../common/steps.js'
+import type { SandboxBackend, SandboxConnection, SandboxId } from '../backend.js'
+import type { SessionInfo } from '../protocol/hello-message.js'
+import type { ToolSignature } from '../protocol/messages.js'
+import type { RestoreResult } from '../protocol/step-result.js'
+import type { RunnerStep } from '../protocol/step-message.js'
+import { SessionDriver } from './session-driver.js'
+import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
+import { type ExecuteStepOptions, newExecution } from './pending-step.js'
+
+export interface SessionHostOptions {
+  readonly namespace: string
+  /** `auto` selects the first. */
+  readonly backends: readonly SandboxBackend[]
+  /** Tools of sessions that were opened without tools of their own. */
+  readonly tools: readonly ToolSignature[]
+}
+
+/** What opening a session needs. */
+export interface SessionSpec {
+  readonly workflowId: string
+  readonly runId: string
+  readonly limits: Limits
+  /** The tools of its run. Default: those of the host. */
+  readonly tools?: readonly ToolSignature[]
+}
+
+/**
+ * Connections in a row that may break without progress before the step ends as lost. One may break before the runner has
+ * the step and one after it; the third brings the result.
+ */
+const maximumFailedConnections = 3
+
+/** `tools`: those of the session's run; required until its runner has received a `hello`. */
+export type AttachOptions = Pick<SessionInfo, 'limits'> & Partial<Pick<SessionInfo, 'tools'>>
+
+type AbortableStepOptions = ExecuteStepOptions & { readonly signal: AbortSignal }
+
+type Connection =
+  | { readonly type: 'attaching'; readonly driver: Promise<SessionDriver | undefined> }
+  | { readonly type: 'connected'; readonly driver: SessionDriver }
+
+/** The sessions of one host: opens them, attaches to them after a restart, and executes their steps. */
+export class SessionHost {
+  readonly #options: SessionHostOptions
+  readonly #backends: ReadonlyMap<string, SandboxBackend>
+  readonly #connections = new Map<string, Connection>()
+
+  constructor(options: SessionHostOptions) {
+    this.#options = options
+    this.#backends = new Map(options.backends.map((backend) => [backend.name, backend]))
+  }
+
+  /** Creates the sandbox of the session, or connects to the existing one. */
+  async open(
+    requested: SessionRef,
+    sessionSpec: SessionSpec,
+    signal: AbortSignal,
+  ): Promise<Omit<OpenedSession, 'hostQueue'>> {
+    const backend = this.#backend(requested.backend)
+    const session = { ...requested, backend: backend.name }
+    const id = this.#sandboxId(session)
+    const { tools, ...spec } = sessionSpec
+    const connection = await backend.open({ ...id, ...spec }, signal)
+    const driver = this.#createDriver(
+      connection,
+      session,
+      { limits: sessionSpec.limits, ...(tools && { tools }) },
+      false,
+    )
+    const previousDriver = await this.#connections.get(sessionKey(session))?.driver
+    await previousDriver?.detach()
+    this.#connections.set(sessionKey(session), { type: 'connected', driver })
+    const supportsCheckpoint = (await backend.checkpoints?.isAvailable()) ?? false
+    return { session, description: driver.description, supportsCheckpoint }
+  }
+
+  /**
+   * Executes one step; returns `lost` when the sandbox is gone. Attaches first when this process has no connection.
+   *
+   * @throws the signal's reason; the step continues, and the next call, here or on another worker, joins it
+   */
+  executeStep(
+    session: SessionRef,
+    step: Step,
+    attachOptions: AttachOptions,
+    options: AbortableStepOptions,
+  ): Promise<StepResult>
+  /** A restore replaces all steps up to its number, in a sandbox that has executed none. */
+  executeStep(
+    session: SessionRef,
+    step: RunnerStep,
+    attachOptions: AttachOptions,
+    options: AbortableStepOptions,
+  ): Promise<StepResult | RestoreResult>
+  async executeStep(
+    session: SessionRef,
+    step: RunnerStep,
+    attachOptions: AttachOptions,
+    options: AbortableStepOptions,
+  ): Promise<StepResult | RestoreResult> {
+    let lostResult: StepResult = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
+    let execution = newExecution
+    let failedConnections = 0
+    for (;;) {
+      const driver = await this.#driverFor(session, attachOptions, options.signal)
+      if (!driver) return lostResult
+      const pendingResult = driver.executeStep(step, options, execution)
+      // The connection broke before the runner confirmed the interrupt.
+      if (execution.interrupt.type === 'requested') void driver.interrupt(step.number)
+      const result = await raceWithSignal(options.signal, pendingResult)
+      failpoint('step.result')
+      if (result.type !== 'lost') return result
+      this.#connections.delete(sessionKey(session))
+      await driver.detach()
+      execution = driver.executionOf(step.number) ?? execution
+      failedConnections = driver.madeProgress ? 0 : failedConnections + 1
+      if (result.cause !== 'gone' || failedConnections === maximumFailedConnections) return result
+      lostResult = result
+    }
+  }
+
+  /** The state of the program after this step, between two cells. Never rejects for what the sandbox does. */
+  async snapshot(
+    session: SessionRef,
+    step: number,
+    requested: SnapshotLimits & AttachOptions,
+    { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
+  ): Promise<Snapshot> {
+    const driver = await this.#driverFor(session, requested, signal)
+    const { bytes, seconds } = requested
+    if (driver) return driver.snapshot(step, attempt, { bytes, seconds }, signal)
+    return { type: 'no_snapshot', reason: 'the sandbox is no longer there' }
+  }
+
+  /** Interrupts the code of a step; false when this process does not execute it. */
+  async interrupt(session: SessionRef, step: number): Promise<boolean> {
+    const driver = await this.#connections.get(sessionKey(session))?.driver
+    return driver === undefined ? false : driver.interrupt(step)
+  }
+
+  /**
+   * Checkpoints the idle sandbox of a session; true when the next step finds the same state. False when that failed: then
+   * the sandbox is removed.
+   */
+  async park(session: SessionRef, signal: AbortSignal): Promise<boolean> {
+    await this.#disconnect(session)
+    const id = this.#sandboxId(session)
+    const backend = this.#backend(session.backend)
+    if (await backend.checkpoints?.checkpoint(id, signal)) return true
+    await backend.remove(id)
+    return false
+  }
+
+  /** Removes the sandbox of the session, if there is one. */
+  async close(session: SessionRef): Promise<void> {
+    await this.#disconnect(session)
+    await this.#backend(session.backend).remove(this.#sandboxId(session))
+  }
+
+  /** Whether this host has this backend. */
+  supports(backend: BackendChoice): boolean {
+    return backend === 'auto' ? this.#backends.size > 0 : this.#backends.has(backend)
+  }
+
+  /** Whether this process is connected to the sandbox. A reaper must not remove it then, however old it is. */
+  hasSession(id: SandboxId): boolean {
+    return [...this.#backends.keys()].some((backend) =>
+      this.#connections.has(sessionKey({ id: id.session, epoch: id.epoch, backend })),
+    )
+  }
+
+  /** Detaches from every sandbox and closes the backends; sandboxes that outlive the process keep running. */
+  async shutdown(): Promise<void> {
+    const drivers = await Promise.all([...this.#connections.values()].map(async ({ driver }) => driver))
+    this.#connections.clear()
+    await Promise.all(drivers.map(async (driver) => driver?.detach()))
+    await Promise.all(this.#options.backends.map((backend) => backend.close()))
+  }
+
+  async #disconnect(session: SessionRef): Promise<void> {
+    const driver = await this.#connections.get(sessionKey(session))?.driver
+    this.#connections.delete(sessionKey(session))
+    await driver?.detach()
+  }
+
+  async #driverFor(
+    session: SessionRef,
+    attachOptions: AttachOptions,
+    signal: AbortSignal,
+  ): Promise<SessionDriver | undefined> {
+    const key = sessionKey(session)
+    const known = this.#connections.get(key)
+    if (known) return known.driver
+    const attaching = { type: 'attaching', driver: this.#attach(session, attachOptions, signal) } as const
+    this.#connections.set(key, attaching)
+    const onAttached = (driver?: SessionDriver): void => {
+      if (this.#connections.get(key) !== attaching) return
+      if (driver) this.#connections.set(key, { type: 'connected', driver })
+      else this.#connections.delete(key)
+    }
+    attaching.driver.then(onAttached, () => onAttached())
+    return attaching.driver
+  }
+
+  async #attach(
+    session: SessionRef,
+    attachOptions: AttachOptions,
+    signal: AbortSignal,
+  ): Promise<SessionDriver | undefined> {
+    const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
+    failpoint('sandbox.attached')
+    return connection && this.#createDriver(connection, session, attachOptions, true)
+  }
+
+  #createDriver(
+    connection: SandboxConnection,
+    session: SessionRef,
+    { limits, tools }: AttachOptions,
+    isAttached: boolean,
+  ): SessionDriver {
+    const { id, epoch, startedAt } = session
+    return new SessionDriver(connection, {
+      session: id,
+      epoch,
+      seed: sessionSeed(id),
+      startedAt,
+      tools: tools ?? this.#options.tools,
+      limits,
+      resume: true,
+      isAttached,
+    })
+  }
+
+  #sandboxId(session: SessionRef): SandboxId {
+    return { namespace: this.#options.namespace, session: session.id, epoch: session.epoch }
+  }
+
+  #backend(name: BackendChoice): SandboxBackend {
+    const backend = name === 'auto' ? this.#options.backends[0] : this.#backends.get(name)
+    if (backend) return backend
+    throw new PtcError('SANDBOX_UNAVAILABLE', `this worker has no ${name === 'auto' ? 'usable' : name} sandbox`, {
+      hint: 'Start a worker where it is usable; `ptc doctor` says what is missing.',
+    })
+  }
+}
+
+function sessionKey(session: Pick<SessionRef, 'id' | 'epoch'> & { readonly backend: string }): string {
+  return `${session.backend}/${session.id}/${session.epoch}`
+}
+
+/** Every rebuild of a session has the same seed, so that its random numbers repeat. */
+function sessionSeed(session: string): number {
+  return Number.parseInt(digestJson(session).slice(0, 8), 16)
+}

@@ -1,0 +1,60 @@
+import { type Deferred, deferred } from '../../common/deferred.js'
+import type { Fence, RunnerMessage } from '../protocol/messages.js'
+
+export interface SnapshotLimits {
+  /** Maximum size of the state before compression; what the sandbox sends is limited accordingly. */
+  readonly bytes: number
+  /** Maximum time of the sandbox. */
+  readonly seconds: number
+}
+
+/** The sandbox's state as Base64, or the reason why there is none, for people. */
+export type Snapshot =
+  | { readonly type: 'snapshot'; readonly pieces: readonly string[] }
+  | { readonly type: 'no_snapshot'; readonly reason: string }
+
+export type SnapshotResponse = Extract<RunnerMessage, { type: 'snapshot' | 'no_snapshot' }>
+
+/** Base64 takes four characters for three bytes, and compression may add a little to data without a pattern. */
+const charactersPerByte = 1.4
+
+/** Milliseconds beyond the sandbox's own time limit. */
+const graceMs = 3_000
+
+/** Offset added to the attempt, so that the fence of a snapshot is above that of every attempt of its step. */
+const snapshotAttemptOffset = 1_000_000
+
+/** Collects the pieces of one snapshot from a sandbox that may send anything. */
+export class SnapshotReceiver {
+  readonly fence: Fence
+  readonly limits: SnapshotLimits
+  /** Resolved by the driver; never rejected. */
+  readonly result: Deferred<Snapshot> = deferred()
+  readonly #pieces: string[] = []
+  #characters = 0
+
+  constructor([epoch, step, attempt]: Fence, limits: SnapshotLimits) {
+    this.fence = [epoch, step, snapshotAttemptOffset + attempt]
+    this.limits = limits
+  }
+
+  /** Milliseconds that the sandbox may take for each piece. */
+  get timeoutMs(): number {
+    return this.limits.seconds * 1_000 + graceMs
+  }
+
+  /** Adds a piece. Returns how the snapshot ended, or undefined when more pieces follow. */
+  receive(message: SnapshotResponse): Snapshot | undefined {
+    if (message.type === 'no_snapshot') return noSnapshot(message.reason)
+    if (message.piece !== this.#pieces.length) return noSnapshot('snapshot pieces out of order')
+    this.#characters += message.text.length
+    if (this.#characters > this.limits.bytes * charactersPerByte + 4_096)
+      return noSnapshot('the snapshot exceeds its size limit')
+    this.#pieces.push(message.text)
+    return message.last ? { type: 'snapshot', pieces: this.#pieces } : undefined
+  }
+}
+
+export function noSnapshot(reason: string): Snapshot {
+  return { type: 'no_snapshot', reason }
+}

@@ -1,0 +1,46 @@
+import type { ValueRef } from '../../common/external-value.js'
+import type { Fence, ValuePiece } from '../protocol/messages.js'
+import { maximumPieceLength, splitIntoPieces } from '../protocol/text-pieces.js'
+
+/**
+ * Reads the JSON text of an external value, in chunks. An error rejects the step that needs the value. The same value may
+ * be read again. `signal` aborts when the rest is not needed.
+ *
+ * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, VALUE_STORE_UNAVAILABLE
+ */
+export type ReadValue = (ref: ValueRef, signal: AbortSignal) => AsyncIterable<string>
+
+export interface TransferOptions {
+  readonly fence: Fence
+  readonly readValue: ReadValue
+  /** Sends a piece; settles when the connection has room for more. */
+  readonly send: (piece: ValuePiece) => Promise<void>
+  readonly frameBytes: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Streams values to the runner, one after the other and piece by piece; reads the next piece when the connection has room
+ * for it. When `signal` aborts, returns early without an error and without waiting for the source.
+ */
+export async function transferValues(refs: readonly ValueRef[], options: TransferOptions): Promise<void> {
+  const { fence, readValue, send, frameBytes, signal } = options
+  const aborted = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+  for (const ref of refs) {
+    const pieces = splitIntoPieces(readValue(ref, signal), maximumPieceLength(frameBytes))
+    try {
+      for (let piece = 0; ; piece += 1) {
+        const next = await Promise.race([aborted, pieces.next()])
+        if (signal.aborted || next === undefined) return
+        if (next.done === true) break
+        await Promise.race([aborted, send({ type: 'value', fence, value: ref.sha256, piece, ...next.value })])
+      }
+    } finally {
+      // Errors of a source that is not read any more are ignored.
+      pieces.return(undefined).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type { Limits } from '../../../common/limits.js'
+import { runnerDirectory } from '../../runner-directory.js'
+import type { JailLayers } from './jail-layers.js'
+
+/** The limits on the command line of a child. An interpreter with other limits can't be used for a session. */
+export type ChildLimits = Pick<Limits, 'memoryBytes' | 'tmpBytes' | 'tmpInodes' | 'fileBytes' | 'openFiles'>
+
+/** Everything that makes one child differ from another. */
+export interface ChildSettings {
+  readonly limits: ChildLimits
+  /** The folder with `runner.py` in it. */
+  readonly runner: string
+  /** The file of the boot image; without it Python boots. */
+  readonly bootImage?: string | undefined
+  /** True for the child that creates the boot image. */
+  readonly makesBootImage?: boolean
+}
+
+/** The files of the child, in JavaScript and shell, which are not compiled. */
+const wasmFolder = path.join(runnerDirectory, 'wasm')
+/** The folder of the Python runner, the same for all backends. */
+export const pythonRunner = path.join(runnerDirectory, 'python')
+
+const mebibyte = 1024 * 1024
+/** The heap of V8: Pyodide's glue code and the JavaScript objects of the program. 25 MiB are used at rest. */
+const heapMebibytes = 128
+/** Compiled code and thread stacks, in addition to Node's own memory. 165 MiB were measured at rest. */
+const overheadBytes = 272 * mebibyte
+
+/**
+ * The complete environment of a child: nothing of the worker's, which contains credentials. The time zone is UTC in all
+ * sandboxes, because another host may have to run the same program again.
+ */
+export const childEnvironment = { TZ: 'UTC' }
+
+export interface JailCommand {
+  readonly file: string
+  readonly args: readonly string[]
+}
+
+/**
+ * The command line of a jailed child, from the outside in: parent death signal, kernel limits, namespaces, root, Node.
+ */
+export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 'main.mjs' | 'probe.mjs'): JailCommand {
+  const { bootImage, runner } = settings
+  const bootImageFolders = bootImage === undefined ? [] : [path.dirname(bootImage)]
+  const readablePaths = [pyodideFolder(), realpathSync(wasmFolder), realpathSync(runner), ...bootImageFolders]
+  const command = [
+    ...parentDeathArguments(layers),
+    ...kernelLimitArguments(layers, settings.limits),
+    ...namespaceArguments(layers, readablePaths),
+    ...nodeArguments(layers, readablePaths),
+    path.join(realpathSync(wasmFolder), entry),
+    JSON.stringify(childSettingsJson(settings)),
+  ]
+  const [file = process.execPath, ...args] = command
+  return { file, args }
+}
+
+/** A key of everything that a boot image depends on. A change of any of it creates a new image. */
+export function bootImageKey(): string {
+  const { version } = JSON.parse(readFileSync(path.join(pyodideFolder(), 'package.json'), 'utf8')) as {
+    version: string
+  }
+  const realmMain = readFileSync(path.join(wasmFolder, 'realm-main.mjs'))
+  return `${version}-${createHash('sha256').update(realmMain).digest('hex').slice(0, 12)}`
+}
+
+/** The folder of the installed `pyodide` package. Symbolic links are resolved, as Node's permission model requires. */
+export function pyodideFolder(): string {
+  return path.dirname(realpathSync(createRequire(import.meta.url).resolve('pyodide/package.json')))
+}
+
+function parentDeathArguments({ setpriv }: JailLayers): readonly string[] {
+  return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs', '--']
+}
+
+function kernelLimitArguments({ shell, node }: JailLayers, { memoryBytes, tmpBytes }: ChildLimits): readonly string[] {
+  if (shell === undefined || node === undefined) return []
+  const kibibytes = Math.ceil((node.dataBytes + memoryBytes + tmpBytes + overheadBytes) / 1024)
+  return [shell, path.join(wasmFolder, 'limits.sh'), String(kibibytes)]
+}
+
+function namespaceArguments(
+  { unshare, shell, node, emptyRoot }: JailLayers,
+  readable: readonly string[],
+): readonly string[] {
+  if (unshare === undefined) return []
+  const spaces = ['--user', '--map-root-user', '--net', '--pid', '--ipc', '--uts', '--fork', '--kill-child']
+  if (!emptyRoot || node === undefined || shell === undefined) return [unshare, ...spaces, '--']
+  const files = [realpathSync(process.execPath), ...node.libraries, ...readable]
+  return [unshare, ...spaces, '--mount', '--', shell, path.join(wasmFolder, 'empty-root.sh'), ...files, '--']
+}
+
+function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string[]): readonly string[] {
+  if (permissionFlag === undefined) throw new Error('this Node has no permission model')
+  return [
+    realpathSync(process.execPath),
+    // Only these files can be read and none written. No child process, worker, native addon, WASI or inspector.
+    permissionFlag,
+    ...readable.map((folder) => `--allow-fs-read=${path.join(folder, '*')}`),
+    // No `eval` and no `Function` from text, in any realm. This also disables emscripten_run_script.
+    '--disallow-code-generation-from-strings',
+    '--no-addons',
+    `--max-old-space-size=${heapMebibytes}`,
+    '--experimental-vm-modules',
+    '--no-warnings',
+  ]
+}
+
+/** The argument of runner/wasm/main.mjs. */
+function childSettingsJson({ limits, runner, ...image }: ChildSettings) {
+  const { memoryBytes, ...quotas } = limits
+  return { pyodide: pyodideFolder(), runner: realpathSync(runner), memoryBytes, quotas, ...image }
+}

@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../../common/json.js'
+import { toContentBlock } from './reply-block.js'
+import type { Reply } from './build-reply.js'
+
+/** Body of the response to POST /v1/messages without `stream`. */
+export function messageBody(reply: Reply): string {
+  return JSON.stringify({
+    model: reply.model,
+    id: reply.id,
+    type: 'message',
+    role: 'assistant',
+    content: reply.blocks.map(toContentBlock),
+    stop_reason: reply.stopReason,
+    stop_sequence: reply.stopSequence,
+    stop_details: reply.stopDetails,
+    usage: reply.usage,
+    ...(reply.container === undefined ? {} : { container: reply.container }),
+  } satisfies JsonObject)
+}

@@ -1,0 +1,46 @@
+import { digestJson } from '../../../common/call-identity.js'
+import type { JsonValue } from '../../../common/json.js'
+import { isTextBlock, isToolResult, type MessagesRequest, type RequestMessage } from '../request/request-schema.js'
+import { withoutCacheControl } from '../request/token-count.js'
+
+/** State of a conversation, by which a script chooses a turn. */
+export interface ConversationState {
+  /**
+   * Digest of the messages and `metadata.user_id`, the same for all attempts of a turn. Two runs with the same messages
+   * share it unless they set different user ids.
+   */
+  readonly key: string
+  readonly assistantMessages: number
+  /** Text of the first user message. */
+  readonly firstUserText: string
+  /** Text of the last message; undefined without text. */
+  readonly lastUserText: string | undefined
+  /** Texts of all tool results, in order. */
+  readonly toolResults: readonly string[]
+  /** Text of the last tool result in the last message; undefined without a tool result. */
+  readonly lastToolResult: string | undefined
+}
+
+export function conversationState({ messages, metadata }: MessagesRequest): ConversationState {
+  const last = messages.at(-1)
+  return {
+    // The messages are parsed JSON.
+    key: digestJson([withoutCacheControl(messages) as JsonValue, metadata?.user_id ?? null]),
+    assistantMessages: messages.filter(({ role }) => role === 'assistant').length,
+    firstUserText: textOf(messages[0]) ?? '',
+    lastUserText: textOf(last),
+    toolResults: messages.flatMap(toolResultsOf),
+    lastToolResult: last === undefined ? undefined : toolResultsOf(last).at(-1),
+  }
+}
+
+function textOf(message: RequestMessage | undefined): string | undefined {
+  const texts = message?.content.filter(isTextBlock).map(({ text }) => text) ?? []
+  return texts.length === 0 ? undefined : texts.join('\n')
+}
+
+function toolResultsOf({ content }: RequestMessage): readonly string[] {
+  return content.filter(isToolResult).map(({ content: inner = [] }) => {
+    return inner.map((block) => ('text' in block && typeof block.text === 'string' ? block.text : '')).join('\n')
+  })
+}

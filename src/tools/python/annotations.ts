@@ -1,0 +1,158 @@
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import { constraintsOf } from './constraints.js'
+import { renderTypedDict } from './classes.js'
+import type { PythonClasses } from './classes.js'
+import { commentText, pascalCase, pythonLiteral } from './literals.js'
+import { identityOf, isSchemaObject, resolveReference } from './schema-document.js'
+import type { Schema } from './schema-document.js'
+
+/** The Python annotation of a schema. `name` is the name for a class without a name of its own. */
+export type Annotate = (schema: Schema, name: string) => string
+
+/**
+ * Annotations for one JSON Schema document. Objects become TypedDict classes, which are added to `classes`. Equal
+ * objects share a class; a recursive object refers to its own class.
+ */
+export function createAnnotator(document: JsonObject, classes: PythonClasses): Annotate {
+  const activeReferences = new Set<string>()
+
+  const annotate: Annotate = (schema, name) => {
+    if (schema === undefined || schema === true) return 'Any'
+    if (!isSchemaObject(schema)) return 'Never'
+    const { $ref: reference, const: constant, enum: choices, anyOf, oneOf, allOf, not, type } = schema
+    if (typeof reference === 'string') return annotateReference(reference, name)
+    if (constant !== undefined) return literalType([constant])
+    if (Array.isArray(choices)) return literalType(choices)
+    const options = anyOf ?? oneOf
+    if (Array.isArray(options)) return annotateUnion(options, name)
+    if (Array.isArray(allOf)) return annotateIntersection(allOf, schema, name)
+    if (isSchemaObject(not) && Object.keys(not).length === 0) return 'Never'
+    if (Array.isArray(type))
+      return annotateUnion(
+        type.map((one: JsonValue) => ({ ...schema, type: one })),
+        name,
+      )
+    if (type === 'array') return annotateArray(schema, name)
+    if (type === 'object' || isSchemaObject(schema['properties'])) return annotateObject(schema, name)
+    return (typeof type === 'string' && scalarTypes.get(type)) || 'Any'
+  }
+
+  const annotateReference: Annotate = (reference, name) => {
+    if (typeof reference !== 'string') return 'Any'
+    const target = resolveReference(document, reference)
+    const key = reference.split('/').at(-1) ?? ''
+    // zod generates names such as __schema0 for anonymous schemas: the name from the context says more.
+    const own = key === '#' || key.startsWith('__schema') ? name : pascalCase(key) || name
+    // The class of an object ends the recursion. Other recursive schemas, such as JSON itself, would recurse endlessly.
+    if (activeReferences.has(reference))
+      return isSchemaObject(target) && target['type'] === 'object' ? annotate(target, own) : 'Any'
+    activeReferences.add(reference)
+    const annotation = annotate(target, own)
+    activeReferences.delete(reference)
+    return annotation
+  }
+
+  const annotateUnion = (options: readonly JsonValue[], name: string): string =>
+    unionOf(options.map((option) => annotate(option, `${name}${variantName(option)}`)))
+
+  /** Python has no intersection types: objects are merged, anything else is `Any`. */
+  const annotateIntersection = (parts: readonly JsonValue[], schema: JsonObject, name: string): string => {
+    const { allOf: _, ...own } = schema
+    const [only] = parts
+    if (parts.length === 1 && own['properties'] === undefined) return annotate(only, name)
+    const all = [own, ...parts].map((part) => {
+      const reference = isSchemaObject(part) ? part['$ref'] : undefined
+      return typeof reference === 'string' ? resolveReference(document, reference) : part
+    })
+    const objects = all.filter(isSchemaObject).filter((part) => isSchemaObject(part['properties']))
+    if (objects.length < parts.length) return 'Any'
+    const properties = Object.fromEntries(objects.flatMap((part) => Object.entries(part['properties'] ?? {})))
+    return annotateObject({ type: 'object', properties, required: objects.flatMap(requiredOf) }, name)
+  }
+
+  const annotateArray = ({ prefixItems, items }: JsonObject, name: string): string => {
+    if (!Array.isArray(prefixItems)) return `list[${annotate(items, singular(name))}]`
+    const parts = prefixItems.map((item: JsonValue, index: number) => annotate(item, `${name}${index + 1}`))
+    if (isSchemaObject(items)) parts.push(`*tuple[${annotate(items, singular(name))}, ...]`)
+    return `tuple[${parts.join(', ') || '()'}]`
+  }
+
+  const annotateObject = (schema: JsonObject, name: string): string => {
+    const { properties, additionalProperties, propertyNames, patternProperties, title, id } = schema
+    if (isSchemaObject(properties) && Object.keys(properties).length > 0) {
+      const ownName = [title, id]
+        .map((one) => (typeof one === 'string' ? pascalCase(one) : ''))
+        .find((one) => one !== '')
+      return classes.define(ownName ?? name, identityOf(document, schema), (className) => {
+        const fields = Object.entries(properties).map(([key, field]) => ({
+          key,
+          annotation: annotate(field, `${className}${pascalCase(key)}`),
+          required: requiredOf(schema).includes(key),
+          comment: describeField(field),
+        }))
+        return renderTypedDict(className, fields)
+      })
+    }
+    const [pattern] = isSchemaObject(patternProperties) ? Object.values(patternProperties) : []
+    const values = isSchemaObject(additionalProperties) ? additionalProperties : pattern
+    const keys =
+      isSchemaObject(propertyNames) && Array.isArray(propertyNames['enum']) ? literalType(propertyNames['enum']) : 'str'
+    return `dict[${keys}, ${annotate(values, `${name}Value`)}]`
+  }
+
+  return annotate
+}
+
+const scalarTypes: ReadonlyMap<string, string> = new Map([
+  ['string', 'str'],
+  ['integer', 'int'],
+  ['number', 'float'],
+  ['boolean', 'bool'],
+  ['null', 'None'],
+])
+
+/** `A | B`, without duplicates, and with all literals in one `Literal`. */
+function unionOf(options: readonly string[]): string {
+  const parts = [...new Set(options.filter((part) => part !== 'Never'))]
+  if (parts.includes('Any')) return 'Any'
+  const isLiteral = (part: string) => part.startsWith('Literal[') && !part.includes('] | ')
+  const literals = parts.filter(isLiteral).map((part) => part.slice('Literal['.length, -1))
+  const merged = literals.length === 0 ? [] : [`Literal[${literals.join(', ')}]`]
+  const rest = parts.filter((part) => !isLiteral(part))
+  // A class that is still being defined is only a name here, so the union is always one expression.
+  return [...merged, ...rest].join(' | ') || 'Never'
+}
+
+/** Python's Literal does not support floats. */
+function literalType(values: readonly JsonValue[]): string {
+  const fits = values.every(
+    (one) => one === null || typeof one === 'string' || typeof one === 'boolean' || Number.isInteger(one),
+  )
+  if (!fits) return values.every((one) => typeof one === 'number') ? 'float' : 'Any'
+  if (values.length === 0) return 'Never'
+  return values.every((one) => one === null) ? 'None' : `Literal[${values.map(pythonLiteral).join(', ')}]`
+}
+
+/** Names a member of a union by its constant property: `{ kind: 'circle' }` is a …Circle. */
+function variantName(option: JsonValue): string {
+  const properties = isSchemaObject(option) ? option['properties'] : undefined
+  const constants = Object.values(isSchemaObject(properties) ? properties : {}).map((one) =>
+    isSchemaObject(one) ? one['const'] : undefined,
+  )
+  const tag = constants.find((one) => typeof one === 'string')
+  return tag === undefined ? '' : pascalCase(tag)
+}
+
+function describeField(field: Schema): string {
+  if (!isSchemaObject(field)) return ''
+  const description = typeof field['description'] === 'string' ? commentText(field['description']) : ''
+  return [description, constraintsOf(field)].filter((part) => part !== '').join('; ')
+}
+
+function requiredOf(schema: JsonObject): readonly JsonValue[] {
+  return Array.isArray(schema['required']) ? schema['required'] : []
+}
+
+function singular(name: string): string {
+  return /[^s]s$/.test(name) ? name.slice(0, -1) : `${name}Item`
+}

@@ -1,0 +1,110 @@
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import { constraintsOf } from './constraints.js'
+import type { PythonClasses } from './classes.js'
+import { commentText, docstringLines, isPythonIdentifier, pascalCase, pythonLiteral } from './literals.js'
+import { createAnnotator } from './annotations.js'
+import { isSchemaObject } from './schema-document.js'
+
+/** The properties of a tool that a stub shows. */
+export interface StubSource {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  readonly outputSchema: JsonObject
+  readonly inputExamples: readonly JsonObject[]
+}
+
+interface Parameter {
+  readonly name: string
+  readonly schema: JsonValue
+  readonly required: boolean
+}
+
+const maxLineCharacters = 120
+
+/**
+ * A tool as a Python function without a body: valid Python 3.11, deterministic. Preceded by the classes it needs that
+ * are not in `classes` yet.
+ */
+export function renderStub(tool: StubSource, classes: PythonClasses): string {
+  const baseName = pascalCase(tool.name) || 'Tool'
+  const annotateInput = createAnnotator(tool.inputSchema, classes)
+  const parameters = parametersOf(tool.inputSchema)
+  // If a name can't be a keyword argument, the tool takes one dict.
+  const byKeyword = parameters.every(({ name }) => isPythonIdentifier(name))
+  const renderedParameters = byKeyword
+    ? parameters.map((parameter) =>
+        renderParameter(parameter, annotateInput(parameter.schema, `${baseName}${pascalCase(parameter.name)}`)),
+      )
+    : [`arguments: ${annotateInput(tool.inputSchema, `${baseName}Arguments`)}`]
+  const result = createAnnotator(tool.outputSchema, classes)(tool.outputSchema, `${baseName}Result`)
+  const header = renderHeader(tool.name, renderedParameters, result)
+  return [
+    ...classes.takePending(),
+    `${header}\n${renderDocstring(documentationLines(tool, parameters, byKeyword))}`,
+  ].join('\n\n')
+}
+
+/** The closing quotes have their own line, unless the docstring is one line that does not end with a quote. */
+function renderDocstring(lines: readonly string[]): string {
+  const [first = '', ...rest] = lines
+  if (rest.length === 0 && !first.endsWith('"')) return `    """${first}"""`
+  return [`    """${first}`, ...rest.map((line) => (line === '' ? '' : `    ${line}`)), '    """'].join('\n')
+}
+
+/** The parameters, required ones first: the order in the stub, and of positional arguments. */
+export function parametersOf(inputSchema: JsonObject): readonly Parameter[] {
+  const { properties, required } = inputSchema
+  const names: readonly JsonValue[] = Array.isArray(required) ? required : []
+  const all = Object.entries(isSchemaObject(properties) ? properties : {}).map(([name, schema]) => ({
+    name,
+    schema,
+    required: names.includes(name),
+  }))
+  return [...all.filter((one) => one.required), ...all.filter((one) => !one.required)]
+}
+
+function renderParameter({ name, schema, required }: Parameter, annotation: string): string {
+  if (required) return `${name}: ${annotation}`
+  const fallback = isSchemaObject(schema) ? schema['default'] : undefined
+  return `${name}: ${annotation} = ${fallback === undefined ? '...' : pythonLiteral(fallback)}`
+}
+
+function renderHeader(name: string, parameters: readonly string[], result: string): string {
+  const line = `async def ${name}(${parameters.join(', ')}) -> ${result}:`
+  if (line.length <= maxLineCharacters || parameters.length === 0) return line
+  return `async def ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}) -> ${result}:`
+}
+
+function documentationLines(tool: StubSource, parameters: readonly Parameter[], byKeyword: boolean): readonly string[] {
+  const lines = docstringLines(tool.description)
+  const described = parameters.map(describeParameter).filter((line) => line !== '')
+  if (byKeyword && described.length > 0) lines.push('', 'Args:', ...described)
+  if (!byKeyword) lines.push('', 'Takes one dict, because a name in it is no Python identifier.')
+  const returns = tool.outputSchema['description']
+  if (typeof returns === 'string') lines.push('', 'Returns:', ...docstringLines(returns).map((line) => `    ${line}`))
+  if (tool.inputExamples.length > 0) {
+    lines.push('', 'Examples:', ...tool.inputExamples.map((example) => `    ${renderExample(tool.name, example)}`))
+  }
+  return lines
+}
+
+function describeParameter({ name, schema, required }: Parameter): string {
+  if (!isSchemaObject(schema)) return ''
+  const description = commentText(typeof schema['description'] === 'string' ? schema['description'] : '')
+  const optional = required || schema['default'] !== undefined ? '' : 'optional, leave it out if not needed'
+  const notes = [constraintsOf(schema), optional].filter((part) => part !== '').join('; ')
+  if (description === '' && notes === '') return ''
+  const [text] = docstringLines([description, notes && `(${notes})`].filter((part) => part !== '').join(' '))
+  return `    ${name}: ${text}`
+}
+
+function renderExample(name: string, example: JsonObject): string {
+  const keywords = Object.keys(example).every(isPythonIdentifier)
+  const written = keywords
+    ? Object.entries(example)
+        .map(([key, value]) => `${key}=${pythonLiteral(value)}`)
+        .join(', ')
+    : pythonLiteral(example)
+  return docstringLines(`await ${name}(${written})`).join(' ')
+}

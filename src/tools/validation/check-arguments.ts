@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import type { Caller } from '../../common/calls.js'
+import type { JsonObject } from '../../common/json.js'
+import type { Limits } from '../../common/limits.js'
+import { describeThrown } from '../thrown.js'
+import { describeIssues } from './describe-issues.js'
+import { measureJson } from './measure-json.js'
+import type { ToolRegistry } from '../registry.js'
+import type { Tool } from '../tool.js'
+
+/** Why a call must not run. The message is the same in the outcome for the model and in the error of `runTool`. */
+export interface Refusal {
+  readonly code: 'TOOL_UNKNOWN' | 'TOOL_NOT_ALLOWED' | 'TOOL_INPUT_INVALID'
+  readonly message: string
+}
+
+export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
+
+const maxListedTools = 20
+
+/** A schema may take microseconds for each invalid value, on a thread that serves other runs, too. */
+const maxArgumentValues = 20_000
+
+/** The tool, if it exists and this caller may call it. */
+export function findTool(registry: ToolRegistry, name: string, caller: Caller): Checked<Tool> {
+  const tool = registry.get(name)
+  if (tool === undefined) {
+    const callable = registry.names.filter((one) => registry.get(one)?.allowedCallers.includes(caller))
+    const ellipsis = callable.length > maxListedTools ? ', …' : ''
+    const known =
+      callable.length === 0
+        ? 'There are none to call.'
+        : `There are: ${callable.slice(0, maxListedTools).join(', ')}${ellipsis}.`
+    return refuse('TOOL_UNKNOWN', `There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${known}`)
+  }
+  if (tool.allowedCallers.includes(caller)) return { ok: true, value: tool }
+  const allowed =
+    caller === 'direct' ? 'only code that runs in execute_code may call it' : 'code may not call it; call it directly'
+  return refuse('TOOL_NOT_ALLOWED', `${name} is not allowed here: ${allowed}.`)
+}
+
+/** Checks that the arguments are JSON within the limits of size and depth. Later steps rely on it. */
+export function checkSize(args: JsonObject, limits: Pick<Limits, 'argumentBytes'>): Refusal | undefined {
+  const limit = { bytes: limits.argumentBytes, values: maxArgumentValues }
+  const measured = measureJson(args, limit.bytes, limit.values)
+  if (measured.type === 'json') return undefined
+  return {
+    code: 'TOOL_INPUT_INVALID',
+    message:
+      measured.type === 'too_large'
+        ? `The arguments are over the limit of ${limit[measured.over]} ${measured.over}. Send less.`
+        : `The arguments are not plain JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}.`,
+  }
+}
+
+/** The arguments parsed by the tool's schema, which may have asynchronous checks. */
+export async function parseArguments(
+  tool: Tool,
+  args: JsonObject,
+): Promise<Checked<Readonly<Record<string, unknown>>>> {
+  try {
+    return toChecked(tool, await z.safeParseAsync(tool.input, args))
+  } catch (thrown) {
+    return checkFailed(tool, thrown)
+  }
+}
+
+/** Synchronous {@link parseArguments}; undefined if the schema has asynchronous checks. */
+export function parseArgumentsNow(
+  tool: Tool,
+  args: JsonObject,
+): Checked<Readonly<Record<string, unknown>>> | undefined {
+  try {
+    return toChecked(tool, z.safeParse(tool.input, args))
+  } catch (thrown) {
+    return thrown instanceof z.core.$ZodAsyncError ? undefined : checkFailed(tool, thrown)
+  }
+}
+
+function toChecked(
+  tool: Tool,
+  result: z.ZodSafeParseResult<Record<string, unknown>>,
+): Checked<Readonly<Record<string, unknown>>> {
+  if (result.success) return { ok: true, value: result.data }
+  return refuse('TOOL_INPUT_INVALID', `The arguments do not fit ${tool.name}:\n${describeIssues(result.error)}`)
+}
+
+function checkFailed(tool: Tool, thrown: unknown): Checked<never> {
+  return refuse('TOOL_INPUT_INVALID', `The arguments of ${tool.name} could not be checked: ${describeThrown(thrown)}`)
+}
+
+function refuse(code: Refusal['code'], message: string): Checked<never> {
+  return { ok: false, refusal: { code, message } }
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import type { JsonValue } from '../../common/json.js'
+import type { Limits } from '../../common/limits.js'
+import { describeIssues } from './describe-issues.js'
+import { measureJson } from './measure-json.js'
+import type { JsonMeasure } from './measure-json.js'
+import { describeThrown } from '../thrown.js'
+import type { Tool } from '../tool.js'
+
+/** Values up to this size are measured exactly, for the error message, even if the limit is smaller. */
+const maxCountedBytes = 64 * 1024 * 1024
+
+/**
+ * The result of a tool for its caller: parsed by the output schema, and then plain JSON. Undefined members of objects
+ * are left out; any other value that JSON can't represent is an error.
+ *
+ * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE
+ */
+export async function checkOutput(tool: Tool, returned: unknown, limits: Limits): Promise<JsonValue> {
+  const value = await parseOutput(tool, returned, limits)
+  const measured = measure(tool, value, measureLimit(limits))
+  if (measured.type === 'not_json') throw notJson(tool, measured)
+  if (measured.type === 'too_large' || measured.bytes > limits.resultBytes) throw tooLarge(tool, measured, limits)
+  // A result is copied only if it has undefined members, which is rare.
+  return (measured.hasUndefined ? JSON.parse(JSON.stringify(value)) : value) as JsonValue
+}
+
+async function parseOutput(tool: Tool, returned: unknown, limits: Limits): Promise<unknown> {
+  let result
+  try {
+    result = await z.safeParseAsync(tool.output, returned)
+  } catch (thrown) {
+    // A value that contains itself overflows the stack of a recursive schema.
+    const measured = measure(tool, returned, measureLimit(limits))
+    if (measured.type === 'not_json') throw notJson(tool, measured)
+    throw invalid(tool, `could not be checked: ${describeThrown(thrown)}`)
+  }
+  if (result.success) return result.data
+  const measured = measure(tool, returned, measureLimit(limits))
+  const remedy = measured.type === 'not_json' ? measured.remedy : undefined
+  throw invalid(tool, `does not fit its output schema:\n${describeIssues(result.error)}`, remedy)
+}
+
+function measureLimit({ resultBytes }: Limits): number {
+  return Math.max(resultBytes, maxCountedBytes)
+}
+
+/** A getter or a proxy in the value runs code of the tool, which may throw. */
+function measure(tool: Tool, value: unknown, maxBytes: number): JsonMeasure {
+  try {
+    return measureJson(value, maxBytes)
+  } catch (thrown) {
+    throw invalid(tool, `could not be read: ${describeThrown(thrown)}`)
+  }
+}
+
+function notJson(tool: Tool, { path, reason, remedy }: Extract<JsonMeasure, { readonly type: 'not_json' }>): PtcError {
+  return invalid(tool, `is not JSON${path === '' ? '' : ` at ${path}`}: ${reason}`, remedy)
+}
+
+function invalid(tool: Tool, problem: string, remedy?: string): PtcError {
+  const message = `the result of ${tool.name} ${problem}`
+  return new PtcError('TOOL_OUTPUT_INVALID', message, remedy === undefined ? {} : { hint: remedy })
+}
+
+function tooLarge(tool: Tool, measured: Exclude<JsonMeasure, { readonly type: 'not_json' }>, limits: Limits): PtcError {
+  const size = measured.type === 'json' ? `${measured.bytes} bytes` : `more than ${measureLimit(limits)} bytes`
+  return new PtcError(
+    'TOOL_RESULT_TOO_LARGE',
+    `the result of ${tool.name} has ${size}; the limit is ${limits.resultBytes}`,
+    {
+      hint: 'Return less: fewer fields, a filter, or pages. Or raise limits.resultBytes.',
+    },
+  )
+}

@@ -1,0 +1,52 @@
+import { S3ServiceException } from '@aws-sdk/client-s3'
+import { messageOf, PtcError } from '../../common/errors.js'
+
+/** Errors that pass although their status looks permanent: clocks and tokens are renewed. */
+const transientNames =
+  /^(RequestTimeTooSkewed|ExpiredToken|ExpiredTokenException|TokenRefreshRequired|SlowDown|RequestTimeout)$/
+const fullNames = /(Quota|StorageFull|InsufficientStorage|NoSpace)/i
+
+/** Whether the object does not exist. The reply to a HEAD has no body, so its error has no code but the status. */
+export function isNotFound(thrown: unknown): boolean {
+  return thrown instanceof S3ServiceException && (thrown.name === 'NoSuchKey' || thrown.name === 'NotFound')
+}
+
+/** Converts an error of S3 or of the connection to it. */
+export function toS3StoreError(thrown: unknown, store: string): PtcError {
+  if (PtcError.isInstance(thrown)) return thrown
+  const createError = (code: PtcError['code'], message: string, hint?: string): PtcError =>
+    new PtcError(code, message, { cause: thrown, ...(hint === undefined ? {} : { hint }) })
+  const detail = describeError(thrown)
+  if (thrown instanceof Error && thrown.name === 'CredentialsProviderError') {
+    return createError('VALUE_STORE_REFUSED', `there are no credentials for ${store}: ${detail}`, credentialsHint)
+  }
+  if (!(thrown instanceof S3ServiceException) || transientNames.test(thrown.name)) {
+    return createError('VALUE_STORE_UNAVAILABLE', `${store} does not answer: ${detail}`)
+  }
+  const status = thrown.$metadata.httpStatusCode ?? 0
+  if (status === 507 || fullNames.test(thrown.name))
+    return createError('VALUE_STORE_FULL', `${store} is full: ${detail}`)
+  if (thrown.name === 'NoSuchBucket') return createError('VALUE_STORE_REFUSED', `${store} is not there: ${detail}`)
+  if (status >= 300 && status < 500 && status !== 408 && status !== 429) {
+    return createError('VALUE_STORE_REFUSED', `${store} refuses: ${detail}`, credentialsHint)
+  }
+  return createError('VALUE_STORE_UNAVAILABLE', `${store} fails: ${detail}`)
+}
+
+const credentialsHint =
+  'Check the credentials the AWS SDK finds (AWS_ACCESS_KEY_ID, a profile, a role) and what they may do; docs/reference/values.md has the list.'
+
+/** Some errors, such as those of a HEAD, have only a name or a status. */
+function describeError(thrown: unknown): string {
+  const message = messageOf(thrown)
+  if (!(thrown instanceof S3ServiceException)) return message === '' ? describeCause(thrown) : message
+  const status = thrown.$metadata.httpStatusCode
+  const name = thrown.name === 'Unknown' || thrown.name === '' ? `status ${status ?? 'unknown'}` : thrown.name
+  return message === '' || message === 'UnknownError' || message === thrown.name ? name : `${name}: ${message}`
+}
+
+/** The error of a connection attempt to several addresses has an empty message. */
+function describeCause(thrown: unknown): string {
+  if (thrown instanceof AggregateError) return thrown.errors.map(messageOf).join(', ')
+  return thrown instanceof Error ? thrown.name : 'unknown'
+}

@@ -1,0 +1,174 @@
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import { verifyContent, corruptError, isKey, missingError, assertKey } from '../content.js'
+import { isNotFound, toS3StoreError } from './s3-store-errors.js'
+import type { S3StoreSettings } from '../settings.js'
+import { spool, type Spooled } from './spool.js'
+import type { StoredContent, ValueStat, ValueStore } from '../store.js'
+
+/** A larger value is uploaded in parts of this size, two at a time. This bounds the memory. */
+const partBytes = 8 * 1024 * 1024
+/** Maximum size that S3 copies in one request. */
+const maxCopyBytes = 5 * 1024 ** 3
+const connectTimeoutMs = 5_000
+const idleTimeoutMs = 30_000
+
+/** Values as objects in a bucket of S3 or of a compatible server; many machines may share it. */
+export class S3Store implements ValueStore {
+  readonly description: string
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #prefix: string
+
+  /** @param idleTimeout milliseconds after which a silent connection is closed */
+  constructor({ bucket, prefix, region, endpoint, forcePathStyle }: S3StoreSettings, idleTimeout = idleTimeoutMs) {
+    this.#bucket = bucket
+    this.#prefix = prefix
+    this.description = `the bucket ${bucket}${prefix === '' ? '' : `/${prefix}`}${endpoint === undefined ? '' : ` at ${withoutCredentials(endpoint)}`}`
+    this.#client = new S3Client({
+      forcePathStyle,
+      // Every read is verified against its key, with a better error than that of a second checksum.
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: idleTimeout },
+      ...(region === undefined ? {} : { region }),
+      ...(endpoint === undefined ? {} : { endpoint }),
+    })
+  }
+
+  async put(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal: AbortSignal): Promise<StoredContent> {
+    await using spooled = await spool(content, signal)
+    const { sha256, bytes } = spooled.stored
+    // A small value is always uploaded: that is one request, as many as a check would take.
+    const existing = bytes > partBytes && bytes <= maxCopyBytes ? await this.stat(sha256, signal) : undefined
+    if (existing?.bytes !== bytes || !(await this.#touch(existing, signal))) await this.#upload(spooled, signal)
+    return spooled.stored
+  }
+
+  async *read(content: StoredContent, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    const pieces = this.#piecesOf(content, signal)
+    yield* verifyContent(pieces, content)
+  }
+
+  async stat(sha256: string, signal: AbortSignal): Promise<ValueStat | undefined> {
+    const command = new HeadObjectCommand(this.#location(sha256))
+    try {
+      const { ContentLength, LastModified } = await this.#client.send(command, { abortSignal: signal })
+      return { sha256, bytes: ContentLength ?? 0, usedAt: LastModified?.getTime() ?? 0 }
+    } catch (thrown) {
+      if (isNotFound(thrown)) return undefined
+      throw this.#toError(thrown, signal)
+    }
+  }
+
+  async *list(signal: AbortSignal): AsyncGenerator<ValueStat, void, undefined> {
+    const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: this.#prefix })
+    try {
+      for await (const { Contents = [] } of pages) {
+        signal.throwIfAborted()
+        for (const { Key = '', Size = 0, LastModified } of Contents) {
+          const sha256 = Key.slice(this.#prefix.length)
+          if (isKey(sha256)) yield { sha256, bytes: Size, usedAt: LastModified?.getTime() ?? 0 }
+        }
+      }
+    } catch (thrown) {
+      throw this.#toError(thrown, signal)
+    }
+  }
+
+  /** S3 can't remove conditionally by age: a put between the check and the removal, one request apart, is lost. */
+  async remove(sha256: string, signal: AbortSignal, unusedSince?: number): Promise<boolean> {
+    const found = await this.stat(sha256, signal)
+    if (found === undefined || (unusedSince !== undefined && found.usedAt > unusedSince)) return false
+    await this.#request(
+      () => this.#client.send(new DeleteObjectCommand(this.#location(sha256)), { abortSignal: signal }),
+      signal,
+    )
+    return true
+  }
+
+  close(): Promise<void> {
+    this.#client.destroy()
+    return Promise.resolve()
+  }
+
+  #location(sha256: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + assertKey(sha256) }
+  }
+
+  async #upload({ stored, body }: Spooled, signal: AbortSignal): Promise<void> {
+    const abortController = new AbortController()
+    const onAbort = (): void => abortController.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    const params = { ...this.#location(stored.sha256), Body: body, ContentType: 'application/octet-stream' }
+    try {
+      signal.throwIfAborted()
+      const upload = new Upload({ client: this.#client, params, partSize: partBytes, queueSize: 2, abortController })
+      await upload.done()
+    } catch (thrown) {
+      throw this.#toError(thrown, signal)
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Copying an object onto itself renews LastModified. False for servers that do not renew it. */
+  async #touch({ sha256, usedAt }: ValueStat, signal: AbortSignal): Promise<boolean> {
+    const location = this.#location(sha256)
+    const CopySource = `${location.Bucket}/${location.Key.split('/').map(encodeURIComponent).join('/')}`
+    const command = new CopyObjectCommand({ ...location, CopySource, MetadataDirective: 'REPLACE' })
+    const copied = await this.#request(() => this.#client.send(command, { abortSignal: signal }), signal)
+    return (copied.CopyObjectResult?.LastModified?.getTime() ?? 0) > usedAt
+  }
+
+  async *#piecesOf(content: StoredContent, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    const { sha256, bytes } = content
+    try {
+      const command = new GetObjectCommand(this.#location(sha256))
+      const { Body, ContentLength } = await this.#client.send(command, { abortSignal: signal })
+      const stream = Body as (AsyncIterable<Uint8Array> & { destroy(): void }) | undefined
+      if (stream === undefined) throw corruptError(content, 'nothing')
+      if (ContentLength !== undefined && ContentLength !== bytes) {
+        stream.destroy()
+        throw corruptError(content, `${ContentLength} bytes instead of ${bytes}`)
+      }
+      const onAbort = (): void => stream.destroy()
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        for await (const piece of stream) {
+          signal.throwIfAborted()
+          yield piece
+        }
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+      }
+    } catch (thrown) {
+      if (isNotFound(thrown)) throw missingError(sha256, this.description)
+      throw this.#toError(thrown, signal)
+    }
+  }
+
+  async #request<Result>(request: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    try {
+      return await request()
+    } catch (thrown) {
+      throw this.#toError(thrown, signal)
+    }
+  }
+
+  #toError(thrown: unknown, signal: AbortSignal): unknown {
+    return signal.aborted ? signal.reason : toS3StoreError(thrown, this.description)
+  }
+}
+
+/** An endpoint URL may contain a user name and a password. */
+function withoutCredentials(endpoint: string): string {
+  const url = new URL(endpoint)
+  return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
+}

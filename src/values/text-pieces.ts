@@ -1,0 +1,46 @@
+import { stringifyChunked } from '@discoveryjs/json-ext'
+import type { JsonValue } from '../common/json.js'
+
+/** Characters of a piece of JSON: large enough for little overhead, small beside a value. */
+const jsonPieceCharacters = 64 * 1024
+
+/** Maximum characters of a decoded piece, but for one that would split a character. */
+const decodedPieceCharacters = 256 * 1024
+
+/**
+ * The JSON of a value in pieces, so that its text is never in memory as a whole. Exception: one string of the value at
+ * a time.
+ */
+export function* stringifyInPieces(value: JsonValue): Generator<string, void, undefined> {
+  for (const piece of stringifyChunked(value, { highWaterMark: jsonPieceCharacters })) {
+    if (piece.length <= 2 * jsonPieceCharacters) yield piece
+    else yield* splitText(piece, jsonPieceCharacters)
+  }
+}
+
+/** Decodes UTF-8 to pieces that end between characters. The decoder keeps incomplete bytes for the next piece. */
+export async function* decodeUtf8(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  // A byte order mark is part of the content.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  for await (const piece of pieces) yield* splitText(decoder.decode(piece, { stream: true }), decodedPieceCharacters)
+  yield* splitText(decoder.decode(), decodedPieceCharacters)
+}
+
+/** Splits a text into pieces of about `characters` code units, never within a surrogate pair. */
+export function* splitText(text: string, characters: number): Generator<string, void, undefined> {
+  for (let start = 0; start < text.length;) {
+    const end = alignToCharacter(text, start + characters)
+    yield text.slice(start, end)
+    start = end
+  }
+}
+
+/** The index, or the next one if it is within a surrogate pair. */
+function alignToCharacter(text: string, index: number): number {
+  if (index >= text.length) return text.length
+  return isHighSurrogate(text.charCodeAt(index - 1)) ? index + 1 : index
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}

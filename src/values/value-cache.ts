@@ -1,0 +1,36 @@
+/** LRU cache of the bytes of small values. Values never change, so entries are never stale. */
+export class ValueCache {
+  readonly #values = new Map<string, Uint8Array>()
+  readonly #capacity: number
+  #bytes = 0
+
+  /** @param capacity in bytes; 0 disables the cache */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** False for a value so large that it would displace many others. */
+  fits(bytes: number): boolean {
+    return bytes <= this.#capacity / 32
+  }
+
+  get(sha256: string): Uint8Array | undefined {
+    const value = this.#values.get(sha256)
+    if (value === undefined) return undefined
+    // A Map keeps insertion order: the first entry is the least recently used one.
+    this.#values.delete(sha256)
+    this.#values.set(sha256, value)
+    return value
+  }
+
+  add(sha256: string, value: Uint8Array): void {
+    if (!this.fits(value.byteLength) || this.get(sha256) !== undefined) return
+    this.#values.set(sha256, value)
+    this.#bytes += value.byteLength
+    for (const [oldest, { byteLength }] of this.#values) {
+      if (this.#bytes <= this.#capacity) return
+      this.#values.delete(oldest)
+      this.#bytes -= byteLength
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import type { BuiltInBackend } from '../common/run-config.js'
+import { PtcError } from '../common/errors.js'
+import type { SandboxBackend } from '../sandbox/backend.js'
+import type { BackendDefinition } from '../sandbox/define-backend.js'
+import { createDockerBackend, type DockerBackend } from '../sandbox/docker/index.js'
+import { createWasmBackend } from '../sandbox/wasm/index.js'
+import type { ResolvedConfig } from './config/parse-config.js'
+
+export interface Backends {
+  /** The first one is used for `auto`. */
+  readonly backends: readonly SandboxBackend[]
+  readonly docker: DockerBackend | undefined
+  /** One line for the user: the chosen backend and its isolation. */
+  readonly notice: string
+}
+
+export interface CreateBackendsOptions {
+  /** Owner of the sandboxes: the namespace of their ids. */
+  readonly owner: string
+  /** Size of the pool of idle containers when the configuration sets none. */
+  readonly warm: number
+  readonly onProgress: (line: string) => void
+}
+
+const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
+  docker: 'code runs in hardened Docker containers',
+  wasm: 'code runs in the embedded sandbox (Pyodide in a jailed process: for trusted models; Docker isolates better)',
+}
+
+/**
+ * Creates the backends that the configuration asks for. A custom backend is the only one. With `auto`, Docker is
+ * preferred where a daemon answers, else the embedded backend; the other one stays available to runs that name it.
+ *
+ * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, SANDBOX_UNENFORCED when a required backend is unusable
+ */
+export async function createBackends(config: ResolvedConfig, options: CreateBackendsOptions): Promise<Backends> {
+  const { sandbox } = config
+  if (sandbox.customBackend !== undefined && sandbox.backend === sandbox.customBackend.name)
+    return createCustomBackend(sandbox.customBackend, config, options)
+  const docker = sandbox.backend === 'wasm' ? undefined : await createDocker(config, options)
+  const preferred = docker ? 'docker' : 'wasm'
+  const wasm =
+    sandbox.backend === 'docker' ? undefined : createWasmBackend({ warm: preferred === 'wasm' ? sandbox.wasm.warm : 0 })
+  const backends = [docker, wasm].filter((backend) => backend !== undefined)
+  return { backends, docker, notice: `sandbox: ${preferred}; ${backendNotices[preferred]}` }
+}
+
+async function createCustomBackend(
+  definition: BackendDefinition,
+  { runConfig }: ResolvedConfig,
+  { owner, onProgress }: CreateBackendsOptions,
+): Promise<Backends> {
+  const { name, notice = 'code runs in a backend of your own' } = definition
+  const backend = await definition.create({ namespace: owner, limits: runConfig.limits, onProgress })
+  if (backend.name !== name) {
+    await backend.close()
+    throw new PtcError('CONFIG_INVALID', `the backend ${name} calls itself ${backend.name}`)
+  }
+  const { usable, problems } = await backend.check()
+  if (!usable) {
+    await backend.close()
+    const errors = problems.filter(({ severity }) => severity === 'error')
+    throw new PtcError('SANDBOX_UNAVAILABLE', `${name}: ${errors.map(({ message }) => message).join('; ')}`, {
+      hint: errors.map(({ remedy }) => remedy).join(' '),
+    })
+  }
+  for (const { message } of problems) onProgress(`warning: ${message}`)
+  return { backends: [backend], docker: undefined, notice: `sandbox: ${name}; ${notice}` }
+}
+
+async function createDocker(
+  { sandbox, runConfig }: ResolvedConfig,
+  { owner, warm, onProgress }: CreateBackendsOptions,
+): Promise<DockerBackend | undefined> {
+  const { image, runtime } = sandbox.docker
+  const docker = createDockerBackend({
+    ...(image === undefined ? {} : { image }),
+    ...(runtime === undefined ? {} : { runtime }),
+    warm: sandbox.docker.warm ?? warm,
+    namespace: owner,
+    limits: runConfig.limits,
+  })
+  try {
+    await docker.ensureImage({ onProgress })
+    return docker
+  } catch (thrown) {
+    await docker.close()
+    if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
+    onProgress(`Docker can't be used: ${thrown.message}`)
+    return undefined
+  }
+}

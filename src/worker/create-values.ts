@@ -1,0 +1,9 @@
+import { openStore } from '../values/open-store.js'
+import { Values } from '../values/values.js'
+import type { ResolvedConfig } from './config/parse-config.js'
+
+/** Opens the value store of a worker. The worker closes it. */
+export async function createValues({ values }: Pick<ResolvedConfig, 'values'>): Promise<Values> {
+  const { store, inlineBytes, retryForMs } = values
+  return new Values({ store: await openStore(store), inlineBytes, retryForMs })
+}

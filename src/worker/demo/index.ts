@@ -1,2 +1,0 @@
-export { type DemoModel, prepareDemoModel } from './demo-model.js'
-export { type Example, hasExample, loadExample } from './example.js'

@@ -1,0 +1,26 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { defineBackend } from '../sandbox/define-backend.js'
+import { parseConfig } from './config/parse-config.js'
+import { mayHavePackages } from './temporal-workers.js'
+
+afterEach(() => vi.unstubAllEnvs())
+
+const own = defineBackend({
+  name: 'mine',
+  create: () => {
+    throw new Error('not here')
+  },
+})
+
+test.each([
+  [{}, '', false],
+  [{ docker: { image: 'mine:1' } }, '', true],
+  [{}, 'with-numpy:1', true],
+  [{ docker: { image: 'mine:1' } }, 'with-numpy:1', true],
+  [{ backend: 'docker' }, 'with-numpy:1', true],
+  [{ backend: 'wasm', docker: { image: 'mine:1' } }, 'with-numpy:1', false],
+  [{ backend: own }, '', true],
+] as const)('a sandbox of %j with PTC_BASE_IMAGE=%s may have packages: %s', (sandbox, baseImage, expected) => {
+  vi.stubEnv('PTC_BASE_IMAGE', baseImage)
+  expect(mayHavePackages(parseConfig({ tools: [], sandbox }, 'test'))).toBe(expected)
+})

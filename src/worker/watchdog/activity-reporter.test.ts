@@ -1,0 +1,142 @@
+import { CompleteAsyncError } from '@temporalio/activity'
+import { ActivityCancellationDetails, type Payload } from '@temporalio/common'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import type { NativeConnection } from '@temporalio/worker'
+import { expect, it } from 'vitest'
+import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
+import { monotonicMs } from './protocol.js'
+
+interface Sent {
+  readonly type: string
+  readonly result?: { readonly payloads: readonly Payload[] }
+  readonly details?: { readonly payloads: readonly Payload[] }
+}
+
+/** Runs an activity with a heartbeat timeout of 6 s on an event loop that was blocked for some seconds. */
+async function runBlocked(
+  seconds: number,
+  work: (activity: ActivityReporter, environment: MockActivityEnvironment) => Promise<unknown>,
+  cancelRequested = false,
+) {
+  const environment = new MockActivityEnvironment()
+  const throughCore: unknown[] = []
+  environment.on('heartbeat', (details) => throughCore.push(details))
+  const direct: Sent[] = []
+  const respond =
+    (type: string, response = {}) =>
+    (request: object) => {
+      direct.push({ type, ...request })
+      return Promise.resolve(response)
+    }
+  const connection = {
+    plugins: [],
+    withAbortSignal: (_signal: AbortSignal, request: () => unknown) => request(),
+    workflowService: {
+      respondActivityTaskCompleted: respond('completed'),
+      respondActivityTaskFailed: respond('failed'),
+      respondActivityTaskCanceled: respond('cancelled'),
+      recordActivityTaskHeartbeat: respond('heartbeat', { cancelRequested }),
+    },
+  } as unknown as NativeConnection
+  const reported: unknown[] = []
+  let silentMs = 0
+  const outcome: unknown = await environment
+    .run(() => {
+      const { context } = environment
+      const { taskToken } = context.info
+      const watched = { id: 1, taskToken, activityType: 'charge', workflowId: 'run', heartbeatTimeoutMs: 6_000 }
+      const watch: ActivityWatchdog = {
+        connection,
+        dataConverter: {},
+        blockedForMs: () => silentMs,
+        describe: () => 'blocked by charge',
+        readMessages: () => activity.recordHeartbeat(monotonicMs()),
+        send: (message) => reported.push(message),
+        setActiveCall: () => undefined,
+      }
+      const startedAt = monotonicMs() - 60_000
+      const activity = new ActivityReporter(context, { ...watched, details: undefined }, watch, startedAt)
+      return activity.complete(() => {
+        silentMs = seconds * 1_000
+        return work(activity, environment)
+      })
+    })
+    .catch((thrown: unknown) => thrown)
+  const texts = (payloads: readonly Payload[] = []) =>
+    payloads.map(({ data, metadata }) => [new TextDecoder().decode(data ?? undefined), note(metadata)])
+  return {
+    outcome,
+    throughCore,
+    reported,
+    direct: direct.map(({ type, result, details }) => [type, ...texts(result?.payloads ?? details?.payloads)]),
+  }
+}
+
+function note(metadata: Payload['metadata']): string | undefined {
+  const bytes = metadata?.['blocked']
+  return bytes ? new TextDecoder().decode(bytes) : undefined
+}
+
+const timedOut = new ActivityCancellationDetails({ timedOut: true, notFound: true })
+
+it('reports through core after a short block', async () => {
+  const run = await runBlocked(3, (activity) => {
+    activity.heartbeat({ page: 7 })
+    return Promise.resolve('done')
+  })
+  expect(run).toMatchObject({
+    outcome: 'done',
+    direct: [],
+    throughCore: [{ page: 7, blocked: 'blocked by charge' }],
+    reported: [{ type: 'details', id: 1, details: '{"page":7}' }],
+  })
+})
+
+it('sends the result directly, with a note, after a long block', async () => {
+  const run = await runBlocked(25, () => Promise.resolve('done'))
+  expect(run.outcome).toBeInstanceOf(CompleteAsyncError)
+  expect(run.direct).toEqual([['completed', ['"done"', 'blocked by charge']]])
+})
+
+it('sends a failure directly, after the last heartbeat', async () => {
+  const run = await runBlocked(25, (activity) => {
+    activity.heartbeat({ page: 7 })
+    throw new Error('broken')
+  })
+  expect(run.outcome).toBeInstanceOf(CompleteAsyncError)
+  expect(run.direct.map(([type]) => type)).toEqual(['heartbeat', 'failed'])
+  expect(run.throughCore).toEqual([])
+})
+
+it('continues when core times out an activity whose heartbeats were recorded', async () => {
+  const run = await runBlocked(25, (activity, environment) => {
+    environment.cancel('TIMED_OUT', timedOut)
+    return Promise.resolve(activity.signal.aborted)
+  })
+  expect(run.direct).toEqual([['completed', ['false', 'blocked by charge']]])
+})
+
+it('is cancelled by the reply to a direct heartbeat', async () => {
+  const run = await runBlocked(
+    25,
+    async (activity, environment) => {
+      environment.cancel('TIMED_OUT', timedOut)
+      activity.heartbeat(undefined)
+      await new Promise((settle) => activity.signal.addEventListener('abort', settle))
+      activity.signal.throwIfAborted()
+    },
+    true,
+  )
+  expect(run.outcome).toBeInstanceOf(CompleteAsyncError)
+  expect(run.direct.map(([type]) => type)).toEqual(['heartbeat', 'cancelled'])
+})
+
+it('is cancelled by core when it was not blocked', async () => {
+  const run = await runBlocked(0, (activity, environment) => {
+    environment.cancel('TIMED_OUT', timedOut)
+    activity.signal.throwIfAborted()
+    return Promise.resolve()
+  })
+  expect(run.outcome).toMatchObject({ message: 'TIMED_OUT' })
+  expect(run.direct).toEqual([])
+})

@@ -1,0 +1,194 @@
+import { type Context, CompleteAsyncError } from '@temporalio/activity'
+import { ActivityCancelledError, ActivityNotFoundError, AsyncCompletionClient } from '@temporalio/client'
+import { CancelledFailure, type DataConverter, type Payload } from '@temporalio/common'
+import type { NativeConnection } from '@temporalio/worker'
+import type { ActivityChannel } from '../../activities/activity-channel.js'
+import { eventLoopBlockKey } from '../../common/names.js'
+import { monotonicMs, reportThresholdMs, type ToWatchdog, type WatchedActivity, withNote } from './protocol.js'
+
+/** The watchdog of the process, as an activity uses it. */
+export interface ActivityWatchdog {
+  readonly connection: NativeConnection
+  readonly dataConverter: DataConverter
+  /** Milliseconds since the event loop last ran. */
+  blockedForMs(): number
+  /** Describes the tools that blocked the event loop this long; undefined when the process had no processor instead. */
+  describe(milliseconds: number): string | undefined
+  /** Handles the pending messages of the watchdog thread. */
+  readMessages(): void
+  send(message: ToWatchdog): void
+  /** Sets the activity whose tool's `run` is being called; 0: none. */
+  setActiveCall(id: number): void
+}
+
+/**
+ * Reports heartbeats and the outcome of an activity through core, or directly to the server after a long block. Core
+ * times an activity out 5 s after its heartbeat timeout and drops its result; it does not know the heartbeats of the
+ * watchdog thread.
+ *
+ * | state | heartbeats and outcome | next state |
+ * |---|---|---|
+ * | through core | `Context.heartbeat`, return value | direct, when a block exceeds two thirds of the timeout |
+ * | direct | `AsyncCompletionClient` | none |
+ */
+export class ActivityReporter implements ActivityChannel {
+  readonly #context: Context
+  readonly #activity: WatchedActivity
+  readonly #watchdog: ActivityWatchdog
+  readonly #startedAt: number
+  readonly #abortController = new AbortController()
+  /** The longest block of the event loop during this activity. */
+  #longestBlockMs = 0
+  /** Description of the block; undefined when it was short, or no tool caused it. */
+  #note: string | undefined
+  /** When the server recorded the last direct heartbeat. */
+  #lastHeartbeatAt = 0
+  #lastDetailsJson: string | undefined
+  #lastHeartbeat: Promise<void> | undefined
+
+  constructor(context: Context, activity: WatchedActivity, watchdog: ActivityWatchdog, startedAt = monotonicMs()) {
+    this.#context = context
+    this.#activity = activity
+    this.#watchdog = watchdog
+    this.#startedAt = startedAt
+    this.#lastDetailsJson = activity.details
+    context.cancellationSignal.addEventListener('abort', () => this.#handleCoreCancellation(), { once: true })
+  }
+
+  get signal(): AbortSignal {
+    return this.#abortController.signal
+  }
+
+  readonly runMonitored = <Result>(part: () => Result): Result => {
+    this.#watchdog.setActiveCall(this.#activity.id)
+    try {
+      return part()
+    } finally {
+      this.#watchdog.setActiveCall(0)
+    }
+  }
+
+  readonly heartbeat = (details: unknown): void => {
+    this.#updateDetails(details)
+    const bypassesCore = this.#bypassesCore()
+    const noted = withNote(details, this.#note)
+    if (bypassesCore) this.#lastHeartbeat = this.#heartbeatDirectly(noted)
+    else this.#context.heartbeat(noted)
+  }
+
+  /** Records a block of the event loop. */
+  recordBlock(milliseconds: number): void {
+    const own = Math.min(milliseconds, monotonicMs() - this.#startedAt)
+    if (own <= this.#longestBlockMs) return
+    this.#longestBlockMs = own
+    if (own >= reportThresholdMs) this.#note = this.#watchdog.describe(own)
+  }
+
+  /** Records a heartbeat that the server accepted. */
+  recordHeartbeat(at: number): void {
+    this.#lastHeartbeatAt = Math.max(this.#lastHeartbeatAt, at)
+  }
+
+  /** The server asks the activity to stop. In state "through core", core cancels the activity itself. */
+  requestStop(reason: string): void {
+    if (this.#bypassesCore()) this.#abortController.abort(new CancelledFailure(reason))
+  }
+
+  /**
+   * Runs the activity and reports its outcome.
+   *
+   * @throws CompleteAsyncError when the outcome was reported directly; else the error of `work`
+   */
+  async complete(work: () => Promise<unknown>): Promise<unknown> {
+    const { cancellationSignal, info } = this.#context
+    try {
+      const result = await work()
+      if (!this.#bypassesCore()) return result
+      await this.#reportOutcome((client) => client.complete(info.taskToken, result))
+    } catch (thrown) {
+      const isCancelledByCore = cancellationSignal.aborted && !this.#isTimedOutByCore()
+      if (!this.#bypassesCore() || isCancelledByCore) throw thrown
+      await this.#lastHeartbeat
+      const isCancelled = thrown instanceof CancelledFailure
+      await this.#reportOutcome((client) =>
+        isCancelled ? client.reportCancellation(info.taskToken) : client.fail(info.taskToken, thrown),
+      )
+    }
+    throw new CompleteAsyncError()
+  }
+
+  /**
+   * True in state "direct": core may have timed the activity out, which takes two thirds of the heartbeat timeout at
+   * least.
+   */
+  #bypassesCore(): boolean {
+    const { heartbeatTimeoutMs } = this.#activity
+    this.recordBlock(this.#watchdog.blockedForMs())
+    return heartbeatTimeoutMs > 0 && this.#longestBlockMs >= Math.max((heartbeatTimeoutMs * 2) / 3, reportThresholdMs)
+  }
+
+  #isTimedOutByCore(): boolean {
+    return this.#context.cancellationDetails?.timedOut === true
+  }
+
+  #handleCoreCancellation(): void {
+    this.#watchdog.readMessages()
+    const hasLiveHeartbeat =
+      this.#bypassesCore() && monotonicMs() - this.#lastHeartbeatAt < this.#activity.heartbeatTimeoutMs
+    if (!this.#isTimedOutByCore() || !hasLiveHeartbeat)
+      this.#abortController.abort(this.#context.cancellationSignal.reason)
+  }
+
+  /** Passes the details to the watchdog thread. Details that are no JSON make the SDK fail the activity. */
+  #updateDetails(details: unknown): void {
+    try {
+      const json = JSON.stringify(details)
+      if (json !== this.#lastDetailsJson) this.#watchdog.send({ type: 'details', id: this.#activity.id, details: json })
+      this.#lastDetailsJson = json
+    } catch {
+      // The thread keeps the previous details.
+    }
+  }
+
+  async #heartbeatDirectly(details: unknown): Promise<void> {
+    try {
+      await this.#withCompletionClient((client) => client.heartbeat(this.#context.info.taskToken, details))
+      this.recordHeartbeat(monotonicMs())
+    } catch (thrown) {
+      if (thrown instanceof ActivityCancelledError) this.requestStop('CANCELLED')
+      if (thrown instanceof ActivityNotFoundError) this.requestStop('NOT_FOUND')
+    }
+  }
+
+  /** Logs a failed report. Then the activity times out on the server, as after the loss of its worker. */
+  async #reportOutcome(request: (client: AsyncCompletionClient) => Promise<void>): Promise<void> {
+    try {
+      await this.#withCompletionClient(request)
+    } catch (thrown) {
+      if (thrown instanceof ActivityNotFoundError) return
+      this.#context.log.warn('the outcome could not be sent', { error: thrown })
+    }
+  }
+
+  #withCompletionClient(request: (client: AsyncCompletionClient) => Promise<void>): Promise<void> {
+    const { connection, dataConverter } = this.#watchdog
+    const { namespace } = this.#context.info
+    const addNote = {
+      encode: (payloads: Payload[]) => Promise.resolve(payloads.map((each) => this.#withNote(each))),
+      decode: (payloads: Payload[]) => Promise.resolve(payloads),
+    }
+    const client = new AsyncCompletionClient({
+      connection,
+      namespace,
+      dataConverter: { ...dataConverter, payloadCodecs: [addNote] },
+    })
+    // The SDK aborts the requests of an activity that core has timed out.
+    return connection.withAbortSignal(new AbortController().signal, () => request(client))
+  }
+
+  /** Adds the note to the metadata of a result. */
+  #withNote(payload: Payload): Payload {
+    if (this.#note === undefined) return payload
+    return { ...payload, metadata: { ...payload.metadata, [eventLoopBlockKey]: new TextEncoder().encode(this.#note) } }
+  }
+}

@@ -1,0 +1,181 @@
+/*
+ * Event-loop watchdog: keeps activities alive while a tool blocks the event loop of the worker process.
+ *
+ * Owns the detection of a blocked event loop, and the heartbeats and outcomes of activities during and after a block.
+ * Boundary: one thread per worker process with its own gRPC connection. Both sides share two numbers (`SharedState`)
+ * and a message port (`protocol.ts`).
+ *
+ * Invariants:
+ * 1. A tool is named as the cause only for time in which the main thread had a processor.
+ * 2. Heartbeats of the thread carry the last details of the activity.
+ * 3. The outcome of an activity is reported once: through core, or directly to the server.
+ * 4. A block beyond the limit fails the one running tool call without retry. With several calls, none is failed: the
+ *    thread
+ *    stops its heartbeats, and the activities time out.
+ */
+import { fileURLToPath } from 'node:url'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { Context } from '@temporalio/activity'
+import type { DataConverter } from '@temporalio/common'
+import { type ActivityInterceptors, type NativeConnection, Runtime } from '@temporalio/worker'
+import { setActivityChannel } from '../../activities/activity-channel.js'
+import { messageOf } from '../../common/errors.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import type { ConnectConfig } from '../connect-config.js'
+import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
+import {
+  type SuspectedTools,
+  tickMs,
+  type FromWatchdog,
+  describeStall,
+  monotonicMs,
+  reportThresholdMs,
+  SharedState,
+  type WatchdogThreadData,
+  type ToWatchdog,
+} from './protocol.js'
+
+/** The thread uses memory only while it loads its libraries. */
+const resourceLimits = { maxYoungGenerationSizeMb: 2 }
+
+/** Written by the build. The same relative path works from `src/worker/watchdog` and from `dist/worker/watchdog`. */
+const entry = fileURLToPath(new URL('../../../dist/worker/watchdog/thread.js', import.meta.url))
+
+export interface EventLoopWatchdogOptions {
+  readonly server: Pick<ConnectConfig, 'namespace' | 'connectionOptions'>
+  readonly connection: NativeConnection
+  readonly dataConverter: DataConverter
+  readonly registry: ToolRegistry
+  /** Log of the thread: the path of a file, or `false` for none. Default: stderr. */
+  readonly log?: string | false | undefined
+}
+
+/**
+ * Starts the watchdog thread. While the event loop is blocked, the thread sends heartbeats and logs which tool blocks
+ * it. The thread ends with {@link EventLoopWatchdog.close} and does not keep the process alive.
+ */
+export class EventLoopWatchdog implements ActivityWatchdog {
+  readonly connection: NativeConnection
+  readonly dataConverter: DataConverter
+  readonly #toolTimeouts: ReadonlyMap<string, number>
+  readonly #state = new SharedState()
+  readonly #port: MessagePort
+  readonly #thread: Worker
+  readonly #tickTimer = setInterval(() => this.#tick(), tickMs).unref()
+  readonly #activities = new Map<number, ActivityReporter>()
+  #lastId = 0
+  /** Reported by the thread since the event loop last ran. */
+  #suspects: SuspectedTools | undefined
+
+  constructor({ server, connection, dataConverter, registry, log: target }: EventLoopWatchdogOptions) {
+    this.connection = connection
+    this.dataConverter = dataConverter
+    this.#toolTimeouts = new Map(registry.toolConfigs().map(({ name, timeoutMs }) => [name, timeoutMs]))
+    this.#tick()
+    const { port1, port2 } = new MessageChannel()
+    const { address, tls, apiKey, metadata } = server.connectionOptions
+    const workerData: WatchdogThreadData = {
+      port: port2,
+      memory: this.#state.memory,
+      namespace: server.namespace,
+      identity: `${process.pid}@watch-thread`,
+      log: target === false ? undefined : (target ?? process.stderr.fd),
+      connectionOptions: {
+        ...(address === undefined ? {} : { address }),
+        ...(tls === undefined ? {} : { tls }),
+        ...(apiKey === undefined ? {} : { apiKey }),
+        ...(metadata === undefined ? {} : { metadata }),
+      },
+    }
+    // Without the Node options of this process: they may load modules that the thread must not have.
+    this.#thread = new Worker(entry, { workerData, transferList: [port2], execArgv: [], resourceLimits })
+    this.#thread.on('error', (error) => log(`tools that block are not noticed: ${messageOf(error)}`))
+    this.#thread.unref()
+    this.#port = port1
+    port1.on('message', (message: FromWatchdog) => this.#handleMessage(message))
+    port1.unref()
+  }
+
+  /** Activity interceptors for every Temporal worker of the process. */
+  readonly interceptors = (context: Context): ActivityInterceptors => ({
+    inbound: { execute: (input, next) => this.#runActivity(context, () => next(input)) },
+  })
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    clearInterval(this.#tickTimer)
+    this.#port.close()
+    await this.#thread.terminate()
+  }
+
+  blockedForMs(): number {
+    return monotonicMs() - this.#state.lastTickAt
+  }
+
+  describe(milliseconds: number): string | undefined {
+    this.readMessages()
+    return this.#suspects && describeStall(this.#suspects, milliseconds, true)
+  }
+
+  /** Handles messages that arrived while the event loop was blocked. The event loop would handle them too late. */
+  readMessages(): void {
+    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port)) {
+      this.#handleMessage(next.message as FromWatchdog)
+    }
+  }
+
+  send(message: ToWatchdog): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have none
+    this.#port.postMessage(message)
+  }
+
+  setActiveCall(id: number): void {
+    this.#state.activeCallId = id
+  }
+
+  async #runActivity(context: Context, work: () => Promise<unknown>): Promise<unknown> {
+    const { activityType, heartbeatDetails, heartbeatTimeoutMs = 0, taskToken, workflowExecution } = context.info
+    const id = ++this.#lastId
+    const workflowId = workflowExecution?.workflowId ?? ''
+    const toolTimeoutMs = this.#toolTimeouts.get(activityType)
+    const details = heartbeatDetails === undefined ? undefined : JSON.stringify(heartbeatDetails)
+    const watched = { id, taskToken, activityType, workflowId, heartbeatTimeoutMs, toolTimeoutMs, details }
+    const activity = new ActivityReporter(context, watched, this)
+    setActivityChannel(context, activity)
+    this.#activities.set(id, activity)
+    this.send({ type: 'begin', activity: watched })
+    try {
+      return await activity.complete(work)
+    } finally {
+      this.#activities.delete(id)
+      this.send({ type: 'end', id })
+    }
+  }
+
+  #tick(): void {
+    const silentMs = this.blockedForMs()
+    if (silentMs >= reportThresholdMs) for (const each of this.#activities.values()) each.recordBlock(silentMs)
+    this.#state.lastTickAt = monotonicMs()
+    this.#suspects = undefined
+  }
+
+  #handleMessage(message: FromWatchdog): void {
+    switch (message.type) {
+      case 'blocked':
+        this.#suspects = message.suspects
+        return
+      case 'ended':
+        log(message.message)
+        return
+      case 'heartbeatRecorded':
+        this.#activities.get(message.id)?.recordHeartbeat(message.at)
+        return
+      case 'stop':
+        this.#activities.get(message.id)?.requestStop(message.reason)
+    }
+  }
+}
+
+function log(message: string): void {
+  Runtime.instance().logger.warn(message)
+}

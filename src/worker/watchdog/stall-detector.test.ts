@@ -1,0 +1,192 @@
+import { expect, it } from 'vitest'
+import { type FromWatchdog, SharedState, type WatchedActivity } from './protocol.js'
+import { StallDetector } from './stall-detector.js'
+
+function activity(id: number, activityType: string, more: Partial<WatchedActivity> = {}): WatchedActivity {
+  return {
+    id,
+    taskToken: new Uint8Array([id]),
+    activityType,
+    workflowId: `run-${id}`,
+    heartbeatTimeoutMs: 3_000,
+    toolTimeoutMs: activityType.includes('.') ? undefined : 60_000,
+    details: undefined,
+    ...more,
+  }
+}
+
+const second = 1_000
+
+/** A detector that checks every quarter of a second an event loop that last ran at second 1. */
+class DetectorHarness {
+  readonly state = new SharedState()
+  readonly heartbeats: { readonly id: number; readonly at: number; readonly details: unknown }[] = []
+  readonly failed: { readonly id: number; readonly message: string }[] = []
+  readonly messages: FromWatchdog[] = []
+  readonly lines: string[] = []
+  schedulingDelayMs = 0
+  heartbeatReply: 'ok' | 'CANCELLED' | 'NOT_FOUND' = 'ok'
+  #now = second
+  readonly #detector: StallDetector
+
+  constructor(...activities: readonly WatchedActivity[]) {
+    this.state.lastTickAt = second
+    this.#detector = new StallDetector(
+      this.state,
+      {
+        heartbeat: ({ id }, details) => {
+          this.heartbeats.push({ id, at: this.#now, details })
+          return Promise.resolve(this.heartbeatReply)
+        },
+        fail: ({ id }, message) => Promise.resolve(void this.failed.push({ id, message })),
+        schedulingDelayMs: () => this.schedulingDelayMs,
+        send: (message) => this.messages.push(message),
+        log: (line) => this.lines.push(line),
+      },
+      second,
+    )
+    for (const each of activities) this.#detector.handleMessage({ type: 'begin', activity: each })
+  }
+
+  handleMessage(message: Parameters<StallDetector['handleMessage']>[0]): void {
+    this.#detector.handleMessage(message)
+  }
+
+  /** Checks once. */
+  check(atSecond: number): void {
+    this.#now = atSecond * second
+    this.#detector.check(this.#now)
+  }
+
+  /** Checks until then, as the thread does. */
+  async checkUntil(atSecond: number): Promise<void> {
+    while (this.#now < atSecond * second) {
+      this.check((this.#now + 250) / second)
+      await new Promise((settle) => setImmediate(settle))
+    }
+  }
+}
+
+it('reports nothing while the event loop runs', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'))
+  for (let at = 1; at < 20; at += 0.5) {
+    harness.state.lastTickAt = at * second
+    await harness.checkUntil(at + 0.5)
+  }
+  expect([harness.lines, harness.messages, harness.heartbeats]).toEqual([[], [], []])
+})
+
+it('names the one running tool, keeps every activity alive, and keeps the details of their heartbeats', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'model.turn', { heartbeatTimeoutMs: 6_000 }))
+  harness.handleMessage({ type: 'details', id: 1, details: '{"details":{"page":7}}' })
+  await harness.checkUntil(26)
+  harness.state.lastTickAt = 26 * second
+  await harness.checkUntil(26.5)
+  expect(harness.lines).toEqual([
+    expect.stringMatching(
+      /^tool charge has blocked the event loop of the worker for 2\.0 s \(run run-1\)\. Nothing else/,
+    ),
+  ])
+  expect(harness.messages).toContainEqual({ type: 'blocked', suspects: ['charge'] })
+  expect(harness.messages.at(-1)).toEqual({
+    type: 'ended',
+    message: 'tool charge blocked the event loop of the worker for 25.0 s',
+  })
+  const [first, ...later] = harness.heartbeats
+  const blocked = (seconds: number) => `tool charge has blocked the event loop of the worker for ${seconds}.0 s`
+  expect(first).toEqual({ id: 1, at: 2 * second, details: { details: { page: 7 } } })
+  expect(later).toContainEqual({ id: 1, at: 3 * second, details: { details: { page: 7 }, blocked: blocked(2) } })
+  expect(later).toContainEqual({ id: 2, at: 4 * second, details: { blocked: blocked(3) } })
+  const times = (id: number) => harness.heartbeats.filter((each) => each.id === id).map(({ at }) => at / second)
+  expect(times(1).slice(0, 4)).toEqual([2, 3, 4, 5])
+  expect(times(2).slice(0, 4)).toEqual([2, 4, 6, 8])
+})
+
+it('names the tool whose function has not returned, else every running tool', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'look'), activity(3, 'look'))
+  await harness.checkUntil(4)
+  expect(harness.lines[0]).toContain('one of the tools charge, look has blocked')
+  expect(harness.lines[0]).toContain('run-1, run-2, run-3')
+  const certain = new DetectorHarness(activity(1, 'charge'), activity(2, 'look'))
+  certain.state.activeCallId = 2
+  await certain.checkUntil(4)
+  expect(certain.lines[0]).toContain('tool look has blocked')
+  expect(certain.lines[0]).toContain('(run run-2)')
+})
+
+it('names no tool when none runs', async () => {
+  const harness = new DetectorHarness(activity(1, 'model.turn'))
+  await harness.checkUntil(4)
+  expect(harness.lines[0]).toContain(
+    'the event loop of the worker has been blocked for 2.0 s; no tool call was running',
+  )
+})
+
+it('ignores a suspended process', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'))
+  harness.check(20)
+  await harness.checkUntil(20.5)
+  expect([harness.lines, harness.messages, harness.heartbeats]).toEqual([[], [], []])
+})
+
+it('names no tool on a busy machine, and sends heartbeats', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'))
+  await harness.checkUntil(1.5)
+  harness.schedulingDelayMs = 8 * second
+  await harness.checkUntil(9.5)
+  expect(harness.lines).toEqual([])
+  expect(harness.heartbeats.length).toBeGreaterThan(5)
+  await harness.checkUntil(12)
+  expect(harness.lines).toHaveLength(1)
+})
+
+it('sends nothing for an activity that has ended, has no heartbeat timeout, or details that are too long', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'look', { heartbeatTimeoutMs: 0 }))
+  harness.handleMessage({
+    type: 'begin',
+    activity: activity(3, 'look', { details: JSON.stringify('x'.repeat(1_000_000)) }),
+  })
+  harness.handleMessage({ type: 'end', id: 1 })
+  await harness.checkUntil(10)
+  expect(harness.heartbeats).toEqual([])
+})
+
+it('passes on the replies of the server', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'))
+  await harness.checkUntil(2.5)
+  harness.heartbeatReply = 'CANCELLED'
+  await harness.checkUntil(4)
+  harness.heartbeatReply = 'NOT_FOUND'
+  await harness.checkUntil(5)
+  expect(harness.messages).toEqual([
+    { type: 'heartbeatRecorded', id: 1, at: 2_000 },
+    { type: 'blocked', suspects: ['charge'] },
+    { type: 'stop', id: 1, reason: 'CANCELLED' },
+    { type: 'stop', id: 1, reason: 'CANCELLED' },
+    { type: 'stop', id: 1, reason: 'NOT_FOUND' },
+  ])
+})
+
+it.each([
+  ['the shortest time', 10, 66],
+  ['its own timeout', 300, 306],
+])('fails a call without retry that blocks for longer than %s', async (_name, timeout, until) => {
+  const harness = new DetectorHarness(
+    activity(1, 'charge', { toolTimeoutMs: timeout * second }),
+    activity(2, 'model.turn'),
+  )
+  await harness.checkUntil(until)
+  expect(harness.failed).toEqual([])
+  await harness.checkUntil(until + 10)
+  expect(harness.failed).toEqual([{ id: 1, message: expect.stringContaining('tool charge has blocked') }])
+  expect(harness.lines.at(-1)).toContain('the call fails without retry')
+  expect(Math.max(...harness.heartbeats.map(({ at }) => at))).toBeLessThanOrEqual(until * second)
+})
+
+it('fails none of several calls when one blocks too long', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'look'))
+  await harness.checkUntil(100)
+  expect(harness.failed).toEqual([])
+  expect(harness.lines.at(-1)).toContain('the activities of this process time out')
+  expect(Math.max(...harness.heartbeats.map(({ at }) => at))).toBeLessThanOrEqual(66 * second)
+})

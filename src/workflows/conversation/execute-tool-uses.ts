@@ -1,0 +1,107 @@
+import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/messages.js'
+import { executeCodeTool } from '../../common/names.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { DescribedCall } from '../../common/steps.js'
+import { truncateMiddle, jsonToText } from '../../common/text.js'
+import { type Externalizable, isExternal } from '../../common/external-value.js'
+import { callTool } from '../cell/call-tool.js'
+import type { CellState } from '../cell/cell-state.js'
+import { toToolResultText } from '../cell/cell-text.js'
+import type { CodeRuntime } from '../cell/code-runtime.js'
+import { resumeCell, runCell } from '../cell/run-cell.js'
+import type { Run } from '../run.js'
+
+/** A reply that is being served. */
+export interface PendingToolUses {
+  readonly toolUses: readonly ToolUseBlock[]
+  /** Direct calls, by tool_use id. */
+  readonly calls: Readonly<Record<string, DescribedCall>>
+  /** What is served already, by tool_use id. */
+  readonly results: Record<string, PendingBlock>
+  /** The tool_use whose cell runs, if one does. */
+  currentCell?: string
+}
+
+/** Where a cell was suspended by an earlier run of the chain. */
+export interface SuspendedCell {
+  readonly toolUseId: string
+  readonly cell: CellState
+}
+
+/**
+ * Serves every tool_use of a reply and gives one tool_result for each, in their order. Direct calls run in parallel; cells
+ * share one session, so they run one after the other beside them.
+ *
+ * @param suspended the cell to go on with
+ */
+export async function executeToolUses(
+  run: Run,
+  runtime: CodeRuntime,
+  pending: PendingToolUses,
+  suspended: SuspendedCell | undefined,
+): Promise<PendingBlock[]> {
+  let cells: Promise<unknown> = Promise.resolve()
+  const serialize = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = cells.then(work)
+    cells = result
+    return result
+  }
+  const { toolUses, calls, results } = pending
+  const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
+    if (use.name === executeCodeTool) {
+      return serialize(() => {
+        pending.currentCell = use.id
+        return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
+      })
+    }
+    // The slot is held until the result is recorded: when no slot is held, every call that was begun is.
+    return run.callSlots.run(
+      async () => (results[use.id] = await executeDirectCall(run, use, calls[use.id], position + 1)),
+    )
+  }
+  return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
+}
+
+async function executeCell(
+  run: Run,
+  runtime: CodeRuntime,
+  use: ToolUseBlock,
+  suspended: CellState | undefined,
+): Promise<PendingBlock> {
+  const code = codeOf(use)
+  if (code === undefined) return toolResult(use, `${executeCodeTool} takes {"code": "..."}`, true)
+  const { text, isError } = toToolResultText(
+    await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code)),
+  )
+  return toolResult(use, text, isError)
+}
+
+function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
+  const { code } = input
+  return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
+}
+
+async function executeDirectCall(
+  run: Run,
+  use: ToolUseBlock,
+  call: DescribedCall | undefined,
+  index: number,
+): Promise<PendingBlock> {
+  if (!call) return toolResult(use, `there is no tool named ${use.name}`, true)
+  const outcome = await callTool(run, call, 'direct', { turn: run.counts.turns, cell: 0, index })
+  return toolResult(use, outcomeText(outcome, run.config.limits.outputCharacters), outcome.status !== 'ok')
+}
+
+function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
+  if (outcome.status !== 'ok') return truncateMiddle(`[${outcome.status}] ${outcome.message}`, limit)
+  const { value } = outcome
+  if (isExternal(value)) return { parts: [value], limit, suffix: '' }
+  return truncateMiddle(jsonToText(value), limit)
+}
+
+function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {
+  const base = { type: 'tool_result', tool_use_id: id, ...(isError ? { is_error: true } : {}) } as const
+  if (typeof text !== 'string') return { ...base, externalContent: text }
+  // The API refuses an empty text in some positions, and it says nothing to the model.
+  return { ...base, content: text === '' ? '(empty)' : text }
+}

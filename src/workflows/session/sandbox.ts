@@ -1,0 +1,179 @@
+import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow'
+import { pickStepLimits } from '../../common/limits.js'
+import type { BackendChoice, RunConfig } from '../../common/run-config.js'
+import type { ExecuteStepInput, ExecuteStepResult } from '../../common/steps.js'
+import type { SessionRef, SessionTools } from '../../common/session.js'
+import * as activities from '../temporal/activities.js'
+import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
+import { hostLossReason, isFencedFailure } from './host-failure.js'
+import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
+import { describeOpen } from './step-summary.js'
+
+/** A session's sandbox as the next execution of the continue-as-new chain takes it over. */
+export interface SerializedSandbox {
+  readonly ref: SessionRef
+  readonly state: SandboxState
+}
+
+/**
+ * The sandbox of a session: one container or embedded interpreter at a time, each with an epoch of its own.
+ *
+ * Owns: the state of the sandbox ({@link SandboxState}) and every activity on it. Does not know the journal: `Session` decides
+ * what a new sandbox is given.
+ *
+ * 1. Every sandbox that was opened is closed, parked, or left to the reaper of a host that does not answer.
+ * 2. A host that does not answer fails no run: the step's result is `lost`.
+ */
+export class Sandbox {
+  readonly #config: RunConfig
+  readonly #stored: StoredBytes
+  #ref: SessionRef
+  #state: SandboxState
+  /** Settles when every sandbox that was parked so far is on its host's disk, or removed. */
+  #parking: Promise<unknown> = Promise.resolve()
+
+  constructor(config: RunConfig, stored: StoredBytes, { ref, state }: SerializedSandbox) {
+    this.#config = config
+    this.#stored = stored
+    this.#ref = ref
+    this.#state = state
+  }
+
+  get ref(): SessionRef {
+    return this.#ref
+  }
+
+  get isOpen(): boolean {
+    return this.#state.type === 'open'
+  }
+
+  /** For people. The backend is the chosen one as soon as there was a sandbox. */
+  get status(): { readonly state: 'none' | 'open' | 'parked'; readonly backend: BackendChoice } {
+    const { type } = this.#state
+    return { state: type === 'none' || type === 'open' ? type : 'parked', backend: this.#ref.backend }
+  }
+
+  /** The task queue of the host that holds the sandbox; empty when there is none. */
+  get hostQueue(): string {
+    return hostQueueOf(this.#state) ?? ''
+  }
+
+  /** Opens a new sandbox, of the next epoch, on any host. */
+  async open(): Promise<void> {
+    const isParked = this.#state.type === 'parked'
+    this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
+    const { limits, timeouts } = this.#config
+    const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
+    const input = { session: this.#ref, limits, tools: this.#tools(false), reason } as const
+    const opened = await activities.openSession(input, timeouts, describeOpen(this.#ref, isParked))
+    const { session, hostQueue, supportsCheckpoint } = opened
+    this.#ref = { ...this.#ref, backend: session.backend }
+    this.#apply({ type: 'opened', hostQueue, supportsCheckpoint })
+  }
+
+  /**
+   * Waits until parking has ended, and opens a sandbox that its host keeps as a checkpoint: the next step resumes it.
+   *
+   * @returns whether there is such a sandbox
+   */
+  async resume(): Promise<boolean> {
+    await condition(() => this.#state.type !== 'parking')
+    if (this.#state.type !== 'checkpointed') return false
+    this.#apply({ type: 'resumed' })
+    return true
+  }
+
+  /** Runs a step in the open sandbox. A host that does not answer is a `lost` result. */
+  async executeStep(input: Omit<ExecuteStepInput, 'session' | 'tools'>, summary: string): Promise<ExecuteStepResult> {
+    const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
+    const limits = pickStepLimits(this.#config.limits)
+    const request = { session: this.#ref, tools: this.#tools(hasStubs), limits, ...input }
+    this.#stored.bytes += payloadBytes(request)
+    try {
+      const result = await activities.executeStep(request, this.hostQueue, this.#config.timeouts, summary)
+      this.#stored.bytes += payloadBytes(result) + externalBytes(result)
+      if (this.isOpen) this.#apply({ type: 'stepped' })
+      return result
+    } catch (thrown) {
+      if (isFencedFailure(thrown))
+        return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run', fenced: true }
+      const reason = hostLossReason(thrown)
+      if (reason === undefined) throw thrown
+      return { type: 'lost', cause: 'gone', reason, hostUnreachable: true }
+    }
+  }
+
+  /** Interrupts the code of a step that is in progress. */
+  async interrupt(step: number): Promise<void> {
+    await activities.interruptSession({ session: this.#ref, step }, this.hostQueue, this.#config.timeouts)
+  }
+
+  /**
+   * Releases the sandbox until the next step: as a checkpoint where its host can keep one, else it is removed. Never cancelled.
+   *
+   * @param snapshot in progress; it ends first
+   */
+  park(snapshot: Promise<void> | undefined): void {
+    if (this.#state.type !== 'open') return
+    const { hostQueue } = this.#state
+    const ref = this.#ref
+    const { type } = this.#apply({ type: 'parkStarted' })
+    const parked = CancellationScope.nonCancellable(async () => {
+      await snapshot
+      if (type === 'parking') await this.#checkpoint(ref, hostQueue)
+      else await this.#remove(ref, hostQueue, 'park the session')
+    })
+    this.#parking = Promise.all([this.#parking, parked])
+  }
+
+  /** Removes the sandbox, if there is one; a host that does not answer leaves that to its reaper. */
+  async discard(summary = 'close the session'): Promise<void> {
+    if (this.#state.type === 'parking') await this.#parking
+    const hostQueue = hostQueueOf(this.#state)
+    this.#apply({ type: 'discarded' })
+    if (hostQueue !== undefined) await this.#remove(this.#ref, hostQueue, summary)
+  }
+
+  /** Removes the sandbox when parking has ended. */
+  async close(): Promise<void> {
+    await this.#parking
+    await this.discard()
+  }
+
+  /** Waits until parking has ended. */
+  async serialize(): Promise<SerializedSandbox> {
+    await this.#parking
+    return { ref: this.#ref, state: this.#state }
+  }
+
+  async #checkpoint(ref: SessionRef, hostQueue: string): Promise<void> {
+    let isKept = true
+    try {
+      isKept = await activities.parkSession(ref, hostQueue, this.#config.timeouts)
+    } catch (thrown) {
+      if (!(thrown instanceof ActivityFailure)) throw thrown
+      // The host does not answer. The next step finds out whether the sandbox runs, is a checkpoint, or is gone.
+    } finally {
+      this.#apply({ type: isKept ? 'checkpointed' : 'released' })
+    }
+  }
+
+  async #remove(ref: SessionRef, hostQueue: string, summary: string): Promise<void> {
+    try {
+      await activities.closeSession(ref, hostQueue, this.#config.timeouts, summary)
+    } catch (thrown) {
+      if (!(thrown instanceof ActivityFailure)) throw thrown
+    }
+  }
+
+  /** The signatures are sent until the sandbox has its stubs, then the digest alone. */
+  #tools(hasStubs: boolean): SessionTools {
+    const { digest, signatures } = this.#config.toolSet
+    return hasStubs ? { digest } : { digest, signatures }
+  }
+
+  #apply(event: SandboxEvent): SandboxState {
+    this.#state = transition(this.#state, event)
+    return this.#state
+  }
+}

@@ -1,0 +1,206 @@
+import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
+import { digestJson } from '../../common/call-identity.js'
+import type { RunConfig } from '../../common/run-config.js'
+import type { ExecuteStepResult, Step, StepInput, StepOutcome } from '../../common/steps.js'
+import { pluralize, toTemporalSummary } from '../../common/text.js'
+import { countStoredBytes, type StoredBytes } from '../stored-bytes.js'
+import type { Run } from '../run.js'
+import { appendJournal } from '../temporal/activities.js'
+import { Interruption } from './interruption.js'
+import { Journal, type JournalState } from './journal.js'
+import { Sandbox, type SerializedSandbox } from './sandbox.js'
+import type { SnapshotPolicyState } from './snapshot-policy.js'
+import { Snapshots } from './snapshots.js'
+import { describeStep, withoutCodeRun } from './step-summary.js'
+
+/**
+ * Sandboxes in a row that were ahead of this run at one step; more are made up by hostile code. Workers that die while they
+ * rebuild a session leave some.
+ */
+const maxFencedPerStep = 10
+
+/** Sandboxes lost in a row at one step; more are caused by the program itself. */
+const maxRebuildsPerStep = 2
+
+/** A session as the next execution of the continue-as-new chain takes it over. */
+export interface SessionState {
+  readonly sandbox: SerializedSandbox
+  /** When the session began, by the workflow's clock, in milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Of the latest result of a step; absent before the first. */
+  readonly lastResultAt?: number
+  readonly journal: JournalState
+  readonly snapshots: SnapshotPolicyState
+}
+
+/**
+ * A program that runs step by step in a sandbox, as the workflow drives it.
+ *
+ * Owns: the journal of steps, the sandbox, its snapshots, the interruption of the current cell. Does not know tool calls or
+ * what a cell is for: `src/workflows/cell` does.
+ *
+ * 1. A step with a recorded result is never executed again, save to rebuild a lost sandbox.
+ * 2. A program that can't be rebuilt loses the current cell (`lost`) or all cells (`diverged`), and the session goes on.
+ */
+export class Session {
+  readonly #config: RunConfig
+  readonly #stored: StoredBytes
+  readonly #startedAt: number
+  #lastResultAt: number | undefined
+  readonly #journal: Journal
+  readonly #sandbox: Sandbox
+  readonly #snapshots: Snapshots
+  /** Of the current cell. */
+  readonly interruption = new Interruption()
+
+  /** @param state of the same session in the execution before this one */
+  constructor({ config, stored, identity }: Run, state?: SessionState) {
+    this.#config = config
+    this.#stored = stored
+    this.#startedAt = state?.startedAt ?? Date.now()
+    this.#lastResultAt = state?.lastResultAt
+    const id = digestJson([identity.workflowId, identity.firstExecutionRunId]).slice(0, 20)
+    const ref = { id, epoch: 0, backend: config.backend, startedAt: this.#startedAt }
+    this.#sandbox = new Sandbox(config, stored, state?.sandbox ?? { ref, state: { type: 'none' } })
+    this.#journal = new Journal(state?.journal)
+    this.#snapshots = new Snapshots(config, this.#journal, state?.snapshots)
+  }
+
+  /** State and backend of the sandbox, for people. */
+  get sandbox(): Sandbox['status'] {
+    return this.#sandbox.status
+  }
+
+  /**
+   * Runs the program to its next suspension or to its end. A lost sandbox is rebuilt from the journal, and the step is
+   * executed again. The outcome is `lost` only when that does not help; the session then goes on without the current cell. It
+   * is `diverged` when the program does not repeat the journal; the session then goes on empty.
+   *
+   * @param outputLimit characters of output that the result may carry
+   */
+  async executeStep(input: StepInput, outputLimit: number): Promise<StepOutcome> {
+    if (input.type === 'cell') this.interruption.clear()
+    const now = Date.now()
+    const waited = this.#lastResultAt === undefined ? undefined : now - this.#lastResultAt
+    const step = this.#journal.nextStep(input, now - this.#startedAt, waited)
+    let fenced = 0
+    for (let losses = 1; ;) {
+      const result = await this.#attemptStep(step, outputLimit)
+      if (result.type === 'rebuilt' || result.type === 'restore_failed') {
+        throw ApplicationFailure.nonRetryable('a step was not executed', 'INTERNAL')
+      }
+      if (result.type !== 'lost' && result.type !== 'diverged') {
+        this.#journal.record(step, result)
+        this.#lastResultAt = Date.now()
+        // The interrupt reached the code: if the code goes on, it caught the interrupt.
+        if (result.interruptedAfterMs !== undefined) this.interruption.clear()
+        if (this.#journal.shouldExternalize) await this.#externalizeJournal()
+        return result
+      }
+      await this.#discardFailed(result)
+      const isAhead = result.type === 'lost' && result.fenced
+      if (isAhead && fenced++ < maxFencedPerStep) continue
+      const isHopeless =
+        fenced > maxFencedPerStep ||
+        result.type === 'diverged' ||
+        result.cause !== 'gone' ||
+        losses > maxRebuildsPerStep
+      if (isHopeless) {
+        if (result.type === 'diverged') this.#journal.clear()
+        else this.#journal.dropCell()
+        return result.type === 'diverged' && input.type === 'cell' ? withoutCodeRun(result) : result
+      }
+      losses += 1
+    }
+  }
+
+  /** Makes a snapshot in the background if a rebuild would take long. Called between two cells, when no call is pending. */
+  snapshotIfDue(): void {
+    if (this.#sandbox.isOpen) this.#snapshots.startIfDue(this.#sandbox.ref, this.#sandbox.hostQueue)
+  }
+
+  /** Forgets the current cell and its sandbox; the next cell starts from the state before it. */
+  async dropCell(): Promise<void> {
+    this.#journal.dropCell()
+    await this.#sandbox.discard()
+  }
+
+  /** Forgets all cells and the sandbox; the next cell starts empty. */
+  async dropAll(): Promise<void> {
+    this.#journal.clear()
+    await this.#sandbox.discard()
+  }
+
+  /** Releases the sandbox until the next step, which finds the program as it was. */
+  park(): void {
+    this.#sandbox.park(this.#snapshots.inProgress)
+  }
+
+  /** Ends the session. Never cancelled; a host that does not answer does not fail the run. */
+  async close(): Promise<void> {
+    this.#snapshots.cancel()
+    await CancellationScope.nonCancellable(() => this.#sandbox.close())
+  }
+
+  /** The state for the next execution of the chain. It is small: the journal goes to external storage. */
+  async serialize(): Promise<SessionState> {
+    await this.#snapshots.inProgress
+    const sandbox = await this.#sandbox.serialize()
+    const journal = await this.#externalizeJournal()
+    return {
+      sandbox,
+      startedAt: this.#startedAt,
+      ...(this.#lastResultAt === undefined ? {} : { lastResultAt: this.#lastResultAt }),
+      journal,
+      snapshots: this.#snapshots.state,
+    }
+  }
+
+  #externalizeJournal(): Promise<JournalState> {
+    return this.#journal.externalize(countStoredBytes(this.#stored, appendJournal(this.#config.timeouts)))
+  }
+
+  async #attemptStep(step: Step, outputLimit: number): Promise<ExecuteStepResult> {
+    await this.#snapshots.inProgress
+    const isResumed = await this.#sandbox.resume()
+    if (!this.#sandbox.isOpen) {
+      const rebuilt = await this.#openOrRebuild()
+      if (rebuilt.type !== 'rebuilt') return rebuilt
+    }
+    const summary = isResumed ? `wake the session: ${describeStep(step)}` : describeStep(step)
+    const send = () => this.#sandbox.executeStep({ step, outputLimit }, summary)
+    const startedAt = Date.now()
+    const isStop = step.input.type === 'stop'
+    const result = await (isStop ? send() : this.interruption.run(send, () => this.#sandbox.interrupt(step.number)))
+    this.#snapshots.addStepTime(Date.now() - startedAt)
+    return result
+  }
+
+  /** Opens a new sandbox and repeats the journal in it: from the snapshot, or from the first step when the snapshot fails. */
+  async #openOrRebuild(): Promise<ExecuteStepResult> {
+    const result = await this.#rebuild('')
+    if (result.type !== 'restore_failed') return result
+    await this.#sandbox.discard()
+    this.#journal.forgetSnapshot()
+    this.#snapshots.recordFailure()
+    return this.#rebuild(`; the snapshot was of no use: ${result.reason}`)
+  }
+
+  async #rebuild(note: string): Promise<ExecuteStepResult> {
+    await this.#sandbox.open()
+    const { length, steps: recorded, stepsToRepeat } = this.#journal
+    if (length === 0) return { type: 'rebuilt' }
+    const before = recorded.snapshot ? `restore the snapshot after ${pluralize(recorded.snapshot.steps, 'step')}, ` : ''
+    const summary = toTemporalSummary(`${before}repeat ${pluralize(stepsToRepeat.steps, 'recorded step')}${note}`)
+    const input = { recorded, cellsToRepeat: stepsToRepeat.cells, step: null, outputLimit: 0 }
+    return this.#sandbox.executeStep(input, summary)
+  }
+
+  /** Removes a sandbox that failed. The workflow does not wait for a host that does not answer: its reaper does the rest. */
+  async #discardFailed(result: ExecuteStepResult): Promise<void> {
+    const why = result.type === 'diverged' ? `close the session, which diverged: ${result.reason}` : 'close the session'
+    const discarded = this.#sandbox.discard(toTemporalSummary(why))
+    if (result.type === 'lost' && result.hostUnreachable) discarded.catch(() => undefined)
+    else await discarded
+  }
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
+import { tool } from '../support/tools.js'
+import { AttackEnvironment, canaryPrefix } from './support/attack-environment.js'
+import { userOf } from './support/host-processes.js'
+import { hostileArchives, runnerTakeover, syscallHelpers } from './support/hostile-code.js'
+import { expectContainerSettings, BystanderContainer } from './support/bystander-container.js'
+
+const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
+
+/** Memory of the worker that an attack may cost for a moment. */
+const maxMemoryGrowthBytes = 150 * 1024 * 1024
+
+describeGvisor('a hostile program that wants out of gVisor', await missingGvisorRuntime(), () => {
+  let attackEnv: AttackEnvironment
+  const innocent = new BystanderContainer()
+  const large = tool('large', () => 'x'.repeat(1_000_000))
+  beforeAll(async () => {
+    attackEnv = await AttackEnvironment.start({
+      backend: 'docker',
+      runtime: gvisorRuntime,
+      tools: [innocent.wait, large],
+    })
+  })
+  afterAll(() => attackEnv.close())
+
+  const probe = (source: string) => attackEnv.probe(syscallHelpers + source)
+
+  it('A16 no socket of a daemon, no mount and no file of the host is inside', async () => {
+    const answers = await probe(`
+import stat
+sockets = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock")
+print([each for each in (*sockets, "/flag.txt", ${JSON.stringify(attackEnv.flagFile)}, "/host", "/rootfs") if os.path.exists(each)])
+found = []
+for folder, _, names in os.walk("/"):
+    if folder.startswith(("/proc", "/sys")): continue
+    for name in names:
+        try: mode = os.lstat(folder + "/" + name).st_mode
+        except OSError: continue
+        if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode): found.append(folder + "/" + name)
+print(found)
+print(*(write(f"/etc/{name}") for name in ("hosts", "hostname", "resolv.conf")))
+`)
+    expect(answers).toEqual(['[]', '[]', expect.stringMatching(/^((EROFS|EACCES|EPERM) ?){3}$/)])
+  })
+
+  it('A17 the secret of the worker is in no environment, argument or file', async () => {
+    const answers = await probe(`
+wanted = ${JSON.stringify(canaryPrefix.slice(0, 4))}.encode() + ${JSON.stringify(canaryPrefix.slice(4))}.encode()
+hits = []
+def search(path):
+    if wanted in read(path): hits.append(path)
+for pid in (each for each in os.listdir("/proc") if each.isdigit()):
+    for name in ("environ", "cmdline", "status", "mountinfo", "maps"): search(f"/proc/{pid}/{name}")
+for folder, _, names in os.walk("/"):
+    if folder.startswith(("/proc", "/sys", "/usr/lib", "/usr/share", "/dev")): continue
+    for name in names:
+        if os.path.isfile(folder + "/" + name): search(folder + "/" + name)
+print(hits)
+`)
+    expect(answers).toEqual(['[]'])
+  })
+
+  it('A19 no door of the kernel to a program of the host can be opened', async () => {
+    const paths = [
+      '/proc/sys/kernel/core_pattern',
+      '/proc/sys/kernel/modprobe',
+      '/sys/kernel/uevent_helper',
+      '/sys/fs/cgroup/release_agent',
+      '/sys/fs/cgroup/memory/release_agent',
+      '/sys/fs/cgroup/memory/memory.limit_in_bytes',
+      '/proc/sysrq-trigger',
+      '/dev/mem',
+      '/dev/kmsg',
+      '/dev/port',
+      '/proc/1/root/etc/passwd',
+      '/proc/sys/vm/drop_caches',
+      '/proc/sys/fs/binfmt_misc/register',
+    ]
+    const answers = await probe(`
+for path in ${JSON.stringify(paths)}: print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
+for path, kind, major, minor in (("/tmp/disk", 0o60600, 8, 0), ("/tmp/memory", 0o20600, 1, 1), ("/tmp/kernel", 0o20600, 1, 11)):
+    attempt(os.mknod, path, kind, os.makedev(major, minor))
+    print(attempt(lambda: os.close(os.open(path, os.O_RDWR))))
+`)
+    const devices = ['disk', 'memory', 'kernel']
+    expect(answers).toHaveLength(paths.length + devices.length)
+    // A device may be made in gVisor's own /tmp, but nothing is behind it.
+    for (const [index, answer] of answers.entries()) expect(answer, [...paths, ...devices][index]).toMatch(deniedErrno)
+  })
+
+  it('A20 no descriptor of the host is open, and the runtime that started it can not be written', async () => {
+    const answers = await probe(`
+names = {}
+for pid in (each for each in os.listdir("/proc") if each.isdigit()):
+    for each in os.listdir(f"/proc/{pid}/fd") if os.access(f"/proc/{pid}/fd", os.R_OK) else ():
+        try: names[f"{pid}/{each}"] = os.readlink(f"/proc/{pid}/fd/{each}")
+        except OSError: pass
+print(sorted({name.split(":")[0] for name in names.values() if not name.startswith(("/proc/", "host:"))}))
+print(len({name for name in names.values() if name.startswith("host:")}) <= 3)
+for path in ("/proc/self/exe", "/proc/1/exe"): print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
+for number in range(3, 64):
+    if attempt(os.stat, f"/proc/self/fd/{number}/../../etc/shadow") == "done": print("escaped by", number)
+print(os.getcwd())
+`)
+    expect(answers[0]).toMatch(/^\[('(pipe|socket|anon_inode|\/dev\/null|\/memfd)[^']*'(, )?)+\]$/)
+    // Of the host, nothing but stdin, stdout and stderr.
+    expect(answers[1]).toBe('True')
+    expect(answers[2]).toMatch(/^(ETXTBSY|EROFS|EACCES|EPERM)$/)
+    expect(answers[3]).toMatch(/^(ETXTBSY|EROFS|EACCES|EPERM)$/)
+    expect(answers.slice(4)).toEqual(['/tmp'])
+  })
+
+  it('A21 another session is not seen, not signalled, not starved, and runs as another user', async () => {
+    const { outcome } = await innocent.runDuring(attackEnv.env, async (container) => {
+      const answers = await probe(`
+pids = [each for each in os.listdir("/proc") if each.isdigit()]
+print([each for each in pids if os.stat("/proc/" + each).st_uid not in (0, os.getuid())], len(pids) <= 2)
+print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.kill, ${container.State.Pid}, 9))
+`)
+      expect(answers).toEqual(['[] True', expect.stringMatching(/^True (ESRCH|done) ESRCH$/)])
+      const forks = 'import os\nwhile True:\n    try: os.fork()\n    except BaseException: pass'
+      expect((await attackEnv.attack(forks, { cellSeconds: 2 })).outcome.status).not.toBe('ok')
+    })
+    expect(outcome).toEqual({ status: 'ok', output: 'mine\n' })
+  })
+
+  it('A22 bombs, ways up, links and devices in archives stay inside, and nothing of them is left', async () => {
+    const answers = await attackEnv.probe(hostileArchives)
+    expect(answers[0]).toMatch(/^(ENOSPC|EFBIG)$/)
+    expect(answers[1]).toMatch(/ False$/)
+    expect(answers[2]).toMatch(/ False$/)
+    expect(answers[3]).toMatch(/^(EACCES|EROFS|ENOENT)$/)
+    // gVisor makes the file, and has nothing behind it.
+    expect(answers[4]).toMatch(deniedErrno)
+  })
+
+  it('A23, A24 a live container is what the table says, of an image named by its content', async () => {
+    await innocent.runDuring(attackEnv.env, async (live) => {
+      await Promise.resolve()
+      expectContainerSettings(live, gvisorRuntime)
+      const { Image, Entrypoint, Volumes, Healthcheck } = live.Config
+      expect(Image).toMatch(/^sha256:[0-9a-f]{64}$/)
+      expect(Entrypoint).toContain('/opt/durable-ptc/runner.py')
+      expect([Volumes ?? {}, live.Mounts, Healthcheck]).toEqual([{}, [], { Test: ['NONE'] }])
+    })
+  })
+
+  it('A07 results that nobody reads are not kept for ever', async () => {
+    const source = `${runnerTakeover}
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+say(type="suspended", calls=[call(1 + n, "large") for n in range(10)], wake_in=None, output="")
+time.sleep(1e6)
+`
+    const { outcome, memoryGrowthBytes } = await attackEnv.attack(source, { cellSeconds: 2 })
+    expect(outcome).toMatchObject({ status: 'timed_out' })
+    expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
+  })
+
+  it('nothing is left: no process of the innocent, and no container (which every attack looks for)', () => {
+    expect(innocent.users).toHaveLength(2)
+    expect(innocent.haveExited()).toBe(true)
+  })
+})

@@ -1,0 +1,64 @@
+import Dockerode from 'dockerode'
+import { expect } from 'vitest'
+import { defaultLimits } from '../../../src/common/limits.js'
+import type { ProgramResult } from '../../../src/common/runs.js'
+import { containerCreateOptions } from '../../../src/sandbox/docker/container/container-create-options.js'
+import type { TestEnvironment } from '../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../support/tools.js'
+import { processesOf, userOf } from './host-processes.js'
+
+/** Programs that do nothing wrong, and what is done beside them. */
+export class BystanderContainer {
+  readonly users: number[] = []
+  #started = new Deferred()
+  #release = new Deferred<null>()
+  /** What their program waits for: to be given to the env. */
+  readonly wait = tool('wait', () => {
+    this.#started.resolve()
+    return this.#release.promise
+  })
+
+  /** Runs what is to be done while an innocent program waits for its tool; gives how that one ended. */
+  async runDuring(
+    env: TestEnvironment,
+    work: (container: Dockerode.ContainerInspectInfo) => Promise<void>,
+  ): Promise<ProgramResult> {
+    this.#started = new Deferred()
+    this.#release = new Deferred<null>()
+    const source = 'import os\nopen("/tmp/mine", "w").write("mine")\nawait wait()\nprint(open("/tmp/mine").read())'
+    const innocent = await env.startProgram(source)
+    await this.#started.promise
+    const [info] = await env.containers(innocent)
+    const container = await new Dockerode().getContainer(info?.Id ?? '').inspect()
+    this.users.push(userOf(container))
+    await work(container)
+    this.#release.resolve(null)
+    const result = (await innocent.result()) as ProgramResult
+    await env.expectCleanEnd(innocent)
+    return result
+  }
+
+  /** Of none of them a process is left on this machine. */
+  haveExited(): boolean {
+    return this.users.flatMap(processesOf).length === 0
+  }
+}
+
+/** A live container is what container-body.ts says, field by field. */
+export function expectContainerSettings(live: Dockerode.ContainerInspectInfo, runtime?: string): void {
+  const { HostConfig: host, Config: config } = live
+  const wanted = containerCreateOptions({
+    image: live.Image,
+    userId: userOf(live),
+    labels: config.Labels,
+    limits: defaultLimits,
+    seccomp: host.SecurityOpt.find((each: string) => each.startsWith('seccomp='))?.slice(8) ?? '',
+    runtime,
+  })
+  for (const [field, value] of Object.entries(wanted.HostConfig)) {
+    const found = (host as Record<string, unknown>)[field]
+    // The daemon says null for some empty lists, and adds a count of its own.
+    if (Array.isArray(value) && value.length === 0) expect(found ?? [], field).toEqual([])
+    else expect(found, field).toEqual(field === 'RestartPolicy' ? { Name: 'no', MaximumRetryCount: 0 } : value)
+  }
+}

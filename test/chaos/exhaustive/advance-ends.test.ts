@@ -1,3 +1,0 @@
-import { describeEveryStep } from '../support/every-step.js'
-
-describeEveryStep(['advance.ends'])

@@ -1,3 +1,0 @@
-import { describePasses } from '../support/every-step.js'
-
-describePasses('frame.sent', 1, 10)

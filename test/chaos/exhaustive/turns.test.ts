@@ -1,3 +1,0 @@
-import { describeEveryStep } from '../support/every-step.js'
-
-describeEveryStep(['plan.read', 'model.begins', 'model.replied', 'model.kept', 'journal.begins', 'journal.kept'])

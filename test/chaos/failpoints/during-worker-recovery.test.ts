@@ -1,0 +1,41 @@
+import { it } from 'vitest'
+import type { Failpoint } from '../../../src/common/failpoint.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { expectSurvives } from '../support/chaos-run.js'
+import { noFaults } from '../support/fault-plan.js'
+import type { Crash } from '../support/supervised-worker.js'
+
+/** What a worker comes to that takes over the approval in the second cell, for which the sandbox was parked. */
+const takingOverCall: readonly Failpoint[] = [
+  'tool.begins',
+  'tool.ran',
+  'tool.ends',
+  'open.begins',
+  'container.created',
+  'container.started',
+  'step.repeated',
+  'model.begins',
+  'model.replied',
+  'turn.stored',
+  'value.written',
+  'value.published',
+  'close.begins',
+  'close.ends',
+]
+
+/** What a worker comes to that takes over a step there: the sandbox lives. */
+const takingOverStep: readonly Failpoint[] = [
+  'step.begins',
+  'sandbox.attached',
+  'frame.sent',
+  'step.result',
+  'step.ends',
+]
+
+describeDocker('kill -9 of the worker that took over from a dead one', () => {
+  const took = (first: Crash, point: Failpoint) => expectSurvives({ ...noFaults, crashes: [first, { point, hit: 1 }] })
+
+  it.each(takingOverCall)('a call, at %s', (point) => took({ point: 'tool.ran', hit: 5 }, point))
+
+  it.each(takingOverStep)('a step, at %s', (point) => took({ point: 'step.ends', hit: 9 }, point))
+})

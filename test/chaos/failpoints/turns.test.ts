@@ -1,0 +1,10 @@
+import { describeFailpoints } from '../support/failpoint-tests.js'
+
+describeFailpoints([
+  'config.loaded',
+  'model.begins',
+  'model.replied',
+  'turn.stored',
+  'journal.begins',
+  'journal.stored',
+])

@@ -1,0 +1,3 @@
+import { describeRandomFaults } from '../support/random-fault-tests.js'
+
+describeRandomFaults(2)

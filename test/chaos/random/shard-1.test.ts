@@ -1,3 +1,0 @@
-import { describeRandomRuns } from '../support/random-runs.js'
-
-describeRandomRuns(1)

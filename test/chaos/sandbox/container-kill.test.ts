@@ -1,0 +1,120 @@
+import Dockerode from 'dockerode'
+import type { WorkflowHandle } from '@temporalio/client'
+import { expect, it, onTestFinished } from 'vitest'
+import type { Script } from '../../../src/testing/index.js'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { pollSignal } from '../../support/poll-options.js'
+import { answerResult, code, faulty, turn } from '../../support/script.js'
+import { uniqueName } from '../../support/temporal/shared-server.js'
+
+const cells = [
+  `
+import asyncio
+done = [(await charge(name="a"))["done"]]
+done += [r["done"] for r in await asyncio.gather(charge(name="b"), charge(name="c"))]
+`,
+  `
+import os
+while BUSY and not os.path.exists("/tmp/go"): pass
+done.append((await charge(name="d"))["done"])
+print(",".join(done))
+`,
+]
+
+interface ScriptOptions {
+  /** The second cell runs until it is let go on. */
+  readonly busy?: boolean
+  /** Turns before the one that the model takes its time for: less than it may be silent, more than a kill takes. */
+  readonly delayTurn?: number
+}
+
+function script({ busy = false, delayTurn }: ScriptOptions = {}): Script {
+  const turns = [
+    turn(code(cells[0] ?? '')),
+    turn(code((cells[1] ?? '').replace('BUSY', busy ? 'True' : 'False'))),
+    answerResult,
+  ]
+  return turns.map((one, before) =>
+    before === delayTurn ? faulty([{ type: 'delay', attempt: 1, ms: 15_000 }], one) : one,
+  )
+}
+
+type Kill = (env: WorkerProcessEnvironment, handle: WorkflowHandle) => Promise<void>
+const killDuringModelTurn =
+  (turns: number): Kill =>
+  async (env, handle) => {
+    await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === turns, pollSignal())
+    await env.killContainer(handle)
+  }
+const killWhileCodeRuns: Kill = async (env, handle) => {
+  await env.waitForActivity(handle, 'session.step', 3)
+  await env.killContainer(handle)
+  await env.releaseCode(handle)
+}
+
+interface Moment {
+  readonly kill: Kill | 'a' | 'b' | 'd'
+  readonly sandboxes: number
+  readonly scriptOptions?: ScriptOptions
+}
+
+/** Points of a container's life after its first step, and how many there are in the end. */
+const moments: Readonly<Record<string, Moment>> = {
+  'its code waits for its first call': { kill: 'a', sandboxes: 2 },
+  'its code waits for two calls at once': { kill: 'b', sandboxes: 2 },
+  'the model answers its first cell': { kill: killDuringModelTurn(1), sandboxes: 2, scriptOptions: { delayTurn: 1 } },
+  'its code runs': { kill: killWhileCodeRuns, sandboxes: 2, scriptOptions: { busy: true } },
+  'its second cell waits': { kill: 'd', sandboxes: 2 },
+  'the model answers its last cell': { kill: killDuringModelTurn(2), sandboxes: 1, scriptOptions: { delayTurn: 2 } },
+}
+
+describeDocker('a container that is killed from outside', () => {
+  it.each(Object.keys(moments))('F12: while %s: each effect happens once, each turn is paid once', async (name) => {
+    const { kill, sandboxes, scriptOptions } = moments[name] ?? expect.fail()
+    const env = await WorkerProcessEnvironment.start(script(scriptOptions))
+    if (typeof kill === 'string') env.ledger.holdReplies(kill)
+    const handle = await env.startAgent()
+    if (typeof kill === 'string') {
+      await env.ledger.waitForRequests(kill)
+      await env.killContainer(handle)
+      env.ledger.releaseReplies(kill)
+    } else await kill(env, handle)
+    await expectCompleted(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(sandboxes)
+  })
+
+  it.each([1, 2])('F12: the moment it is started, %i times in a row', async (times) => {
+    const env = await WorkerProcessEnvironment.start(script())
+    const workflowId = uniqueName('agent')
+    const killed = await killOnStart(workflowId, times)
+    const handle = await env.startAgent('go', workflowId)
+    await expectCompleted(env, handle)
+    expect(killed.count).toBe(times)
+  })
+})
+
+async function expectCompleted(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c,d', turns: 3, toolCalls: 4 })
+  expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+  expect(env.ledger.requests).toHaveLength(4)
+  expect(env.completedReplies).toBe(3)
+  expect(await env.containerCount(handle)).toBe(0)
+  await env.expectReplays(handle)
+}
+
+/** kill -9 of the first containers of a run, as soon as Docker says that they were started. */
+async function killOnStart(workflowId: string, times: number): Promise<{ readonly count: number }> {
+  const docker = new Dockerode()
+  const filters = JSON.stringify({ event: ['start'], label: [`ptc.workflow=${workflowId}`] })
+  const events = await docker.getEvents({ filters })
+  onTestFinished(() => void ('destroy' in events && typeof events.destroy === 'function' && events.destroy()))
+  const killed = { count: 0 }
+  events.on('data', (line: Buffer) => {
+    if (killed.count === times) return
+    killed.count += 1
+    const { id } = JSON.parse(line.toString()) as { readonly id: string }
+    void docker.getContainer(id).kill()
+  })
+  return killed
+}

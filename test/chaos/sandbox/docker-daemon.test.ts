@@ -1,0 +1,167 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
+import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
+import { answerResult, call, code, noModel, turn } from '../../support/script.js'
+
+/** Waits for a tool, then runs until it is let go on; `done` is of the cell before. */
+const cells = [
+  'done = [(await charge(name="a"))["done"]]',
+  `
+import os
+done.append((await charge(name="b"))["done"])
+while BUSY and not os.path.exists("/tmp/go"): pass
+done.append((await charge(name="c"))["done"])
+print(",".join(done))
+`,
+]
+const script = (busy: boolean) => ({
+  conversations: [
+    {
+      match: { firstUserText: 'no sandbox' },
+      turns: [
+        turn(call('charge', { name: 'direct' })),
+        turn(call('charge', { name: 'with no sandbox' })),
+        answerResult,
+      ],
+    },
+    { turns: [...cells.map((cell) => turn(code(cell.replace('BUSY', busy ? 'True' : 'False')))), answerResult] },
+  ],
+})
+
+/** The moments at which a run meets the fault. */
+const moments = {
+  'while the code waits for a tool': {
+    busy: false,
+    reached: (env: WorkerProcessEnvironment) => env.ledger.waitForRequests('b'),
+    goOn: async (env: WorkerProcessEnvironment) => env.ledger.releaseReplies('b'),
+  },
+  'while the code runs': {
+    busy: true,
+    reached: async (env: WorkerProcessEnvironment, handle: WorkflowHandle) => {
+      env.ledger.releaseReplies('b')
+      await env.waitForActivity(handle, 'session.step', 3)
+    },
+    goOn: (env: WorkerProcessEnvironment, handle: WorkflowHandle) => env.releaseCode(handle),
+  },
+} as const
+type Moment = keyof typeof moments
+const eachMoment = Object.keys(moments) as Moment[]
+
+/** A run that meets a fault at this moment and goes on after it; how many sandboxes did it take? */
+async function runThroughFault(
+  moment: Moment,
+  fault: (env: WorkerProcessEnvironment, handle: WorkflowHandle) => Promise<void>,
+  others: { readonly effects: readonly string[]; readonly turns: number } = { effects: [], turns: 0 },
+): Promise<number> {
+  const { busy, reached: waitUntilReached, goOn: resume } = moments[moment]
+  const env = await WorkerProcessEnvironment.start(script(busy))
+  env.ledger.holdReplies('b')
+  const handle = await env.startAgent()
+  onTestFinished(() => env.removeContainers(handle).catch(() => undefined))
+  await env.ledger.waitForRequests('b')
+  await waitUntilReached(env, handle)
+  await fault(env, handle)
+  await resume(env, handle)
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
+  const effects = ['a', 'b', 'c', ...others.effects]
+  expect(env.ledger.appliedNames).toEqual(effects)
+  expect(env.ledger.requests).toHaveLength(effects.length)
+  expect(env.completedReplies).toBe(3 + others.turns)
+  expect(await env.containerCount(handle)).toBe(0)
+  await env.expectReplays(handle)
+  return env.scheduledCount(handle, 'session.open')
+}
+
+function usePrivateDaemon(liveRestore: boolean): () => PrivateDockerDaemon {
+  let daemon: PrivateDockerDaemon
+  beforeAll(async () => {
+    daemon = await PrivateDockerDaemon.start({ liveRestore })
+    vi.stubEnv('DOCKER_HOST', daemon.host)
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    await daemon?.close()
+  })
+  return () => daemon
+}
+
+describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
+  const daemon = usePrivateDaemon(true)
+
+  it.each(eachMoment)('F14: of dockerd %s: the worker attaches again, nothing is run twice', async (moment) => {
+    const sandboxes = await runThroughFault(moment, async (env, handle) => {
+      const before = await env.runningContainerId(handle)
+      await daemon().kill()
+      await daemon().startProcess()
+      expect(await env.runningContainerId(handle)).toBe(before)
+    })
+    expect(sandboxes).toBe(1)
+  })
+
+  it.each(eachMoment)(
+    'F14: of its containerd %s: the container lives on, or its session is rebuilt',
+    async (moment) => {
+      await runThroughFault(moment, () => daemon().killContainerd())
+    },
+  )
+
+  it.each(eachMoment)("F14: of the container's shim %s: the session is rebuilt", async (moment) => {
+    const sandboxes = await runThroughFault(moment, async (env, handle) => {
+      daemon().killShim(await env.runningContainerId(handle))
+    })
+    expect(sandboxes).toBe(2)
+  })
+})
+
+describePrivateDaemon('a Docker daemon without live-restore', () => {
+  const daemon = usePrivateDaemon(false)
+
+  it.each(eachMoment)('F14: killed with -9 %s: its containers are gone, the session is rebuilt', async (moment) => {
+    const sandboxes = await runThroughFault(moment, async () => {
+      await daemon().kill()
+      await daemon().startProcess()
+    })
+    expect(sandboxes).toBe(2)
+  })
+
+  it.each(eachMoment)('F14: that hangs %s: the others go on, and after it all do', async (moment) => {
+    const other = { effects: ['direct', 'with no sandbox'], turns: 3 }
+    const hangs = async (env: WorkerProcessEnvironment): Promise<void> => {
+      daemon().suspend()
+      onTestFinished(() => daemon().resume())
+      const opening = await env.startProgram('print("opened")')
+      const others = await env.startAgent('no sandbox')
+      expect(await env.agentResult(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
+      const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+      await expect
+        .poll(() => env.retryingActivities(opening))
+        .toMatchObject([{ ...waiting, message: expect.stringContaining('no answer within') }])
+      daemon().resume()
+      expect(await opening.result()).toMatchObject({ outcome: { status: 'ok', output: 'opened\n' } })
+      expect(await env.containerCount(opening)).toBe(0)
+    }
+    expect(await runThroughFault(moment, hangs, other)).toBe(1)
+  })
+
+  it('F14: that hangs for longer than the code may run is not taken for code that does not stop', async () => {
+    const env = await WorkerProcessEnvironment.start(noModel)
+    env.ledger.holdReplies('b')
+    const source = 'print((await charge(name="b"))["done"])'
+    const { workflowId } = await env.ptc.startProgram({ source, limits: { cellSeconds: 3 } })
+    const handle = env.client.workflow.getHandle(workflowId)
+    onTestFinished(() => env.removeContainers(handle).catch(() => undefined))
+    await env.ledger.waitForRequests('b')
+    daemon().suspend()
+    onTestFinished(() => daemon().resume())
+    env.ledger.releaseReplies('b')
+    const waiting = { activity: 'session.step', code: 'SANDBOX_UNAVAILABLE' }
+    await expect.poll(() => env.retryingActivities(handle)).toMatchObject([waiting])
+    daemon().resume()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
+    expect(env.ledger.appliedNames).toEqual(['b'])
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await env.containerCount(handle)).toBe(0)
+  })
+})

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
+import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
+import { noModel } from '../../support/script.js'
+import { SmallDisk } from '../../support/faults/small-disk.js'
+
+/** Room for the sandbox image twice: while it is loaded, it is there packed as well. */
+const diskBytes = 1024 ** 3
+
+/** An attempt may last for less than one look at it. */
+const atLeast = (attempt: number): unknown => expect.toSatisfy((tried: number) => tried >= attempt)
+
+describePrivateDaemon('a Docker daemon on a small disk', () => {
+  let disk: SmallDisk
+  let daemon: PrivateDockerDaemon
+  beforeAll(async () => {
+    disk = await SmallDisk.mount(diskBytes)
+    daemon = await PrivateDockerDaemon.start({ dataRoot: disk.folder })
+    vi.stubEnv('DOCKER_HOST', daemon.host)
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    await daemon?.close()
+    await disk?.close()
+  })
+
+  it('F16: that is full: who needs a new sandbox waits and says why, the others go on; with room all do', async () => {
+    const env = await WorkerProcessEnvironment.start(noModel)
+    env.ledger.holdReplies('live')
+    const source = (name: string): string => `print((await charge(name="${name}"))["done"])`
+    const live = await env.startProgram(source('live'))
+    await env.ledger.waitForRequests('live')
+
+    const makeRoom = await disk.fill()
+    onTestFinished(makeRoom)
+    const starved = await env.startProgram(source('starved'))
+    const failure = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+    const noSpace = expect.stringContaining('no space left on device')
+    await expect
+      .poll(() => env.retryingActivities(starved))
+      .toMatchObject([{ ...failure, attempt: atLeast(6), message: noSpace }])
+    env.ledger.releaseReplies('live')
+    expect(await live.result()).toMatchObject({ outcome: { status: 'ok', output: 'live\n' } })
+
+    await makeRoom()
+    expect(await starved.result()).toMatchObject({ outcome: { status: 'ok', output: 'starved\n' } })
+    expect(env.ledger.appliedNames).toEqual(['live', 'starved'])
+    for (const handle of [live, starved]) expect(await env.containerCount(handle)).toBe(0)
+  })
+
+  it('F16: whose image was removed: the run waits and says what to do; with the image it goes on', async () => {
+    const env = await WorkerProcessEnvironment.start(noModel)
+    await daemon.removeImage()
+    const handle = await env.startProgram('print("made")')
+    const failure = { activity: 'session.open', code: 'SANDBOX_IMAGE_MISSING' }
+    await expect.poll(() => env.retryingActivities(handle)).toMatchObject([{ ...failure, attempt: atLeast(3) }])
+    await daemon.loadImage()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'made\n' } })
+    expect(await env.containerCount(handle)).toBe(0)
+  })
+})

@@ -1,0 +1,32 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
+import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
+import { noModel } from '../../support/script.js'
+
+/** More than the attempts of a step take together. */
+const downtimeMs = 150_000
+
+describePrivateDaemon('a Docker daemon that is away for minutes', () => {
+  it('F14: a run that has done something waits for the next one, and is rebuilt there', async () => {
+    const daemon = await PrivateDockerDaemon.start()
+    onTestFinished(() => daemon.close())
+    vi.stubEnv('DOCKER_HOST', daemon.host)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const env = await WorkerProcessEnvironment.start(noModel)
+    env.ledger.holdReplies('b')
+    const handle = await env.startProgram('print([(await charge(name=n))["done"] for n in "abc"])')
+    await env.ledger.waitForRequests('b')
+    await daemon.kill()
+    env.ledger.releaseReplies('b')
+    await delay(downtimeMs)
+    const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
+    await expect.poll(() => env.retryingActivities(handle)).toMatchObject([waiting])
+    await daemon.startProcess()
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" } })
+    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(env.ledger.requests).toHaveLength(3)
+    await env.expectReplays(handle)
+  })
+})

@@ -1,0 +1,92 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import Dockerode from 'dockerode'
+import { expect, it, onTestFinished } from 'vitest'
+import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
+import { SessionHost } from '../../../src/sandbox/session/session-host.js'
+import { reap } from '../../../src/worker/reaper.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+
+const poolProcess = fileURLToPath(new URL('pool-process.ts', import.meta.url))
+
+/** Long enough for a slow machine to make two containers, short enough to wait for. */
+const maxIdleSeconds = 20
+
+/** Processes with warm pools of one owner, and what a new worker of that owner does. */
+class Pools {
+  readonly owner = `pools-${randomUUID()}`
+  readonly #docker = new Dockerode()
+
+  constructor() {
+    onTestFinished(async () => {
+      for (const { Id } of await this.containers()) await this.#docker.getContainer(Id).remove({ force: true })
+    })
+  }
+
+  /** A process whose pool is full; with the name of that pool. */
+  async startPoolProcess(): Promise<{ readonly process: ChildProcess; readonly pool: string }> {
+    const before = new Set((await this.containers()).map(poolOf))
+    const child = fork(poolProcess, [this.owner, String(maxIdleSeconds)], { execArgv: ['--import', 'jiti/register'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const mine = async (): Promise<readonly string[]> => {
+      const running = (await this.containers()).filter(({ State }) => State === 'running')
+      return running.map(poolOf).filter((pool) => !before.has(pool))
+    }
+    await expect.poll(mine).toHaveLength(2)
+    const [pool = ''] = await mine()
+    return { process: child, pool }
+  }
+
+  /** The full pool of a process that was killed. */
+  async leaveOrphanedPool(): Promise<string> {
+    for (;;) {
+      const { process, pool } = await this.startPoolProcess()
+      process.kill('SIGKILL')
+      await once(process, 'exit')
+      // It may have been about to replace one; and a reaper whose clock is ahead of ours, as in other tests, takes them at once.
+      if ((await this.containers(pool)).length === 2) return pool
+    }
+  }
+
+  containers(pool?: string): Promise<Dockerode.ContainerInfo[]> {
+    const label = [`ptc.namespace=${this.owner}`, ...(pool === undefined ? [] : [`ptc.pool=${pool}`])]
+    return this.#docker.listContainers({ all: true, filters: { label } })
+  }
+
+  /** A round of the reaper, as every worker has it. */
+  async reap(): Promise<void> {
+    const docker = createDockerBackend()
+    const host = new SessionHost({ namespace: this.owner, backends: [docker], tools: [] })
+    const lines: string[] = []
+    const isRunning = (): Promise<boolean> => Promise.resolve(true)
+    await reap({ docker, host, owner: this.owner, isRunning, onProgress: (line) => lines.push(line) })
+    await host.shutdown()
+    await docker.close()
+    expect(lines).toEqual([])
+  }
+}
+
+function poolOf({ Labels }: Dockerode.ContainerInfo): string {
+  return Labels['ptc.pool'] ?? ''
+}
+
+describeDocker('kill -9', () => {
+  it('of a process with a warm pool: the next worker removes its expired idle containers, and no others', async () => {
+    const pools = new Pools()
+    const alive = await pools.startPoolProcess()
+    const dead = await pools.leaveOrphanedPool()
+
+    const left = async (): Promise<number> => {
+      await pools.reap()
+      return (await pools.containers(dead)).length
+    }
+    await expect.poll(left, { interval: 500 }).toBe(0)
+    // By now the living one has replaced its own, or is about to.
+    await expect
+      .poll(async () => (await pools.containers(alive.pool)).map(({ State }) => State))
+      .toEqual(['running', 'running'])
+    expect(alive.process.exitCode).toBeNull()
+  })
+})

@@ -1,0 +1,41 @@
+import { type Failpoint, failpoints } from '../../../src/common/failpoint.js'
+import { Random } from '../../support/random.js'
+import { minimumHits } from './failpoint-tests.js'
+import type { Disturbance, FaultPlan } from './fault-plan.js'
+import { effects } from './scenario.js'
+import type { Crash } from './supervised-worker.js'
+
+/** Longer than a worker may be silent. */
+const freezeMs = 7_000
+
+/** One to three crashes or disturbances, and now and then a reply that gets lost; the same for the same seed. */
+export function randomFaultPlan(seed: number): FaultPlan {
+  const random = new Random(seed)
+  const crashes: Crash[] = []
+  const disturbances: Disturbance[] = []
+  for (let faults = 1 + random.below(3); faults > 0; faults -= 1) {
+    const kind = random.oneOf(['crash', 'crash', 'crash', 'kill-container', 'kill-worker', 'freeze-worker'] as const)
+    if (kind === 'crash') crashes.push(randomCrash(random, crashes.length === 0))
+    else
+      disturbances.push({
+        kind,
+        afterRequests: 1 + random.below(effects.length - 2),
+        delayMs: random.below(1_500),
+        forMs: freezeMs,
+      })
+  }
+  const loses = random.below(3) === 0
+  const droppedReplies = loses ? [{ name: random.oneOf(effects), count: 1 + random.below(2) }] : []
+  disturbances.sort((one, other) => one.afterRequests - other.afterRequests)
+  return { seed, crashes, disturbances, droppedReplies }
+}
+
+/** What comes after the first crash has less of the run before it. */
+function randomCrash(random: Random, isFirst: boolean): Crash {
+  const point = random.oneOf(failpoints.filter((name) => minimumHits[name] > 0))
+  return { point, hit: 1 + random.below(isFirst ? minimumHits[point] : halfTheHits(point)) }
+}
+
+function halfTheHits(point: Failpoint): number {
+  return Math.max(1, Math.floor(minimumHits[point] / 2))
+}

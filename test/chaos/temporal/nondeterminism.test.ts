@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { renderTree } from '../../../src/cli/rendering/index.js'
+import { pollOptions } from '../../support/poll-options.js'
+import { workflowTaskAttempts, startNondeterministicRuns } from '../../support/temporal/nondeterministic-runs.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { tool } from '../../support/tools.js'
+
+const healthy = 'print(await echo(value=7))'
+
+it('F33: runs that can not be replayed hold nobody else up, are retried ever more seldom, and say what is wrong', async () => {
+  const env = await TestEnvironment.start({ tools: [tool('echo', ({ value }) => value)] })
+  const poison = await startNondeterministicRuns(env, [0, 0, 0])
+  for (const handle of poison) await expect.poll(() => workflowTaskAttempts(handle), pollOptions).toBeGreaterThan(1)
+
+  // Others go on, among attempts that fail.
+  const results = await Promise.all(Array.from({ length: 6 }, () => env.runProgram(healthy)))
+  for (const { outcome } of results) expect(outcome).toMatchObject({ status: 'ok', output: '7\n' })
+
+  // Visible: to the server's own UI, and to ours.
+  const [first] = poison
+  if (!first) throw new Error('there is no poison')
+  expect((await first.describe()).status.name).toBe('RUNNING')
+  const tree = await env.ptc.handle(first.workflowId).tree()
+  expect(tree).toMatchObject({
+    status: 'running',
+    failure: { code: 'WORKFLOW_TASK_FAILED', message: expect.stringMatching(/[Nn]on-?determinism/) },
+  })
+  expect(renderTree(tree, { width: 120, color: false })).toMatch(/does not go on[^]*ondeterminism/)
+
+  // No hot loop: what fails for ever costs some attempts, not thousands.
+  const before = await workflowTaskAttempts(first)
+  await delay(10_000)
+  expect((await workflowTaskAttempts(first)) - before).toBeLessThan(10)
+
+  // And they can be ended.
+  for (const handle of poison) await handle.terminate()
+})
+
+it('F33: calls with 4 MB of arguments that wait their turn go into a fresh history as a few kilobytes', async () => {
+  const measure = tool('measure', ({ value }) => (value as string).length)
+  const env = await TestEnvironment.start({ tools: [measure], limits: { historyEvents: 100, callsInFlight: 4 } })
+  const { outcome } = await env.runProgram(`
+import asyncio
+print(sum(await asyncio.gather(*(measure(value=str(n % 10) * 50_000) for n in range(80)))))
+`)
+  expect(outcome).toEqual({ status: 'ok', output: '4000000\n' })
+  const chain = await env.executionHistories()
+  expect(chain.length).toBeGreaterThan(1)
+  for (const { events } of chain) {
+    const input = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+    expect(input.reduce((bytes, { data }) => bytes + (data?.length ?? 0), 0)).toBeLessThan(256 * 1024)
+  }
+})

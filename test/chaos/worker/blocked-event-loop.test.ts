@@ -1,0 +1,108 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { defaultPayloadConverter } from '@temporalio/common'
+import { describe, expect, it, vi } from 'vitest'
+import { renderTree } from '../../../src/cli/rendering/index.js'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { fastPollOptions } from '../../support/poll-options.js'
+import { pendingActivities } from '../../support/environment/pending-activities.js'
+import { code, text, turn } from '../../support/script.js'
+
+describe('a tool that blocks the event loop of its worker,', () => {
+  // With heartbeats as users have them: a busy machine does not end a worker.
+  const options = { backend: 'wasm', environment: { TEST_HEARTBEAT: 'default' } } as const
+
+  const blocking = (name: string) => [
+    turn(code(`try:\n    print((await charge(name="${name}"))["done"])\nexcept ToolError as e:\n    print(e.status)`)),
+    turn(text('it is {{last_tool_result}}')),
+  ]
+
+  /** What the server has of the heartbeats of the call. */
+  async function noteInHeartbeat(handle: WorkflowHandle, type: string): Promise<string> {
+    const [pending] = await pendingActivities(handle, type)
+    const [payload] = pending?.heartbeatDetails?.payloads ?? []
+    const details = payload && defaultPayloadConverter.fromPayload<{ readonly blocked?: string } | undefined>(payload)
+    return details?.blocked ?? ''
+  }
+
+  /** What `ptc show` prints. */
+  async function shown(env: WorkerProcessEnvironment, { workflowId }: WorkflowHandle): Promise<string> {
+    return renderTree(await env.ptc.handle(workflowId).tree(), { width: 200, color: false, full: false })
+  }
+
+  /** Attempts of its activity as the history has them. */
+  async function attempts(handle: WorkflowHandle, type: string): Promise<readonly unknown[]> {
+    const { events = [] } = await handle.fetchHistory()
+    const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
+    return (events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) =>
+      started && String(started.scheduledEventId) === String(scheduled?.eventId) ? [started.attempt] : [],
+    )
+  }
+
+  it('F28: is named as the cause while it blocks and afterwards, runs once, and holds up no run elsewhere', async () => {
+    const env = await WorkerProcessEnvironment.start(blocking('block'), { ...options, roles: 'tools' })
+    const { firstWorker } = env
+    await env.startWorker('elsewhere', {}, 'workflow,model,sandbox')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('block')
+    const other = await env.startProgram('print(6 * 7)')
+    const cause = /tool charge has blocked the event loop of the worker for \d+\.\d s/
+    const isNamed = async () => cause.test(await noteInHeartbeat(handle, 'charge'))
+    await vi.waitUntil(isNamed, fastPollOptions).catch((thrown: unknown) => {
+      throw new Error(firstWorker.log, { cause: thrown })
+    })
+    expect(await pendingActivities(handle, 'charge')).toMatchObject([{ attempt: 1 }])
+    expect(await shown(env, handle)).toMatch(cause)
+    expect(firstWorker.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))
+    expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
+    // The tool has not come back.
+    expect(firstWorker.log).not.toContain('unblocked')
+
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
+    expect(env.ledger.requests).toHaveLength(1)
+    expect(await attempts(handle, 'charge')).toEqual([1])
+    const blocked = /tool charge blocked the event loop of the worker for [2-5]\d\.\d s/
+    expect(await shown(env, handle)).toMatch(blocked)
+    await firstWorker.waitForOutput(blocked)
+    await env.expectReplays(handle)
+  })
+
+  it('F28: costs no call beside it an attempt, and is run once where all roles are in one process', async () => {
+    const both = 'both = await asyncio.gather(send_once(name="block"), charge(name="beside"))'
+    const script = [
+      turn(code(`import asyncio\n${both}\nprint(*[each["done"] for each in both])`)),
+      turn(text('it is {{last_tool_result}}')),
+    ]
+    const env = await WorkerProcessEnvironment.start(script, options)
+    const { firstWorker, ledger } = env
+    ledger.holdReplies('block')
+    ledger.holdReplies('beside')
+    const handle = await env.startAgent()
+    await Promise.all([ledger.waitForRequests('block'), ledger.waitForRequests('beside')])
+    ledger.releaseReplies('block')
+    await firstWorker.waitForOutput(/unblocked/)
+    await firstWorker.waitForOutput(
+      /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for [2-5]\d\.\d s/,
+    )
+    // Long after Temporal's core library has given the other call up.
+    await env.waitForHeartbeats(handle, 'charge', 3)
+    expect(await noteInHeartbeat(handle, 'charge')).toContain('blocked the event loop')
+    ledger.releaseReplies('beside')
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is block beside' })
+    expect(ledger.requests).toHaveLength(2)
+    expect(await attempts(handle, 'send_once')).toEqual([1])
+    expect(await attempts(handle, 'charge')).toEqual([1])
+  })
+
+  it('F28: for longer than its timeout fails for good, and is not tried again', async () => {
+    const env = await WorkerProcessEnvironment.start(blocking('block-long'), { ...options, roles: 'tools' })
+    await env.startWorker('elsewhere', {}, 'workflow,model,sandbox')
+    const handle = await env.startAgent()
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is timed_out' })
+    expect(env.firstWorker.log).toContain('the call fails without retry')
+    expect(await shown(env, handle)).toMatch(/tool charge has blocked the event loop of the worker for 6\d\.\d s/)
+    await env.firstWorker.waitForOutput(/failed for good[^]*unblocked/)
+    await env.firstWorker.waitForOutput(/tool charge blocked the event loop of the worker for [78]\d\.\d s/)
+    expect(env.ledger.requests).toHaveLength(1)
+    expect(env.firstWorker.isRunning).toBe(true)
+  })
+})

@@ -1,0 +1,187 @@
+import { expect, it } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import type { Script } from '../../../src/testing/index.js'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { pollOptions } from '../../support/poll-options.js'
+import { code, text, turn } from '../../support/script.js'
+
+const answer = turn(text('it is {{last_tool_result}}'))
+
+/** What was charged, after code that may run until it is let go on. */
+const chargeScript = (busy = false): Script => [
+  turn(
+    code(`
+import os
+done = [(await charge(name="a"))["done"]]
+while ${busy ? 'True' : 'False'} and not os.path.exists("/tmp/go"): pass
+done.append((await charge(name="b"))["done"])
+print(",".join(done))
+`),
+  ),
+  answer,
+]
+
+const mailScript: Script = [
+  turn(code('try:\n    print(await send_once(name="mail"))\nexcept ToolOutcomeUnknown as e:\n    print(e.status)')),
+  answer,
+]
+
+/** A run until its tool is asked for this effect, whose reply is held back; then another worker is there too. */
+async function startHeldAt(effect: string, script: Script) {
+  const env = await WorkerProcessEnvironment.start(script)
+  env.ledger.holdReplies(effect)
+  const handle = await env.startAgent()
+  await env.ledger.waitForRequests(effect)
+  await env.startWorker()
+  return { env, handle }
+}
+
+/** A run until its code is busy; then another worker is there too. */
+async function startBusy() {
+  const env = await WorkerProcessEnvironment.start(chargeScript(true))
+  const handle = await env.startAgent()
+  await env.waitForActivity(handle, 'session.step', 1)
+  await env.startWorker()
+  return { env, handle }
+}
+
+/** The sandbox was handed over as it was, and nothing happened twice. */
+async function expectHandedOver(
+  env: WorkerProcessEnvironment,
+  handle: WorkflowHandle,
+  answer: string,
+  effects: readonly string[],
+) {
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: `it is ${answer}`, turns: 2 })
+  expect(env.ledger.appliedNames).toEqual(effects)
+  expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+  expect(await env.containerCount(handle)).toBe(0)
+  await env.expectReplays(handle)
+}
+
+describeDocker('SIGTERM of a worker, while another one on its host is there,', () => {
+  it('F10: lets a tool end that ends in time; the process ends with 0', async () => {
+    const { env, handle } = await startHeldAt('b', chargeScript())
+    env.firstWorker.sendSignal('SIGTERM')
+    await env.firstWorker.waitForOutput(/finishing what is under way/)
+    env.ledger.releaseReplies('b')
+    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+    expect(env.ledger.requests).toHaveLength(2)
+    await expect.poll(() => env.firstWorker.exitCode).toBe(0)
+  })
+
+  it('F10: leaves a tool that takes longer than the grace to the other, under the same key', async () => {
+    const { env, handle } = await startHeldAt('b', chargeScript())
+    await env.firstWorker.kill('SIGTERM')
+    expect(env.firstWorker.exitCode).toBe(0)
+    await env.ledger.waitForRequests('b', 2)
+    env.ledger.releaseReplies('b')
+    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+  })
+
+  it("F10: tells the code of a 'once' tool that takes longer than the grace, and does not repeat it", async () => {
+    const { env, handle } = await startHeldAt('mail', mailScript)
+    await env.firstWorker.kill('SIGTERM')
+    expect(env.firstWorker.exitCode).toBe(0)
+    await expectHandedOver(env, handle, 'outcome_unknown', ['mail'])
+    expect(env.ledger.requests).toHaveLength(1)
+  })
+
+  it('F10: lets code run on in its container, where the other finds it', async () => {
+    const { env, handle } = await startBusy()
+    await env.firstWorker.kill('SIGTERM')
+    expect(env.firstWorker.exitCode).toBe(0)
+    // Handed over, not missed: no heartbeat had to be waited for.
+    await env.waitForAttempt(handle, 'session.step', 2)
+    expect(await env.lastFailure(handle, 'session.step')).toBe('WorkerShutdown')
+    await env.releaseCode(handle)
+    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+    expect(env.ledger.requests).toHaveLength(2)
+  })
+
+  it('F10: twice ends it at once; the other goes on', async () => {
+    const { env, handle } = await startHeldAt('b', chargeScript())
+    env.firstWorker.sendSignal('SIGTERM')
+    await env.firstWorker.waitForOutput(/press Ctrl-C again to stop now/)
+    await env.firstWorker.kill('SIGTERM')
+    expect(env.firstWorker.exitCode).toBe(130)
+    await env.ledger.waitForRequests('b', 2)
+    env.ledger.releaseReplies('b')
+    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+  })
+})
+
+describeDocker('a worker that stands still for longer than its heartbeats (SIGSTOP), and then goes on,', () => {
+  it('F10: under a tool: another takes the call over, the effect is single', async () => {
+    const { env, handle } = await startHeldAt('b', chargeScript())
+    env.firstWorker.sendSignal('SIGSTOP')
+    await env.ledger.waitForRequests('b', 2)
+    env.firstWorker.sendSignal('SIGCONT')
+    env.ledger.releaseReplies('b')
+    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+  })
+
+  it("F10: under a 'once' tool: the code is told, the tool is not run again", async () => {
+    const { env, handle } = await startHeldAt('mail', mailScript)
+    env.firstWorker.sendSignal('SIGSTOP')
+    await env.waitForActivityFailure(handle, 'send_once')
+    env.firstWorker.sendSignal('SIGCONT')
+    env.ledger.releaseReplies('mail')
+    await expectHandedOver(env, handle, 'outcome_unknown', ['mail'])
+    expect(env.ledger.requests).toHaveLength(1)
+  })
+
+  it('F10: while code runs: another drives it on, and the one that comes back is fenced off', async () => {
+    const { env, handle } = await startBusy()
+    env.firstWorker.sendSignal('SIGSTOP')
+    await env.waitForAttempt(handle, 'session.step', 2)
+    env.firstWorker.sendSignal('SIGCONT')
+    await env.releaseCode(handle)
+    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+  })
+})
+
+describeDocker('a rolling deployment, with workers that lack a tool beside those that have it,', () => {
+  it.each(['charge', 'send_once'] as const)(
+    'F10: hands calls of %s back until a worker that has it takes them; each effect happens once',
+    async (lacking) => {
+      const calls = [1, 2, 3, 4].map((number) => `${lacking}(name="effect-${number}")`).join(', ')
+      const script: Script = [
+        turn(code(`import asyncio\nawait charge(name="first")\nawait asyncio.gather(${calls})\nprint("done")`)),
+        answer,
+      ]
+      const env = await WorkerProcessEnvironment.start(script)
+      env.ledger.holdReplies('first')
+      const handle = await env.startAgent()
+      await env.ledger.waitForRequests('first')
+      await env.startWorker(undefined, { TEST_LACKS_TOOL: lacking })
+      env.ledger.releaseReplies('first')
+      await env.firstWorker.kill()
+      await expect
+        .poll(() => env.retryingActivities(handle), pollOptions)
+        .toContainEqual(expect.objectContaining({ activity: lacking, code: 'TOOL_NOT_REGISTERED' }))
+      await env.startWorker()
+      expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is done', turns: 2 })
+      expect(env.ledger.appliedNames.toSorted()).toEqual(['effect-1', 'effect-2', 'effect-3', 'effect-4', 'first'])
+      expect(await env.containerCount(handle)).toBe(0)
+      await env.expectReplays(handle)
+    },
+  )
+})
+
+describeDocker('a worker that is killed under a tool which reports its progress,', () => {
+  it('F06: the next attempt begins where the tool said it was', async () => {
+    const env = await WorkerProcessEnvironment.start([turn(code('print(await copy_pages())')), answer])
+    env.ledger.holdReplies('page-2')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('page-2')
+    await env.waitForHeartbeats(handle, 'copy_pages', 2)
+    await env.replaceWorker()
+    await env.ledger.waitForRequests('page-2', 2)
+    env.ledger.releaseReplies('page-2')
+    expect(await env.agentResult(handle)).toMatchObject({ answer: "it is ['page-2', 'page-3']" })
+    expect(env.ledger.appliedNames).toEqual(['page-1', 'page-2', 'page-3'])
+    await env.expectReplays(handle)
+  })
+})

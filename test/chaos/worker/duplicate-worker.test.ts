@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { answerResult, code, turn } from '../../support/script.js'
+
+const script = [
+  turn(code('done = [(await charge(name="a"))["done"]]')),
+  turn(
+    code(`
+import os
+done.append((await charge(name="b"))["done"])
+while not os.path.exists("/tmp/go"): pass
+done.append((await charge(name="c"))["done"])
+print(",".join(done))
+`),
+  ),
+  answerResult,
+]
+
+describeDocker('two workers of one host, one of them stopped until it counts as dead', () => {
+  it('F36: while the code runs: both are attached when it goes on, and each effect happens once', async () => {
+    const env = await WorkerProcessEnvironment.start(script)
+    const [first] = env.workers
+    env.ledger.holdReplies('c')
+    const handle = await env.startAgent()
+    await env.waitForActivity(handle, 'session.step', 3)
+    first?.sendSignal('SIGSTOP')
+    const second = await env.startWorker()
+    await env.waitForTakeover(second, handle, 'session.step')
+    first?.sendSignal('SIGCONT')
+    await env.releaseCode(handle)
+    await env.ledger.waitForRequests('c')
+    env.ledger.releaseReplies('c')
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
+    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(env.completedReplies).toBe(3)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(first?.isRunning).toBe(true)
+    expect(await env.containerCount(handle)).toBe(0)
+    await env.expectReplays(handle)
+  })
+
+  it('F36: while the code waits for a tool: what the first knows of it comes too late', async () => {
+    const env = await WorkerProcessEnvironment.start(script)
+    const [first] = env.workers
+    env.ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('b')
+    first?.sendSignal('SIGSTOP')
+    await env.startWorker()
+    await env.ledger.waitForRequests('b', 2)
+    env.ledger.releaseReplies('b')
+    // Its attempt of the tool was answered while it was stopped.
+    first?.sendSignal('SIGCONT')
+    await env.releaseCode(handle)
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
+    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    // Both are of use again.
+    const next = await env.startAgent()
+    await env.releaseCode(next)
+    expect(await env.agentResult(next)).toMatchObject({ status: 'answered', answer: 'a,b,c' })
+    expect(env.ledger.appliedNames).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
+    for (const run of [handle, next]) {
+      expect(await env.containerCount(run)).toBe(0)
+      await env.expectReplays(run)
+    }
+  })
+})

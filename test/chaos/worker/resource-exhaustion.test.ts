@@ -1,0 +1,120 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  WorkerProcessEnvironment,
+  type RetryingActivity,
+} from '../../support/environment/worker-process-environment.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { pollOptions } from '../../support/poll-options.js'
+import { answerResult, code, noModel, turn } from '../../support/script.js'
+import { canMount, SmallDisk } from '../../support/faults/small-disk.js'
+
+const mountable = await canMount()
+
+/** Full; gives what makes room again. */
+async function fullDisk(): Promise<{ readonly folder: string; readonly makeRoom: () => Promise<void> }> {
+  const disk = await SmallDisk.mount(2 ** 20)
+  onTestFinished(() => disk.close())
+  return { folder: disk.folder, makeRoom: await disk.fill() }
+}
+
+describeDocker('a worker', () => {
+  describe.skipIf(!mountable)('whose disk is full', () => {
+    it('F35: under its values: what can not be kept is tried again, and the run goes on when there is room', async () => {
+      const { folder, makeRoom } = await fullDisk()
+      const store = JSON.stringify({ kind: 'local', directory: folder })
+      const environment = { TEST_VALUE_STORE: store, TEST_IMPATIENT: 'yes' }
+      const env = await WorkerProcessEnvironment.start(noModel, { environment })
+      const handle = await env.startProgram('await charge(name="a")\nprint("x" * 100_000)\nawait charge(name="b")')
+      const failure = { activity: 'session.step', code: 'VALUE_STORE_FULL' }
+      await expect.poll(() => env.retryingActivities(handle)).toMatchObject([failure])
+      await makeRoom()
+      expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' }, toolCalls: 2 })
+      expect(env.ledger.appliedNames).toEqual(['a', 'b'])
+      expect(env.ledger.requests).toHaveLength(2)
+      expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+      expect(env.workers[0]?.isRunning).toBe(true)
+      expect(await env.containerCount(handle)).toBe(0)
+    })
+
+    const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
+
+    it('F35: under its temporary files: with Docker it needs none', async () => {
+      const { folder } = await fullDisk()
+      const env = await WorkerProcessEnvironment.start(script, { environment: { TMPDIR: folder } })
+      const handle = await env.startAgent()
+      expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
+      expect(readdirSync(folder)).toEqual(['ballast'])
+    })
+
+    it('F35: under its temporary files: the embedded sandbox says so, and starts when there is room', async () => {
+      const { folder, makeRoom } = await fullDisk()
+      const env = await WorkerProcessEnvironment.start(script, { backend: 'wasm', environment: { TMPDIR: folder } })
+      const handle = await env.startAgent()
+      const failure = {
+        activity: 'session.open',
+        code: 'SANDBOX_UNAVAILABLE',
+        message: expect.stringContaining('ENOSPC'),
+      }
+      await expect.poll(() => env.retryingActivities(handle)).toMatchObject([failure])
+      await makeRoom()
+      expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
+      expect(env.workers[0]?.isRunning).toBe(true)
+    })
+  })
+
+  // Node itself gives up (SIGABRT) where it runs workflows: their time limit needs a file. Then it is as after a kill -9.
+  it('F35: that may open no more files and sockets lives, says so, and goes on when it may', async () => {
+    const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
+    const env = await WorkerProcessEnvironment.start(script, { roles: 'model,tools,sandbox' })
+    await env.startWorker('another-host', {}, 'workflow')
+    const [worker] = env.workers
+    const pid = String(worker?.pid)
+    const allow = (files: number): void => {
+      execFileSync('prlimit', ['--pid', pid, `--nofile=${files}:`])
+    }
+    // What is open stays so; a new one would need a number below the limit, and those are taken by stdin, stdout and stderr.
+    allow(3)
+    const asking = await env.startAgent()
+    await expect
+      .poll(() => env.retryingActivities(asking))
+      .toMatchObject([{ activity: 'model.turn', code: 'MODEL_CONNECTION' }])
+    const starved = {
+      activity: 'session.open',
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('EMFILE'),
+    }
+    const programs = await startProgramsUntilOpenFails(env)
+    await expect.poll(() => env.retryingActivities(programs[0])).toMatchObject([starved])
+    expect(worker?.isRunning).toBe(true)
+    allow(4_096)
+    expect(await env.agentResult(asking)).toMatchObject({ status: 'answered', answer: 'a' })
+    for (const program of programs)
+      expect(await program.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
+    expect(env.ledger.appliedNames).toEqual(['a'])
+    for (const handle of [asking, ...programs]) expect(await env.containerCount(handle)).toBe(0)
+  })
+})
+
+type AtLeastOne<Item> = readonly [Item, ...Item[]]
+
+/**
+ * Programs, the newest first: the first whose sandbox can't be opened. Connections to Docker that are open already serve
+ * some before it: to their end, or until the connection is gone in the middle.
+ */
+async function startProgramsUntilOpenFails(env: WorkerProcessEnvironment): Promise<AtLeastOne<WorkflowHandle>> {
+  const served: WorkflowHandle[] = []
+  for (;;) {
+    const program = await env.startProgram('print("b")')
+    let retried: readonly RetryingActivity[] = []
+    const isStuckOrOver = async () => {
+      retried = await env.retryingActivities(program)
+      return retried.length > 0 || (await program.describe()).status.name !== 'RUNNING'
+    }
+    await vi.waitUntil(isStuckOrOver, pollOptions)
+    if (retried.some(({ activity }) => activity === 'session.open')) return [program, ...served]
+    served.push(program)
+  }
+}

@@ -1,9 +1,0 @@
-// A process that owns a dev server, to be killed by a test: node owner.ts <state directory>.
-import { startDevServer } from '../../src/worker/dev-server/index.js'
-
-const server = await startDevServer({
-  stateDirectory: process.argv[2],
-  onProgress: () => {},
-  signal: AbortSignal.timeout(150_000),
-})
-console.log(server.address)

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TestProject } from '../../support/cli/ptc.js'
+
+let project: TestProject
+
+beforeAll(async () => {
+  project = await TestProject.create({})
+})
+
+afterAll(() => project[Symbol.asyncDispose]())
+
+describe('help and version go to stdout, with exit code 0', () => {
+  it.each([
+    [['--help'], /Usage: ptc[^]*Examples:[^]*Exit codes:/],
+    [['help'], /Usage: ptc[^]*Exit codes:/],
+    [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
+    [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
+    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(
+      (name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)],
+    ),
+  ])('ptc %j', async (ptcArguments, help) => {
+    const { code, stdout, stderr } = await project.run(...ptcArguments)
+    expect(stdout).toMatch(help)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it('the version is the one of package.json', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+      readonly version: string
+    }
+    expect(await project.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('the demo, which only a checkout has, is not listed', async () => {
+    expect((await project.run('--help')).stdout).not.toContain('demo')
+  })
+
+  it('a closed reader causes no crash', async () => {
+    const ptc = project.start('--help')
+    ptc.destroyStdout()
+    expect(await ptc.result).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('output that can not be written', () => {
+  it.each(['--help', 'doctor'])('ptc %s fails with the reason', async (command) => {
+    const { code, stderr } = await project.runInShell('exec "$@" >/dev/full', [command])
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^ptc: the output is incomplete: .*ENOSPC/m),
+    })
+  })
+})
+
+describe('ptc doctor', () => {
+  it('prints all checks and their remedies', async () => {
+    const { stdout } = await project.run('doctor')
+    for (const name of [
+      'Node',
+      'Packages',
+      'Configuration',
+      'Temporal',
+      'Docker sandbox',
+      'Embedded sandbox',
+      'Warm pool',
+      'Values',
+      'Model',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^(ok|warn|error) +${name}: .+`, 'm'))
+    }
+    expect(stdout).toMatch(/warn +Model: no ANTHROPIC_API_KEY.*\n +→ Set one/)
+  })
+
+  it('exits with 1 when a check fails, also with --json', async () => {
+    await project.write('broken.ts', 'export default {')
+    const { code, stdout } = await project.run('doctor', '--json', '--config', 'broken.ts')
+    const checks = JSON.parse(stdout) as { readonly name: string; readonly status: string; readonly message: string }[]
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        name: 'Configuration',
+        status: 'error',
+        message: expect.stringContaining('broken.ts'),
+      }),
+    )
+    expect(code).toBe(1)
+  })
+})

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { findRunningDevServer } from '../../../src/cli/dev-server/index.js'
+import { writeServerRecord } from '../../../src/cli/dev-server/running-server.js'
+import { isListening, startTestServer, temporaryFolder } from './dev-server-fixtures.js'
+
+/** Starts a server owned by a process of its own, as `ptc dev` is. */
+async function startOwner(stateDirectory: string): Promise<{ readonly owner: ChildProcess; readonly address: string }> {
+  const jiti = fileURLToPath(new URL('../../../node_modules/jiti/lib/jiti-cli.mjs', import.meta.url))
+  const script = fileURLToPath(new URL('server-owner-process.ts', import.meta.url))
+  const owner = spawn(process.execPath, [jiti, script, stateDirectory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void owner.kill('SIGKILL'))
+  for await (const address of createInterface({ input: owner.stdout })) return { owner, address }
+  throw new Error('the owner ended before its server was ready')
+}
+
+/** Of the server that runs there; also the number of its process group. */
+function supervisorOf(stateDirectory: string): number {
+  const text = readFileSync(join(stateDirectory, 'temporal.json'), 'utf8')
+  return z.object({ pid: z.int() }).parse(JSON.parse(text)).pid
+}
+
+test('a second start on the same state directory joins the server that runs', async () => {
+  const stateDirectory = await temporaryFolder()
+  const first = await startTestServer({ stateDirectory })
+  const second = await startTestServer({ stateDirectory })
+  expect(second).toMatchObject({ origin: 'running', address: first.address, namespace: 'default' })
+  await second.close()
+  expect(await isListening(first)).toBe(true)
+})
+
+test('two starts at the same time on the same state directory make one server', async () => {
+  const stateDirectory = await temporaryFolder()
+  const both = await Promise.all([startTestServer({ stateDirectory }), startTestServer({ stateDirectory })])
+  expect(both.map(({ origin }) => origin).sort()).toEqual(['running', 'started'])
+  expect(both[0].address).toBe(both[1].address)
+})
+
+test('joining with another namespace than the server has is refused', async () => {
+  const stateDirectory = await temporaryFolder()
+  await startTestServer({ stateDirectory })
+  await expect(startTestServer({ stateDirectory, namespace: 'other' })).rejects.toThrow(
+    'has namespace default, not other',
+  )
+})
+
+test('another process finds the server while it runs, and not after', async () => {
+  const stateDirectory = await temporaryFolder()
+  const { owner, address } = await startOwner(stateDirectory)
+  expect(await findRunningDevServer(stateDirectory)).toMatchObject({ origin: 'running', address })
+  owner.kill('SIGKILL')
+  await once(owner, 'exit')
+  expect(await findRunningDevServer(stateDirectory)).toBeUndefined()
+})
+
+test('a server ends when its owner is killed with SIGKILL, and the next start waits for that', async () => {
+  const stateDirectory = await temporaryFolder()
+  const { owner, address } = await startOwner(stateDirectory)
+  owner.kill('SIGKILL')
+  await once(owner, 'exit')
+  const next = await startTestServer({ stateDirectory })
+  expect(next.origin).toBe('started')
+  if (next.address !== address) expect(await isListening({ address })).toBe(false)
+})
+
+test('a server whose supervisor was killed, and which answers yet, is not joined', async () => {
+  const stateDirectory = await temporaryFolder()
+  const first = await startTestServer({ stateDirectory })
+  process.kill(supervisorOf(stateDirectory), 'SIGKILL')
+  await first.unexpectedExit
+  expect(await findRunningDevServer(stateDirectory)).toBeUndefined()
+  const second = await startTestServer({ stateDirectory })
+  expect(second.origin).toBe('started')
+  expect(await isListening(second)).toBe(true)
+})
+
+test('the next start waits for what is left of a server whose supervisor is dead: it has the database locked', async () => {
+  const stateDirectory = await temporaryFolder()
+  const supervisor = spawn('/bin/sh', ['-c', 'sleep 600 &'], { detached: true, stdio: 'ignore' })
+  await once(supervisor, 'exit')
+  const { pid = 0 } = supervisor
+  await writeServerRecord(stateDirectory, { owner: pid, pid, address: '127.0.0.1:1', namespace: 'default' })
+  const lines: string[] = []
+  const starting = startTestServer({
+    stateDirectory,
+    onProgress: (line) => {
+      lines.push(line)
+      if (line.startsWith('waiting')) process.kill(-pid, 'SIGKILL')
+    },
+  })
+  expect((await starting).origin).toBe('started')
+  expect(lines[0]).toBe(`waiting for the Temporal server of a killed process (pid ${pid})`)
+})
+
+test('a server that dies by itself is told to its owner', async () => {
+  const stateDirectory = await temporaryFolder()
+  const server = await startTestServer({ stateDirectory })
+  process.kill(-supervisorOf(stateDirectory), 'SIGKILL')
+  const error = await server.unexpectedExit
+  expect(error.code).toBe('TEMPORAL_UNREACHABLE')
+  expect(error.message).toMatch(/^the Temporal server ended by itself \(signal SIGKILL\)/)
+})
+
+test('a record that is broken or of another version is as good as none', async () => {
+  const stateDirectory = await temporaryFolder()
+  writeFileSync(join(stateDirectory, 'temporal.json'), '{"owner": 1, "addr')
+  expect(await findRunningDevServer(stateDirectory)).toBeUndefined()
+  expect((await startTestServer({ stateDirectory })).origin).toBe('started')
+})

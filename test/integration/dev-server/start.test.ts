@@ -1,0 +1,160 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { PtcError } from '../../../src/common/errors.js'
+import { findTemporalCli } from '../../../src/cli/dev-server/temporal-cli.js'
+import { pollOptions } from '../../support/poll-options.js'
+import { environmentWithCli, isListening, startTestServer, temporaryFolder } from './dev-server-fixtures.js'
+
+async function connect(address: string): Promise<Client> {
+  const connection = await Connection.connect({ address })
+  onTestFinished(() => connection.close())
+  return new Client({ connection })
+}
+
+async function failureOf(work: Promise<unknown>): Promise<PtcError> {
+  const error: unknown = await work.then(
+    () => new Error('it did not fail'),
+    (thrown: unknown) => thrown,
+  )
+  if (!PtcError.isInstance(error)) throw error
+  return error
+}
+
+test('a server in memory answers, has no UI, and is gone after close', async () => {
+  const server = await startTestServer()
+  expect(server).toMatchObject({ namespace: 'default', origin: 'started', uiUrl: undefined })
+  expect(await isListening(server)).toBe(true)
+  await server.close()
+  expect(await isListening(server)).toBe(false)
+  await server.close()
+})
+
+test('two servers in memory have nothing to do with each other', async () => {
+  const [one, two] = await Promise.all([startTestServer(), startTestServer()])
+  expect(one.address).not.toBe(two.address)
+})
+
+test('the namespace is made, and the UI serves its page', async () => {
+  const server = await startTestServer({ ui: true, namespace: 'team-a' })
+  const { connection } = await connect(server.address)
+  const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace: 'team-a' })
+  expect(namespaceInfo?.name).toBe('team-a')
+  const page = await fetch(server.uiUrl ?? '')
+  expect(await page.text()).toContain('<html')
+})
+
+test('a workflow is still there when its server was stopped and started again', async () => {
+  const stateDirectory = join(await temporaryFolder(), '.ptc')
+  const first = await startTestServer({ stateDirectory })
+  const client = await connect(first.address)
+  await client.workflow.start('anything', { taskQueue: 'nobody', workflowId: 'kept' })
+  await first.close()
+
+  const second = await startTestServer({ stateDirectory })
+  const again = await connect(second.address)
+  const { status } = await again.workflow.getHandle('kept').describe()
+  expect(status.name).toBe('RUNNING')
+})
+
+test('the log is kept in the state directory, and that of the run before beside it', async () => {
+  const stateDirectory = await temporaryFolder()
+  await (await startTestServer({ stateDirectory })).close()
+  await (await startTestServer({ stateDirectory })).close()
+  expect(readFileSync(join(stateDirectory, 'temporal.log'), 'utf8')).toContain('Temporal')
+  expect(existsSync(join(stateDirectory, 'temporal.log.1'))).toBe(true)
+})
+
+test('a server that ends while it starts is an error with its last words', async () => {
+  const environment = await environmentWithCli('echo "database is locked" >&2; exit 3')
+  const error = await failureOf(startTestServer({ environment }))
+  expect(error.code).toBe('TEMPORAL_UNREACHABLE')
+  expect(error.message).toBe('the Temporal server ended while it started (exit code 3)\ndatabase is locked')
+})
+
+test('a port that is lost to somebody else between finding and taking it is replaced', async () => {
+  const folder = await temporaryFolder()
+  const environment = await environmentWithCli(
+    `echo x >> ${folder}/starts; echo "bind: address already in use" >&2; exit 1`,
+  )
+  await failureOf(startTestServer({ environment }))
+  expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('x\nx\nx\n')
+})
+
+test('a server of somebody else that took the port in between is not taken for ours', async () => {
+  const folder = await temporaryFolder()
+  const real = await findTemporalCli({
+    environment: process.env,
+    onProgress: () => {},
+    signal: AbortSignal.timeout(60_000),
+  })
+  // The first time, another server has the port before ours comes to it.
+  const environment = await environmentWithCli(
+    `if [ ! -e ${folder}/other ]; then
+  ${real} "$@" >/dev/null 2>&1 &
+  echo "$! $*" >${folder}/other
+  until [ -e ${folder}/answered ]; do sleep 0.1; done
+  echo "bind: address already in use" >&2
+  exit 1
+fi
+exec ${real} "$@"`,
+  )
+  const starting = startTestServer({ environment })
+  const [pid = '', port = ''] = /^(\d+) .*--port=(\d+)/.exec(await waitForText(join(folder, 'other')))?.slice(1) ?? []
+  onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'))
+  const other = { address: `127.0.0.1:${port}` }
+  await expect.poll(() => isListening(other)).toBe(true)
+  await setTimeout(1_000) // for ours to ask it; asking later finds the next one
+  writeFileSync(join(folder, 'answered'), '')
+  const server = await starting
+  expect(server.address).not.toBe(other.address)
+  expect(await isListening(server)).toBe(true)
+})
+
+test('a wanted port that is taken is refused, not replaced', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const address = other.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const error = await failureOf(startTestServer({ port: address.port }))
+  expect(error.message).toBe(`port ${address.port} of this machine is already in use`)
+})
+
+test('a start that is aborted leaves no process behind', async () => {
+  const folder = await temporaryFolder()
+  const environment = await environmentWithCli(`echo $$ > ${folder}/pid; exec sleep 600`)
+  const controller = new AbortController()
+  const starting = startTestServer({ environment, signal: controller.signal })
+  await expect.poll(() => existsSync(join(folder, 'pid'))).toBe(true)
+  controller.abort(new Error('enough'))
+  await expect(starting).rejects.toThrow('enough')
+  const pid = Number(await waitForText(join(folder, 'pid')))
+  await waitForExit(pid)
+})
+
+test('a server that does not end when asked is killed', async () => {
+  const folder = await temporaryFolder()
+  const environment = await environmentWithCli(`trap "" TERM; echo $$ > ${folder}/pid; while :; do sleep 1; done`)
+  const controller = new AbortController()
+  const starting = startTestServer({ environment, signal: controller.signal })
+  await expect.poll(() => existsSync(join(folder, 'pid'))).toBe(true)
+  controller.abort(new Error('enough'))
+  await expect(starting).rejects.toThrow('enough')
+  const pid = Number(await waitForText(join(folder, 'pid')))
+  await waitForExit(pid)
+})
+
+/** A killed process is there until its parent has asked for it. */
+async function waitForExit(pid: number): Promise<void> {
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), pollOptions)
+}
+
+async function waitForText(path: string): Promise<string> {
+  await expect.poll(() => existsSync(path) && readFileSync(path, 'utf8')).toMatch(/./)
+  return readFileSync(path, 'utf8')
+}

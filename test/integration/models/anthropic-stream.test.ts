@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest'
+import { isolateTests, createProvider, startServer, runTurn } from './harness.js'
+import { block, emptyText, event, helloReply, messageEnd, messageStart, startStream } from './raw-server.js'
+
+isolateTests()
+
+/** The reply to a stream of exactly these bytes that ends cleanly. */
+async function replyTo(bytes: string | readonly string[]) {
+  const server = await startServer((response) => {
+    startStream(response)
+    for (const piece of typeof bytes === 'string' ? [bytes] : bytes) response.write(piece)
+    response.end()
+  })
+  return runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))
+}
+
+describe('a whole reply', () => {
+  it('has content, usage, cost and request id', async () => {
+    expect(await replyTo(helloReply)).toEqual({
+      model: 'claude-sonnet-5-5',
+      content: [{ type: 'text', text: 'Hello' }],
+      stopReason: 'end_turn',
+      usage: { inputTokens: 12, outputTokens: 20, cacheReadTokens: 4_000, cacheWriteTokens: 300 },
+      costUsd: expect.closeTo((12 * 2 + 20 * 10 + 4_000 * 0.1 + 300 * 2.5) / 1e6, 12) as number,
+      requestId: 'req_1',
+    })
+  })
+
+  it('is the same for a stream of single bytes', async () => {
+    const bytes = Buffer.from(
+      messageStart + block(0, emptyText, { type: 'text_delta', text: 'Grüße 🎈' }) + messageEnd('end_turn'),
+    )
+    const server = await startServer(async (response) => {
+      startStream(response)
+      for (const byte of bytes) {
+        response.write(Uint8Array.of(byte))
+        await new Promise(setImmediate)
+      }
+      response.end()
+    })
+    expect((await runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))).content).toEqual([
+      { type: 'text', text: 'Grüße 🎈' },
+    ])
+  })
+
+  it('may be complete in message_start, without any delta', async () => {
+    const content = [{ type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 }, caller: { type: 'direct' } }]
+    const message = { model: 'm', content, stop_reason: 'tool_use', usage: { input_tokens: 0, output_tokens: 0 } }
+    const reply = await replyTo(event({ type: 'message_start', message }) + event({ type: 'message_stop' }))
+    expect(reply).toMatchObject({ content, stopReason: 'tool_use', costUsd: null })
+  })
+
+  it('is complete at message_stop, even if the server keeps the connection open', async () => {
+    const server = await startServer((response) => {
+      startStream(response)
+      response.write(helloReply)
+    })
+    expect((await runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))).stopReason).toBe('end_turn')
+  })
+
+  it('joins the pieces of a tool input, and keeps an empty one', async () => {
+    const { content } = await replyTo(
+      messageStart +
+        block(
+          0,
+          { type: 'tool_use', id: 't1', name: 'execute_code', input: {} },
+          { type: 'input_json_delta', partial_json: '' },
+          { type: 'input_json_delta', partial_json: '{"code": "pri' },
+          { type: 'input_json_delta', partial_json: 'nt(1)"}' },
+        ) +
+        block(
+          1,
+          { type: 'tool_use', id: 't2', name: 'now', input: {} },
+          {
+            type: 'input_json_delta',
+            partial_json: '',
+          },
+        ) +
+        messageEnd('tool_use'),
+    )
+    expect(content).toEqual([
+      { type: 'tool_use', id: 't1', name: 'execute_code', input: { code: 'print(1)' } },
+      { type: 'tool_use', id: 't2', name: 'now', input: {} },
+    ])
+  })
+
+  it('keeps any stop reason', async () => {
+    for (const reason of ['pause_turn', 'refusal', 'something_new']) {
+      expect((await replyTo(messageStart + messageEnd(reason))).stopReason).toBe(reason)
+    }
+  })
+})
+
+describe('unknown parts of a stream', () => {
+  it('F26: ignores unknown events and fields', async () => {
+    const unknown = event({ type: 'weather_report', sky: 'blue' })
+    const { content } = await replyTo(
+      `: a comment\n\n${messageStart}${unknown}${helloReply.slice(messageStart.length)}`,
+    )
+    expect(content).toEqual([{ type: 'text', text: 'Hello' }])
+  })
+
+  it('F26: keeps unknown blocks and deltas', async () => {
+    const { content } = await replyTo(
+      messageStart +
+        block(0, { type: 'redacted_thinking', data: 'opaque==' }) +
+        block(
+          1,
+          { type: 'thinking', thinking: '', signature: '' },
+          { type: 'thinking_delta', thinking: 'Let me ' },
+          { type: 'thinking_delta', thinking: 'see' },
+          { type: 'signature_delta', signature: 'sig==' },
+        ) +
+        block(
+          2,
+          { type: 'dream', tale: 'Once', images: [1], deep: { a: [null] } },
+          {
+            type: 'dream_delta',
+            tale: ' upon',
+            images: [2],
+            mood: 'calm',
+          },
+        ) +
+        block(
+          3,
+          { type: 'text', text: '', citations: [] },
+          { type: 'text_delta', text: 'So' },
+          { type: 'citations_delta', citation: { cited_text: 'x' } },
+        ) +
+        block(
+          4,
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
+          {
+            type: 'input_json_delta',
+            partial_json: '{"query":"q"}',
+          },
+        ) +
+        messageEnd('end_turn'),
+    )
+    expect(content).toEqual([
+      { type: 'redacted_thinking', data: 'opaque==' },
+      { type: 'thinking', thinking: 'Let me see', signature: 'sig==' },
+      { type: 'dream', tale: 'Once upon', images: [1, 2], deep: { a: [null] }, mood: 'calm' },
+      { type: 'text', text: 'So', citations: [{ cited_text: 'x' }] },
+      { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+    ])
+  })
+})
+
+describe('truncated output', () => {
+  const half = block(
+    0,
+    { type: 'tool_use', id: 't1', name: 'execute_code', input: {} },
+    {
+      type: 'input_json_delta',
+      partial_json: '{"code": "delete_every',
+    },
+  )
+
+  it('F27: has an empty tool input instead of a partial program', async () => {
+    const reply = await replyTo(messageStart + half + messageEnd('max_tokens'))
+    expect(reply.stopReason).toBe('max_tokens')
+    expect(reply.content).toEqual([{ type: 'tool_use', id: 't1', name: 'execute_code', input: {} }])
+  })
+
+  it('is MODEL_STREAM when the stop reason does not explain it', async () => {
+    await expect(replyTo(messageStart + half + messageEnd('tool_use'))).rejects.toMatchObject({ code: 'MODEL_STREAM' })
+  })
+})
+
+describe('blank text', () => {
+  it('is dropped, because the API refuses it in requests', async () => {
+    const blank = block(0, emptyText, { type: 'text_delta', text: '\n\n' })
+    const hello = block(1, emptyText, { type: 'text_delta', text: ' Hello ' })
+    const { content } = await replyTo(messageStart + blank + hello + messageEnd('end_turn'))
+    expect(content).toEqual([{ type: 'text', text: ' Hello ' }])
+  })
+
+  it('F27: is dropped even if nothing remains', async () => {
+    expect((await replyTo(messageStart + block(0, emptyText) + messageEnd('end_turn'))).content).toEqual([])
+  })
+})
+
+describe('a broken stream', () => {
+  const toolUse = { type: 'tool_use', id: 't1', name: 'add', input: {} }
+  it.each([
+    ['nothing at all', ''],
+    ['no message_stop', messageStart + block(0, emptyText, { type: 'text_delta', text: 'Hel' })],
+    ['a cut inside an event', (messageStart + helloReply.slice(messageStart.length)).slice(0, -30)],
+    ['a cut inside tool input', messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: '{"a"' })],
+    ['invalid JSON', `${messageStart}event: content_block_start\ndata: {"type": "content_bl\n\n`],
+    ['no JSON object', `${messageStart}event: content_block_start\ndata: 7\n\n`],
+    ['a delta before its block', messageStart + event({ type: 'content_block_delta', index: 0, delta: { type: 'x' } })],
+    ['a block out of order', messageStart + block(1, emptyText)],
+    ['a known event of the wrong shape', messageStart + event({ type: 'content_block_start', index: 'one' })],
+    ['an end before the beginning', event({ type: 'message_stop' })],
+    ['two beginnings', messageStart + helloReply],
+    ['no stop reason', messageStart + event({ type: 'message_stop' })],
+    ['a tool_use without a name', messageStart + block(0, { type: 'tool_use' }) + messageEnd('tool_use')],
+    [
+      'tool input that is a list',
+      messageStart + block(0, toolUse, { type: 'input_json_delta', partial_json: '[1]' }) + messageEnd('tool_use'),
+    ],
+  ])('F26: (%s) is MODEL_STREAM, never half a reply', async (_what, bytes) => {
+    await expect(replyTo(bytes)).rejects.toMatchObject({ code: 'MODEL_STREAM', retryable: true })
+  })
+
+  it.each([
+    ['overloaded_error', 'MODEL_OVERLOADED'],
+    ['rate_limit_error', 'MODEL_RATE_LIMIT'],
+    ['api_error', 'MODEL_SERVER'],
+    ['timeout_error', 'MODEL_TIMEOUT'],
+    ['invalid_request_error', 'MODEL_BAD_REQUEST'],
+    ['authentication_error', 'MODEL_AUTH'],
+    ['brand_new_error', 'MODEL_STREAM'],
+  ])('F26: with the error event %s is %s', async (type, code) => {
+    const failed = replyTo(messageStart + event({ type: 'error', error: { type, message: 'No luck' } }))
+    await expect(failed).rejects.toMatchObject({ code, message: expect.stringContaining('No luck') as string })
+  })
+
+  it('F26: names the content type of a response that is no event stream', async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the hotel network</h1>')
+    })
+    await expect(runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))).rejects.toMatchObject({
+      code: 'MODEL_STREAM',
+      message: expect.stringContaining('text/html') as string,
+    })
+  })
+
+  it('F25: is MODEL_CONNECTION for a reset connection', async () => {
+    const server = await startServer((response) => {
+      startStream(response)
+      response.write(messageStart, () => response.socket?.resetAndDestroy())
+    })
+    await expect(runTurn(createProvider({ apiKey: 'test-key', baseURL: server.url }))).rejects.toMatchObject({
+      code: 'MODEL_CONNECTION',
+    })
+  })
+})

@@ -1,0 +1,84 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { expect, it } from 'vitest'
+import { activityNames } from '../../../src/common/names.js'
+import { queryRun } from '../../../src/client/temporal/query-run.js'
+import { installRuntime, type RunningWorker } from '../../../src/worker/index.js'
+import { waitForActivity } from '../../support/environment/pending-activities.js'
+import { SplitEnvironment } from '../../support/environment/split-environment.js'
+import { Deferred, tool } from '../../support/tools.js'
+
+installRuntime('ERROR', () => undefined)
+
+// What each test waits for happens while no workflow worker runs and a query waits for one. Without the guard, the run
+// then decides by the clock and the history of an earlier workflow task, and most of these histories do not replay.
+const runs = 4
+
+it('F31: a run replays that was queried without a workflow worker, while its sandbox was due to be parked', async () => {
+  const release = new Deferred<string>()
+  const wait = tool('wait', () => release.promise, { timeout: '1h' })
+  const env = await SplitEnvironment.start({ tools: [wait], timeouts: { park: '5s' } })
+  const decider = await env.startWorkflowWorker()
+  const handles = await startSeveral(() => env.startProgram('print(await wait())'))
+  for (const handle of handles) await waitForActivity(handle, 'wait')
+
+  const timerFired = (handle: WorkflowHandle) =>
+    env.waitForEvents(handle, 1, ({ timerFiredEventAttributes }) => timerFiredEventAttributes != null)
+  const next = await queryWithoutWorkflowWorker(env, decider, handles, timerFired)
+
+  release.resolve('done')
+  for (const handle of handles) {
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'done\n' } })
+    await env.expectReplays(handle)
+  }
+  await next.shutdown()
+})
+
+it('F31: a session replays that was queried without a workflow worker, while a snapshot became due', async () => {
+  const env = await SplitEnvironment.start({ tools: [], snapshots: { time: '5s' } })
+  const decider = await env.startWorkflowWorker()
+  const sessions = await startSeveral(() => env.startSession('import time; time.sleep(8)'))
+  const handles = sessions.map(({ handle }) => handle)
+  for (const handle of handles) await waitForActivity(handle, activityNames.executeStep)
+
+  const codeEnded = (handle: WorkflowHandle) => env.waitForEvents(handle, activitiesBeforeCode + 1, isCompletion)
+  const next = await queryWithoutWorkflowWorker(env, decider, handles, codeEnded)
+
+  for (const { handle, result } of sessions) {
+    expect(await result).toMatchObject({ status: 'ok' })
+    await env.waitForEvents(handle, 1, (event) => activityTypeOf(event) === activityNames.snapshotSession)
+    await env.expectReplays(handle)
+  }
+  await next.shutdown()
+})
+
+/** Activities of a session before its code: its plan, and its sandbox. */
+const activitiesBeforeCode = 2
+
+type HistoryEvent = Parameters<Parameters<SplitEnvironment['waitForEvents']>[2]>[0]
+
+function isCompletion({ activityTaskCompletedEventAttributes }: HistoryEvent): boolean {
+  return activityTaskCompletedEventAttributes != null
+}
+
+function activityTypeOf({ activityTaskScheduledEventAttributes }: HistoryEvent): string | null | undefined {
+  return activityTaskScheduledEventAttributes?.activityType?.name
+}
+
+function startSeveral<Item>(start: () => Promise<Item>): Promise<readonly Item[]> {
+  return Promise.all(Array.from({ length: runs }, start))
+}
+
+/** Queries each run while no workflow worker runs; the next one starts when this has happened to all of them. */
+async function queryWithoutWorkflowWorker(
+  env: SplitEnvironment,
+  workflowWorker: RunningWorker,
+  handles: readonly WorkflowHandle[],
+  waitForEvent: (handle: WorkflowHandle) => Promise<void>,
+): Promise<RunningWorker> {
+  await workflowWorker.shutdown()
+  const answers = handles.map((handle) => queryRun(env.client, handle, 'inspect'))
+  for (const handle of handles) await waitForEvent(handle)
+  const next = await env.startWorkflowWorker()
+  for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ cells: 1 })
+  return next
+}

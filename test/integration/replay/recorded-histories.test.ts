@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
+import { describe, expect, it } from 'vitest'
+import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
+import { expectReplays } from '../../support/environment/replay.js'
+
+const folder = fileURLToPath(new URL('../../histories/', import.meta.url))
+
+const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+
+// A run that an older version began must go on under this one. What fails here needs `patched`, never a new recording.
+describe('a recorded history replays', () => {
+  it('F32: of every release', () => {
+    expect(recorded.length).toBeGreaterThan(0)
+  })
+
+  it.each(recorded)('F32: %s', async (file) => {
+    const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${file}`, 'utf8')))
+    await expectReplays({ workflowBundle: workflowBundle() }, history, 'recorded')
+  })
+})

@@ -1,0 +1,123 @@
+import { rename } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import { CancelledFailure } from '@temporalio/common'
+import { call, faulty, text, turn } from '../../../support/script.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { waitForAbort, Deferred, tool } from '../../../support/tools.js'
+import { pollSignal } from '../../../support/poll-options.js'
+
+/** A tool that runs until it is told to stop, and tells when it was. */
+function blockingTool() {
+  const asked = new Deferred<null>()
+  const stopped = new Deferred<null>()
+  const wait = tool('wait', async (_input, { signal }) => {
+    asked.resolve(null)
+    await waitForAbort(signal)
+    return stopped.resolve(null)
+  })
+  return { wait, asked: asked.promise, stopped: stopped.promise }
+}
+
+async function cancelAndExpectCancelled(env: TestEnvironment, handle: WorkflowHandle): Promise<void> {
+  await handle.cancel()
+  await expect(handle.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) })
+  expect((await handle.describe()).status.name).toBe('CANCELLED')
+  await env.expectCleanEnd(handle)
+}
+
+describe('cancelling a run', () => {
+  it('while the model answers ends it at once, and the request too', async () => {
+    const env = await TestEnvironment.start({
+      script: [faulty([{ type: 'delay', attempt: 'every', ms: 60_000 }], turn(text('late')))],
+    })
+    const handle = await env.startAgent()
+    await env.api.waitForRequest(({ attempt }) => attempt === 1, pollSignal())
+    await cancelAndExpectCancelled(env, handle)
+    await env.api.waitForRequest(({ outcome }) => outcome === 'abandoned', pollSignal())
+  })
+
+  it('F28: while a direct call runs ends it, and the tool is told', async () => {
+    const { wait, asked, stopped } = blockingTool()
+    const env = await TestEnvironment.start({ tools: [wait], script: [turn(call('wait')), turn(text('never'))] })
+    const handle = await env.startAgent()
+    await asked
+    await cancelAndExpectCancelled(env, handle)
+    await stopped
+  })
+
+  it('while code waits for calls ends it, each tool is told, and no sandbox is left', async () => {
+    const { wait, asked, stopped } = blockingTool()
+    const env = await TestEnvironment.start({ tools: [wait], limits: { callsInFlight: 1 } })
+    const handle = await env.startProgram('import asyncio\nawait asyncio.gather(wait(), wait())')
+    await asked
+    await cancelAndExpectCancelled(env, handle)
+    await stopped
+  })
+
+  it('F30: at the moment at which it goes on in a fresh history ends it there', async () => {
+    const begun = new Deferred<null>()
+    const large = tool('large', () => 'kept elsewhere'.repeat(1_000))
+    const count = tool('count', () => begun.resolve(null))
+    const env = await TestEnvironment.start({ tools: [large, count], limits: { historyEvents: 100 } })
+    await env.runProgram('await large()') // a store that was never used would only be made anew
+    const handle = await env.startProgram('while True: await count()')
+    await begun.promise
+    // Its state is kept as soon as there is a place for it, and no workflow task is carried out until the run is cancelled as well.
+    await rename(env.valuesDirectory, `${env.valuesDirectory}.away`)
+    await env.waitForActivity(handle, 'journal.append')
+    const stopped = env.stopWorkers()
+    await rename(`${env.valuesDirectory}.away`, env.valuesDirectory)
+    await stopped
+    await handle.cancel()
+    await env.startWorker()
+    await expect(handle.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) })
+    await env.expectCleanEnd(handle)
+  })
+
+  it('while code runs ends it, and no sandbox is left', async () => {
+    const env = await TestEnvironment.start()
+    const handle = await env.startProgram('while True: pass')
+    await env.waitForActivity(handle, 'session.step')
+    await cancelAndExpectCancelled(env, handle)
+  })
+
+  it('while a sandbox is opened leaves none', async () => {
+    const env = await TestEnvironment.start()
+    const handle = await env.startProgram('print(1)')
+    await env.waitForActivity(handle, 'session.open')
+    await cancelAndExpectCancelled(env, handle)
+  })
+
+  it('while it sleeps ends it, and no sandbox is left', async () => {
+    const env = await TestEnvironment.start()
+    const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
+    const sleeps = async () =>
+      (await env.history(handle)).events.some(({ timerStartedEventAttributes: timer }) => timer)
+    await expect.poll(sleeps).toBe(true)
+    await cancelAndExpectCancelled(env, handle)
+  })
+})
+
+it('F28: terminating a run tells its tools', async () => {
+  const { wait, asked, stopped } = blockingTool()
+  const env = await TestEnvironment.start({ tools: [wait] })
+  const handle = await env.startProgram('await wait()')
+  await asked
+  await handle.terminate()
+  await stopped
+})
+
+it('a call that code never waited for is stopped when the run ends', async () => {
+  const { wait, asked, stopped } = blockingTool()
+  const pause = tool('pause', () => asked)
+  const env = await TestEnvironment.start({ tools: [wait, pause] })
+  const { outcome } = await env.runProgram(
+    'import asyncio\nt = asyncio.ensure_future(wait())\nawait pause()\nprint("done")',
+  )
+  expect(outcome).toMatchObject({
+    status: 'ok',
+    output: expect.stringMatching(/^done\n\[hint\] 1 tool calls were still open/),
+  })
+  await stopped
+})

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { queryRun } from '../../../../src/client/temporal/query-run.js'
+import { inMode } from '../../../support/mode.js'
+import { answerResult, call, code, turn } from '../../../support/script.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../../support/tools.js'
+
+it('the history tells a person what happened: every step its own row, its own name, a summary', async ({ skip }) => {
+  skip(inMode('always-evict'), 'these are the rows of a run that loses no sandbox')
+  const input = z.object({ employee_id: z.string(), quarter: z.string() })
+  const env = await TestEnvironment.start({
+    tools: [tool('get_expenses', () => 7, { input }), tool('notify', () => 'ok', { summary: () => 'notify the team' })],
+    script: [
+      turn(code('print(await get_expenses(employee_id="ENG001", quarter="Q3"))')),
+      turn(call('notify', { all: true })),
+      answerResult,
+    ],
+  })
+  expect(await env.runAgent()).toMatchObject({ answer: 'ok', turns: 3, cells: 1, toolCalls: 2 })
+  const rows = await env.activities()
+  expect(rows.map(({ type, summary }) => [type, summary])).toEqual([
+    ['run.plan', 'read the configuration'],
+    ['model.turn', 'model turn 1'],
+    ['session.open', expect.stringMatching(/^open a session \((docker|wasm)\)$/)],
+    ['session.step', 'run cell 1'],
+    ['get_expenses', 'get_expenses ENG001 Q3'],
+    ['session.step', 'go on with 1 result'],
+    ['model.turn', expect.stringMatching(/^model turn 2 · \d.* in$/)],
+    ['notify', 'notify the team'],
+    ['model.turn', expect.stringMatching(/^model turn 3 · \d.* in$/)],
+    ['session.close', 'close the session'],
+  ])
+  expect(rows.filter(({ type }) => !type.includes('.')).map(({ id }) => id)).toEqual([
+    'turn-1.cell-1.call-1',
+    'turn-2.direct-1',
+  ])
+})
+
+it('the current details say where a run is', async () => {
+  const asked = new Deferred<null>()
+  const go = new Deferred<null>()
+  const wait = tool('wait', () => {
+    asked.resolve(null)
+    return go.promise
+  })
+  const env = await TestEnvironment.start({
+    tools: [wait],
+    limits: { turns: 9 },
+    script: [turn(code('await wait()')), answerResult],
+  })
+  const handle = await env.startAgent()
+  await asked.promise
+  const { workflowId } = handle
+  const metadata = await queryRun<{ readonly currentDetails: string }>(
+    env.client,
+    { workflowId },
+    '__temporal_workflow_metadata',
+  )
+  expect(metadata?.currentDetails).toBe(
+    '**cell 1 waits for 1 tool call**\n\nturn 1 of at most 9 · cells 1 · tool calls 1 (1 under way)',
+  )
+  go.resolve(null)
+  await handle.result()
+  await env.expectCleanEnd(handle)
+})
+
+it('a summary that Temporal would refuse is made to fit', async () => {
+  const env = await TestEnvironment.start({
+    tools: [tool('say', () => 'said', { summary: () => '\u0007"\\é😀'.repeat(100) })],
+  })
+  const { outcome } = await env.runProgram('print(await say(text="é" * 5000))')
+  expect(outcome).toEqual({ status: 'ok', output: 'said\n' })
+})
+
+it('a worker that is stopped hands its runs over to the next, sandbox and all', async () => {
+  const asked = new Deferred<null>()
+  const go = new Deferred<null>()
+  const wait = tool('wait', () => {
+    asked.resolve(null)
+    return go.promise
+  })
+  const env = await TestEnvironment.start({ tools: [wait] })
+  const handle = await env.startProgram('import os\nmark = os.urandom(4)\nawait wait()\nprint(len(mark))')
+  await asked.promise
+  const stopped = env.stopWorkers()
+  go.resolve(null)
+  await stopped
+  await env.startWorker()
+  expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '4\n' } })
+  await env.expectCleanEnd(handle)
+})

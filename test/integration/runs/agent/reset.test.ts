@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { WorkflowHandle } from '@temporalio/client'
+import { expect, it } from 'vitest'
+import type { AgentResult } from '../../../../src/common/runs.js'
+import { answerResult, code, turn } from '../../../support/script.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { sharedServer } from '../../../support/temporal/shared-server.js'
+import { Deferred, tool } from '../../../support/tools.js'
+
+it('F31: a run that is reset into the middle of a cell gives the same answer with the same idempotency keys, and asks the model only for what is gone', async () => {
+  const keys: string[] = []
+  const charge = tool(
+    'charge',
+    (_input, { idempotencyKey }) => {
+      keys.push(idempotencyKey)
+      return 'charged'
+    },
+    { effect: 'idempotent' },
+  )
+  const env = await TestEnvironment.start({
+    tools: [charge],
+    script: [turn(code('x = await charge(n=1)')), turn(code('print(x, await charge(n=2))')), answerResult],
+  })
+  const handle = await env.startAgent()
+  await handle.result()
+  // To where the first cell's call had just been made: the sandbox of that moment is long gone.
+  await resetToCall(env, handle, 'charge')
+  const again = env.client.workflow.getHandle(handle.workflowId)
+  expect((await again.result()) as AgentResult).toMatchObject({
+    status: 'answered',
+    answer: 'charged charged',
+    turns: 3,
+  })
+  expect(keys).toHaveLength(4)
+  expect(keys.slice(2)).toEqual(keys.slice(0, 2))
+  expect(env.api.requests).toHaveLength(5)
+  await env.expectCleanEnd(again)
+})
+
+it('F31: a run that is reset while it waits gets a sandbox of its own time, not the one that has gone on', async () => {
+  const asked = [new Deferred<null>(), new Deferred<null>()]
+  const go = new Deferred<null>()
+  let waits = 0
+  const wait = tool('wait', () => {
+    asked[waits]?.resolve(null)
+    waits += 1
+    return go.promise
+  })
+  const env = await TestEnvironment.start({ tools: [wait, tool('echo', ({ value }) => value)] })
+  const handle = await env.startProgram('print(await echo(value=1))\nprint(await echo(value=2))\nprint(await wait())')
+  await asked[0]?.promise
+  await resetToCall(env, handle, 'echo')
+  const again = env.client.workflow.getHandle(handle.workflowId)
+  await asked[1]?.promise
+  go.resolve(null)
+  expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '1\n2\nNone\n' } })
+  await env.expectCleanEnd(again)
+})
+
+it('F31: a run that is reset by one step goes on with what it is told now, not with what the sandbox made of what it was told then', async () => {
+  const asked = [new Deferred<null>(), new Deferred<null>()]
+  const go = new Deferred<null>()
+  let looks = 0
+  let waits = 0
+  const look = tool('look', () => (looks += 1))
+  const wait = tool('wait', () => {
+    asked[waits]?.resolve(null)
+    waits += 1
+    return go.promise
+  })
+  const env = await TestEnvironment.start({ tools: [look, wait] })
+  const handle = await env.startProgram('print(await look(), await wait())')
+  await asked[0]?.promise
+  await resetToCall(env, handle, 'look')
+  const again = env.client.workflow.getHandle(handle.workflowId)
+  await asked[1]?.promise
+  go.resolve(null)
+  expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '2 None\n' } })
+  await env.expectCleanEnd(again)
+})
+
+/** Resets a run to where it had just called this tool for the first time. */
+async function resetToCall(env: TestEnvironment, { workflowId }: WorkflowHandle, name: string): Promise<void> {
+  const { events } = await env.history()
+  const call = events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)
+  const workflowTaskFinishEventId = events[call - 1]?.eventId ?? null
+  const { namespace } = sharedServer()
+  await env.client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId,
+    requestId: randomUUID(),
+    reason: 'test',
+  })
+}

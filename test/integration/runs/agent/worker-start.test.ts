@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { startWorker } from '../../../../src/worker/index.js'
+import { parseConfig } from '../../../../src/worker/config/parse-config.js'
+import { workflowBundle } from '../../../../src/worker/workflow-bundle.js'
+import { describeDocker } from '../../../support/docker/describe-docker.js'
+import { answerResult, code, turn } from '../../../support/script.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { sharedServer, uniqueName } from '../../../support/temporal/shared-server.js'
+
+/** Only root may listen there, and does not; a port that was free a moment ago may be somebody's. */
+const unusedAddress = '127.0.0.1:1'
+
+function startWorkerWith(sandbox: object, address = sharedServer().address) {
+  const config = parseConfig({ tools: [], sandbox, taskQueue: uniqueName('starting') }, 'test')
+  const { namespace } = sharedServer()
+  return startWorker({
+    config,
+    server: { address, namespace, connectionOptions: { address } },
+    onProgress: () => undefined,
+  })
+}
+
+describe('a worker that can not start says why, and what to do:', () => {
+  it('Temporal does not answer', async () => {
+    await expect(startWorkerWith({ backend: 'wasm' }, unusedAddress)).rejects.toMatchObject({
+      code: 'TEMPORAL_UNREACHABLE',
+      message: expect.stringContaining(`Temporal at ${unusedAddress} does not answer`),
+      hint: 'Start it, or correct TEMPORAL_ADDRESS.',
+    })
+  })
+
+  it('the workflow bundle was never built', () => {
+    expect(() => workflowBundle('/nowhere/workflow-bundle.js')).toThrowError(
+      expect.objectContaining({ message: 'the workflow bundle /nowhere/workflow-bundle.js is missing' }),
+    )
+  })
+})
+
+describeDocker('with Docker', () => {
+  it('a missing image stops the start', async () => {
+    await expect(
+      startWorkerWith({ backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } }),
+    ).rejects.toMatchObject({
+      code: 'SANDBOX_IMAGE_MISSING',
+      message: expect.stringContaining('durable-ptc-no-such-image:1'),
+      hint: expect.any(String),
+    })
+  })
+})
+
+it('the embedded sandbox serves the same run', async () => {
+  const env = await TestEnvironment.start({
+    backend: 'wasm',
+    script: [turn(code('x = 20')), turn(code('print(x + 22)')), answerResult],
+  })
+  expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '42', cells: 2 })
+})
+
+it('a run that asks for a sandbox this fleet does not have fails, typed', async () => {
+  const env = await TestEnvironment.start({ backend: 'wasm' })
+  const handle = await env.startProgram('print(1)', { sandbox: 'docker' })
+  await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'SANDBOX_UNAVAILABLE' } } })
+})

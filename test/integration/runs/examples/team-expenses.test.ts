@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { budgetOverruns } from '../../../../examples/team-expenses/expected-answer.js'
+import { question } from '../../../../examples/team-expenses/question.js'
+import { script } from '../../../../examples/team-expenses/script.js'
+import { tools } from '../../../../examples/team-expenses/tools.js'
+import { describeDocker } from '../../../support/docker/describe-docker.js'
+import { parseExpenseTable } from '../../../support/expense-table.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+
+const program = new URL('../../../../examples/team-expenses/program.py', import.meta.url)
+
+/** The whole example through the whole env, compared with the books: people, and amounts to the cent. */
+function answersRightly(backend: 'docker' | 'wasm'): void {
+  it('an agent names the right people and amounts', async () => {
+    const env = await TestEnvironment.start({ tools, script, backend })
+    const result = await env.runAgent({ question })
+    expect(parseExpenseTable(result.answer)).toEqual(budgetOverruns('engineering', 'Q3'))
+    // One team, eight people's expenses, and a budget for each of the five above 5,000.
+    expect(result).toMatchObject({ status: 'answered', turns: 2, cells: 1, toolCalls: 14 })
+    const read = result.usage.inputTokens + result.usage.cacheReadTokens + result.usage.cacheWriteTokens
+    expect(read).toBeLessThan(10_000) // the 250 lines alone would be ten times as much
+  })
+
+  it('a program without a model prints them', async () => {
+    const env = await TestEnvironment.start({ tools, backend })
+    const { outcome, turns } = await env.runProgram(await readFile(program, 'utf8'))
+    expect(parseExpenseTable(outcome.output)).toEqual(budgetOverruns('engineering', 'Q3'))
+    expect(turns).toBe(0)
+  })
+}
+
+describeDocker('the team-expense example in Docker', () => answersRightly('docker'))
+
+describe('the team-expense example in the embedded sandbox', () => answersRightly('wasm'))

@@ -1,0 +1,43 @@
+import { describe, expect, inject, it } from 'vitest'
+import { RunTreeBuilder } from '../../../../src/client/run-tree/index.js'
+import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { LocalStore } from '../../../../src/values/local/local-store.js'
+import { Values } from '../../../../src/values/values.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { tool } from '../../../support/tools.js'
+
+const echo = tool('echo', ({ value }) => value)
+
+/** What `ptc show` draws of the last run. */
+async function renderedTree(env: TestEnvironment, full: boolean): Promise<string> {
+  const builder = new RunTreeBuilder({})
+  await builder.add((await env.history()).events)
+  const values = new Values({ store: new LocalStore(env.valuesDirectory), retryForMs: 0 })
+  await builder.fetchValues(values, full)
+  await values.close()
+  const tree = builder.tree()
+  return renderTree(tree, { width: 120, color: false, full })
+}
+
+const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
+
+describe.each(backends)('what a cell prints, in %s', (backend) => {
+  it('is kept for people, though its reader gets only head and tail', async () => {
+    const env = await TestEnvironment.start({ backend, tools: [echo], limits: { outputCharacters: 1_000 } })
+    const source = 'for n in range(3):\n    for i in range(1_000): print("line", n, i)\n    await echo(value=n)'
+    const { outcome } = await env.runProgram(source)
+    expect(outcome.output).toMatch(/^line 0 0\n[^]*\n\[\.\.\. 31670 characters cut \.\.\.\]\n[^]*line 2 999\n$/)
+    const full = await renderedTree(env, true)
+    for (const line of ['line 0 500', 'line 1 500', 'line 2 500']) expect(full).toContain(line)
+    expect(full).not.toContain('characters cut')
+  })
+
+  it('has an end there too, over all of its steps', async () => {
+    const env = await TestEnvironment.start({ backend, tools: [echo], limits: { capturedCharacters: 5_000 } })
+    const source = 'for n in range(10):\n    print(str(n) * 4_000)\n    await echo(value=n)'
+    const { outcome } = await env.runProgram(source)
+    expect(outcome.output.length).toBeLessThan(5_000 + 10 * 1_000)
+    for (let n = 0; n < 10; n += 1) expect(outcome.output).toContain(String(n).repeat(300))
+    expect(await renderedTree(env, true)).toContain('characters cut')
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { answerResult, call, code, text, turn } from '../../../support/script.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { Barrier, tool } from '../../../support/tools.js'
+
+/** Enough for four results of `large`; a history is short. */
+const limits = { storedBytes: 2_000_000, historyEvents: 100 }
+
+/** Results of 500,000 bytes of JSON, all of them different, and others of few; how many of the large ones were asked for. */
+function countedTools() {
+  let calls = 0
+  const large = tool('large', () => String((calls += 1)).padEnd(499_998, '.'))
+  return { large, small: tool('small', () => null), calls: () => calls }
+}
+
+describe('over a limit of the run:', () => {
+  it('turns', async () => {
+    const turns = [turn(text('working'), call('echo', { value: 1 })), turn(call('echo', { value: 2 }))]
+    const env = await TestEnvironment.start({
+      script: turns,
+      tools: [tool('echo', ({ value }) => value)],
+      limits: { turns: 2 },
+    })
+    expect(await env.runAgent()).toMatchObject({ status: 'turn_limit', answer: 'working', turns: 2, toolCalls: 2 })
+  })
+
+  it('callsInFlight', async () => {
+    let open = 0
+    let most = 0
+    const both = new Barrier(2)
+    const work = tool('work', async () => {
+      most = Math.max(most, (open += 1))
+      await both.arrive()
+      open -= 1
+      return null
+    })
+    const source = 'import asyncio\nawait asyncio.gather(*(work(n=n) for n in range(6)))\nprint("all")'
+    const env = await TestEnvironment.start({ tools: [work], limits: { callsInFlight: 2 } })
+    expect(await env.runProgram(source)).toMatchObject({ outcome: { status: 'ok', output: 'all\n' }, toolCalls: 6 })
+    expect(most).toBe(2)
+  })
+
+  it('storedBytes, of direct calls and of cells, also in the fresh histories of a run', async () => {
+    const { large, small, calls } = countedTools()
+    const cell = (n: number) => turn(code(`await large(n=${n})\nfor n in range(8): await small(n=n)\nprint("done")`))
+    const script = [
+      turn(call('large')),
+      cell(1),
+      cell(2),
+      cell(3),
+      turn(call('large')),
+      turn(code('print("nothing but a print")')),
+      answerResult,
+    ]
+    const env = await TestEnvironment.start({ script, tools: [large, small], limits })
+    expect(await env.runAgent()).toMatchObject({
+      answer: expect.stringMatching(/^\[limit_exceeded\] arguments, results and/),
+    })
+    expect(calls()).toBe(4)
+    expect((await env.executionHistories()).length).toBeGreaterThan(1)
+    expect(JSON.stringify(env.api.requests.at(5)?.body)).toContain(
+      '[denied] the run has used up the 2000000 bytes it may store',
+    )
+  })
+
+  it('storedBytes, of a program that goes on in fresh histories in the middle of its cell', async () => {
+    const { large, small, calls } = countedTools()
+    const env = await TestEnvironment.start({ tools: [large, small], limits })
+    const source = 'for n in range(10):\n  await large(n=n)\n  for m in range(8): await small(m=m)'
+    expect((await env.runProgram(source)).outcome).toMatchObject({
+      status: 'limit_exceeded',
+      error: expect.stringMatching(/^arguments, results and output of this session have used up their 2000000 bytes/),
+    })
+    expect(calls()).toBe(4)
+    expect((await env.executionHistories()).length).toBeGreaterThan(1)
+  })
+
+  it('cellTotalSeconds, and the model is told what to do', async () => {
+    const script = [
+      turn(code('kept = 1\nimport asyncio\nawait asyncio.sleep(600)')),
+      turn(code('print(kept)')),
+      turn(text('{{last_tool_result}}')),
+    ]
+    const env = await TestEnvironment.start({ script, limits: { cellTotalSeconds: 4 } })
+    expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '1', cells: 2 })
+    expect(JSON.stringify(env.api.requests.at(1)?.body)).toContain(
+      '[timed_out] the code was stopped: with all it waits for it may take 4 seconds. Wait for less at a time.',
+    )
+  })
+})

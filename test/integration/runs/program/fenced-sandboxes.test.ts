@@ -1,0 +1,52 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { expect, it, onTestFinished } from 'vitest'
+import { activityNames, hostQueue, roleQueue } from '../../../../src/common/names.js'
+import type { OpenedSession, SessionRef } from '../../../../src/common/session.js'
+import { installRuntime } from '../../../../src/worker/index.js'
+import { SplitEnvironment } from '../../../support/environment/split-environment.js'
+import { sharedServer } from '../../../support/temporal/shared-server.js'
+
+installRuntime('ERROR', () => undefined)
+
+it('H1: a program whose every sandbox is fenced off loses its cell after eleven sandboxes', async () => {
+  const env = await SplitEnvironment.start({ tools: [], timeouts: {}, roles: ['tools'] })
+  const own = hostQueue(env.taskQueue, 'fenced')
+  let opened = 0
+  const open = ({ session }: { readonly session: SessionRef }): OpenedSession => {
+    opened += 1
+    return { session: { ...session, backend: 'fake' }, hostQueue: own, description: 'fake', supportsCheckpoint: false }
+  }
+  const advance = (): never => {
+    throw ApplicationFailure.nonRetryable('fenced off', 'SANDBOX_FENCED')
+  }
+  const { address, namespace } = sharedServer()
+  const connection = await NativeConnection.connect({ address })
+  const workers = await Promise.all([
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue: roleQueue(env.taskQueue, 'sandbox'),
+      activities: { [activityNames.openSession]: open },
+    }),
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue: own,
+      activities: { [activityNames.executeStep]: advance, [activityNames.closeSession]: () => undefined },
+    }),
+  ])
+  const working = Promise.all(workers.map((worker) => worker.run()))
+  onTestFinished(async () => {
+    for (const worker of workers) worker.shutdown()
+    await working
+    await connection.close()
+  })
+  await env.startWorkflowWorker()
+  const handle = await env.startProgram('print(1)')
+  expect(await handle.result()).toMatchObject({
+    outcome: { status: 'lost', error: 'the sandbox is ahead of this run' },
+  })
+  expect(opened).toBe(11)
+  await env.expectReplays(handle)
+})

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { pollOptions } from '../../../support/poll-options.js'
+import { Deferred, tool } from '../../../support/tools.js'
+
+/** Tells how often it ran, and as which attempt it was told. */
+function countingTool(name: string, effect: 'read' | 'once', input = z.object({ q: z.string() })) {
+  const attempts: number[] = []
+  const counting = tool(
+    name,
+    ({ q }, { attempt }) => {
+      attempts.push(attempt)
+      return q ?? null
+    },
+    { effect, input },
+  )
+  return { counting, attempts }
+}
+
+/** A program that goes on only when the deployment is over. */
+function gateTool() {
+  const asked = new Deferred()
+  const opened = new Deferred()
+  const waiting = tool('gate', async (_input, { signal }) => {
+    asked.resolve()
+    await Promise.race([opened.promise, new Promise((_resolve, reject) => signal.addEventListener('abort', reject))])
+    return null
+  })
+  return { asked, opened, waiting }
+}
+
+it.each(['read', 'once'] as const)(
+  "a run keeps the tools it began with: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker that has its tool",
+  async (effect) => {
+    const { asked, opened, waiting } = gateTool()
+    const { counting: lookup, attempts } = countingTool('lookup', effect)
+    const { counting: renamed } = countingTool('find', effect)
+    const env = await TestEnvironment.start({ tools: [waiting, lookup] })
+    const handle = await env.startProgram(
+      'import builtins\nawait gate()\nprint(await lookup(q="a"), hasattr(builtins, "find"))',
+    )
+    await asked.promise
+    await env.stopWorkers()
+    await env.killContainers(handle)
+    await env.startWorker([waiting, renamed])
+    opened.resolve()
+
+    // The new worker has no such tool: it says so, and hands the call back.
+    const shown = async () => renderTree(await env.ptc.handle(handle.workflowId).tree(), { width: 200, color: false })
+    await expect.poll(shown, pollOptions).toContain('no worker that took the call so far has a tool named lookup')
+    expect(attempts).toEqual([])
+
+    await env.startWorker([waiting, lookup], ['tools'])
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a False\n' } })
+    expect(attempts).toEqual([1])
+    await env.expectCleanEnd(handle)
+  },
+)
+
+it('a call of a tool that was changed meanwhile, and no longer takes its arguments, says so', async () => {
+  const { asked, opened, waiting } = gateTool()
+  const { counting: lookup } = countingTool('lookup', 'read')
+  const { counting: changed, attempts } = countingTool('lookup', 'read', z.object({ id: z.int() }) as never)
+  const env = await TestEnvironment.start({ tools: [waiting, lookup] })
+  const source = 'await gate()\ntry:\n    await lookup(q="a")\nexcept ToolError as e:\n    print(e.status, e)'
+  const handle = await env.startProgram(source)
+  await asked.promise
+  await env.stopWorkers()
+  await env.startWorker([waiting, changed])
+  opened.resolve()
+  const output = expect.stringMatching(/^invalid_arguments lookup was changed after this run began\. /)
+  expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output } })
+  expect(attempts).toEqual([])
+  await env.expectCleanEnd(handle)
+})
+
+it('a tool that was added meanwhile is not there for a run that began before', async () => {
+  const { asked, opened, waiting } = gateTool()
+  const { counting: added, attempts } = countingTool('lookup', 'read')
+  const env = await TestEnvironment.start({ tools: [waiting] })
+  const handle = await env.startProgram('await gate()\nawait lookup(q="a")')
+  await asked.promise
+  await env.stopWorkers()
+  await env.killContainers(handle)
+  await env.startWorker([waiting, added])
+  opened.resolve()
+  const error = expect.stringContaining("NameError: name 'lookup' is not defined")
+  expect(await handle.result()).toMatchObject({ outcome: { status: 'code_error', error } })
+  expect(attempts).toEqual([])
+})

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import { describeDocker } from '../../../support/docker/describe-docker.js'
+import { Deferred, tool } from '../../../support/tools.js'
+import { TestSession } from '../../../support/environment/test-session.js'
+
+const idle = '4s'
+
+describeDocker('a session on which nothing is executed', () => {
+  it('ends, gives its container back, and the next execution is told', async () => {
+    const session = await TestSession.start({ sessions: { idle } })
+    await session.outputOf('x = 1')
+    expect(await session.env.containers(session.handle)).toHaveLength(1)
+    expect(await session.handle.result()).toEqual({ ended: 'idle', cells: 1, toolCalls: 0 })
+    await session.env.expectCleanEnd(session.handle)
+    const gone = { code: 'SESSION_EXPIRED', message: `session ${session.name} has expired; its variables are gone` }
+    await expect(session.execute('print(x)', { mustExist: true })).rejects.toMatchObject(gone)
+    await expect(session.env.ptc.sessions.show(session.name)).rejects.toMatchObject(gone)
+    expect(await session.execute('print("x" in globals())')).toMatchObject({
+      outcome: { output: 'False\n' },
+      cell: 1,
+      isNew: true,
+      previous: 'idle',
+    })
+    await session.close()
+  })
+
+  it('ends on time although no worker was there when its time was over', async () => {
+    const session = await TestSession.start({ sessions: { idle } })
+    await session.outputOf('x = 1')
+    await session.env.stopWorkers()
+    await expect
+      .poll(async () =>
+        (await session.env.history(session.handle)).events.some(({ timerFiredEventAttributes: fired }) => fired),
+      )
+      .toBe(true)
+    expect(await session.env.containers(session.handle)).toHaveLength(1)
+    await session.env.startWorker()
+    expect(await session.handle.result()).toMatchObject({ ended: 'idle' })
+    await session.env.expectCleanEnd(session.handle)
+  })
+
+  it('is not cut while it executes something, however long, and counts anew from its end', async () => {
+    const begun = new Deferred()
+    const released = new Deferred<null>()
+    const hold = tool('hold', () => {
+      begun.resolve()
+      return released.promise
+    })
+    const session = await TestSession.start({ tools: [hold], sessions: { idle } })
+    const executing = session.execute('import time\nx = 1\nawait hold()\ntime.sleep(5)\nprint("whole")')
+    await begun.promise
+    released.resolve(null)
+    expect(await executing).toMatchObject({ outcome: { status: 'ok', output: 'whole\n' } })
+    expect(await session.execute('print(x)')).toMatchObject({ outcome: { output: '1\n' }, isNew: false })
+    expect(await session.handle.result()).toMatchObject({ ended: 'idle', cells: 2 })
+    await session.env.expectCleanEnd(session.handle)
+  })
+})
+
+it('what must find a session that never was is told so', async () => {
+  const session = await TestSession.start()
+  await expect(session.execute('print(1)', { mustExist: true })).rejects.toMatchObject({
+    code: 'SESSION_NOT_FOUND',
+    message: `there is no session ${session.name}`,
+  })
+  await expect(session.env.ptc.sessions.close(session.name)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { describeDocker } from '../../../support/docker/describe-docker.js'
+import { pollOptions } from '../../../support/poll-options.js'
+import { answerResult, call, code, turn } from '../../../support/script.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../../support/tools.js'
+
+/** A tool that answers when the test says so. */
+function blockingTool() {
+  const asked = new Deferred()
+  const answered = new Deferred<string>()
+  const wait = tool('wait', () => {
+    asked.resolve()
+    return answered.promise
+  })
+  return { asked, answered, tools: [wait] }
+}
+
+describe('the sandbox of a run', () => {
+  it('is listed and shown with its run while that goes on, and refuses to be closed', async () => {
+    const { asked, answered, tools } = blockingTool()
+    const env = await TestEnvironment.start({ tools })
+    const { sessions } = env.ptc
+    const handle = await env.startProgram('x = await wait()', { sandbox: 'auto' })
+    await asked.promise
+    const info = await sessions.show(handle.workflowId)
+    expect(info).toMatchObject({
+      name: handle.workflowId,
+      owner: 'program',
+      state: 'busy',
+      backend: expect.stringMatching(/^(docker|wasm)$/),
+      cells: 1,
+      toolCalls: 1,
+      expiresAt: undefined,
+    })
+    await expect.poll(() => sessions.list(), pollOptions).toEqual([info])
+    expect(await sessions.list({ runs: 0 })).toEqual([])
+    const owned = {
+      code: 'SESSION_OWNED',
+      message: `${handle.workflowId} is the sandbox of a run (program), and ends with it`,
+      hint: `\`ptc cancel ${handle.workflowId}\` stops the run.`,
+    }
+    await expect(sessions.close(handle.workflowId)).rejects.toMatchObject(owned)
+    await expect(sessions.interrupt(handle.workflowId)).rejects.toMatchObject(owned)
+    expect(await sessions.closeAll()).toEqual([])
+    answered.resolve('late')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' } })
+    await expect(sessions.show(handle.workflowId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    await expect.poll(() => sessions.list(), pollOptions).toEqual([])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('of an agent is none before the first cell', async () => {
+    const { asked, answered, tools } = blockingTool()
+    const env = await TestEnvironment.start({ tools, script: [turn(call('wait')), answerResult] })
+    const handle = await env.startAgent()
+    await asked.promise
+    await expect(env.ptc.sessions.show(handle.workflowId)).rejects.toMatchObject({
+      code: 'SESSION_NOT_FOUND',
+      message: `run ${handle.workflowId} has no sandbox at the moment`,
+    })
+    answered.resolve('late')
+    await handle.result()
+  })
+
+  it('of an agent is idle between two cells', async () => {
+    const { asked, answered, tools } = blockingTool()
+    const env = await TestEnvironment.start({ tools, script: [turn(code('x = 1')), turn(call('wait')), answerResult] })
+    const handle = await env.startAgent()
+    await asked.promise
+    expect(await env.ptc.sessions.show(handle.workflowId)).toMatchObject({ owner: 'agent', state: 'idle', cells: 1 })
+    answered.resolve('late')
+    await handle.result()
+    await env.expectCleanEnd(handle)
+  })
+})
+
+describeDocker('the sandbox of a run that waits for long', () => {
+  it('is listed as parked', async () => {
+    const { answered, tools } = blockingTool()
+    const env = await TestEnvironment.start({ tools, timeouts: { park: '1s' } })
+    const handle = await env.startProgram('print(await wait())')
+    const state = async () => (await env.ptc.sessions.list()).map(({ name, state }) => ({ name, state }))
+    await expect.poll(state, pollOptions).toEqual([{ name: handle.workflowId, state: 'parked' }])
+    answered.resolve('late')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'late\n' } })
+    await env.expectCleanEnd(handle)
+  })
+})

@@ -1,0 +1,58 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { onTestFinished } from 'vitest'
+import {
+  startScriptedMessagesApi,
+  type ScriptedMessagesApi,
+  type ScriptedMessagesApiOptions,
+  type ScriptedTurn,
+} from '../../../src/testing/index.js'
+
+/** A server that ends with the test. */
+export async function startServer(options: ScriptedMessagesApiOptions): Promise<ScriptedMessagesApi> {
+  const server = await startScriptedMessagesApi(options)
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** The real client, which never retries by itself. */
+export function createClient(server: ScriptedMessagesApi, apiKey = 'sk-test'): Anthropic {
+  return new Anthropic({ baseURL: server.url, apiKey, maxRetries: 0, logLevel: 'off' })
+}
+
+export function textTurn(text: string): ScriptedTurn {
+  return { reply: { content: [{ type: 'text', text }] } }
+}
+
+export const validRequest = {
+  model: 'claude-sonnet-5',
+  max_tokens: 1_000,
+  messages: [{ role: 'user' as const, content: 'Hello' }],
+}
+
+export const validHeaders = {
+  'x-api-key': 'sk-test',
+  'anthropic-version': '2023-06-01',
+  'content-type': 'application/json',
+}
+
+/** A request by hand. A string is sent as it is. */
+export async function post(
+  server: ScriptedMessagesApi,
+  body: unknown,
+  { path = '/v1/messages', headers = validHeaders, method = 'POST' }: PostOptions = {},
+): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  // fetch gives a string body a content type of its own, bytes none.
+  return fetch(server.url + path, { method, headers, ...(method === 'GET' ? {} : { body: Buffer.from(text) }) })
+}
+
+export interface PostOptions {
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The same request twice: its plain reply, and its streamed one. */
+export async function createdAndStreamed({ messages }: ReturnType<typeof createClient>) {
+  return [await messages.create(validRequest), await messages.stream(validRequest).finalMessage()] as const
+}

@@ -1,0 +1,15 @@
+import { expect, inject, it } from 'vitest'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { readHistory } from '../../support/environment/histories.js'
+import { inMode } from '../../support/mode.js'
+import { answerResult, code, turn } from '../../support/script.js'
+import { usesStickyQueue } from '../../modes/uses-sticky-queue.js'
+
+// Run without the mode it is the control.
+it('processes that a test starts forget every workflow in always-replay', async () => {
+  const backend = inject('docker') === 'available' ? 'docker' : 'wasm'
+  const env = await WorkerProcessEnvironment.start([turn(code('await charge(name="flat")')), answerResult], { backend })
+  const handle = await env.startAgent()
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered' })
+  expect(usesStickyQueue(await readHistory(env.client, handle.workflowId))).toBe(!inMode('always-replay'))
+})

@@ -1,0 +1,106 @@
+import type { SandboxBackend, SandboxConnection, SandboxEnd, SandboxId } from '../../src/sandbox/backend.js'
+import { deferred } from '../../src/common/deferred.js'
+import { FrameDecoder, maximumFrameBytes, parseFrame } from '../../src/sandbox/protocol/frames.js'
+import { type RunnerMessage, runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
+
+/** A sandbox whose runner has just said something, at the mercy of a mode. */
+export interface FaultTarget {
+  readonly id: SandboxId
+  /** Ends the sandbox and removes it; the engine finds out when it has heard what was said last. */
+  destroy(): Promise<void>
+  /** Breaks the connection; the sandbox lives on. */
+  disconnect(): Promise<void>
+}
+
+/** What a mode does when a runner speaks. */
+export interface BackendFault {
+  /** The engine has not heard it yet. */
+  before?(message: RunnerMessage, victim: FaultTarget): Promise<void>
+  /** The engine has heard all of it. */
+  after?(messages: readonly RunnerMessage[], victim: FaultTarget): Promise<void>
+}
+
+/** The same backend, whose connections suffer the fault. */
+export function injectBackendFault<Backend extends SandboxBackend>(backend: Backend, fault: BackendFault): Backend {
+  const watch = (connection: SandboxConnection, id: SandboxId): SandboxConnection => {
+    const destroy = (): Promise<void> => backend.remove(id)
+    return new FaultInjectingConnection(connection, fault, { id, destroy, disconnect: () => connection.detach() })
+  }
+  const replaced: Partial<SandboxBackend> = {
+    open: async (spec, signal) => watch(await backend.open(spec, signal), spec),
+    async attach(id, signal) {
+      const connection = await backend.attach(id, signal)
+      return connection && watch(connection, id)
+    },
+  }
+  return new Proxy(backend, {
+    get(target, key) {
+      if (key in replaced) return Reflect.get(replaced, key) as unknown
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
+class FaultInjectingConnection implements SandboxConnection {
+  readonly received: AsyncIterable<Uint8Array>
+  readonly ended: Promise<SandboxEnd>
+  readonly #inner: SandboxConnection
+  readonly #decoder = new FrameDecoder(maximumFrameBytes, { resume: true })
+  /** Settles when the engine has heard what it is being told. */
+  #delivered = Promise.resolve()
+
+  constructor(inner: SandboxConnection, fault: BackendFault, victim: FaultTarget) {
+    this.#inner = inner
+    this.received = this.#receive(fault, victim)
+    this.ended = inner.ended.then(async (end) => {
+      await this.#delivered
+      return end
+    })
+  }
+
+  get description(): string {
+    return this.#inner.description
+  }
+
+  send(bytes: Uint8Array): Promise<void> {
+    return this.#inner.send(bytes)
+  }
+
+  interrupt(): Promise<boolean> {
+    return this.#inner.interrupt()
+  }
+
+  kill(): Promise<void> {
+    return this.#inner.kill()
+  }
+
+  detach(): Promise<void> {
+    return this.#inner.detach()
+  }
+
+  async *#receive(fault: BackendFault, victim: FaultTarget): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#inner.received) {
+      const messages = this.#messages(chunk)
+      const heard = deferred<void>()
+      this.#delivered = heard.promise
+      try {
+        for (const message of messages) await fault.before?.(message, victim)
+        // The engine asks for more when it has made something of all of this.
+        yield chunk
+      } finally {
+        heard.resolve()
+      }
+      if (messages.length > 0) await fault.after?.(messages, victim)
+    }
+  }
+
+  /** What is whole now. Nonsense is left to the engine. */
+  #messages(chunk: Uint8Array): RunnerMessage[] {
+    try {
+      return this.#decoder.push(chunk).flatMap((frame) => runnerMessageSchema.safeParse(parseFrame(frame)).data ?? [])
+    } catch {
+      return []
+    }
+  }
+}

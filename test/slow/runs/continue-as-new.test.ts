@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest'
+import { pollOptions } from '../../support/poll-options.js'
+import { answerResult, call, code, turn } from '../../support/script.js'
+import { requestMessages, TestEnvironment } from '../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../support/tools.js'
+
+/** Idempotency keys of calls in the order they ran. */
+function countingTool(name = 'count') {
+  const keys: string[] = []
+  const counter = tool(name, ({ n }, { idempotencyKey }) => {
+    keys.push(idempotencyKey)
+    return n
+  })
+  return { keys, made: counter }
+}
+
+const shortHistory = { historyEvents: 100 }
+
+describe('a run whose history gets long goes on in a fresh one', () => {
+  it('F31: in the middle of a cell, with every variable, result and printed line', async () => {
+    const { keys, made } = countingTool()
+    const env = await TestEnvironment.start({ tools: [made], limits: shortHistory })
+    const { outcome, toolCalls, cells } = await env.runProgram(`
+total = 0
+for n in range(60):
+    total += await count(n=n)
+    if n % 20 == 0: print("at", n)
+print(total)
+`)
+    expect(outcome).toEqual({ status: 'ok', output: 'at 0\nat 20\nat 40\n1770\n' })
+    expect({ toolCalls, cells }).toEqual({ toolCalls: 60, cells: 1 })
+    expect(new Set(keys).size).toBe(60)
+    expect(keys).toHaveLength(60)
+    expect((await env.executionHistories()).length).toBeGreaterThan(4)
+  })
+
+  it('with calls that have not begun, in waves', async () => {
+    const { keys, made } = countingTool()
+    const env = await TestEnvironment.start({ tools: [made], limits: { ...shortHistory, callsInFlight: 10 } })
+    const { outcome } = await env.runProgram(`
+import asyncio
+print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: '19900\n' })
+    expect(new Set(keys).size).toBe(200)
+    expect(keys).toHaveLength(200)
+    expect((await env.executionHistories()).length).toBeGreaterThan(1)
+  })
+
+  it('with 2,000 calls of one gather', async () => {
+    const { keys, made } = countingTool()
+    const env = await TestEnvironment.start({ tools: [made], limits: { callsPerCell: 2_000 } })
+    const { outcome } = await env.runProgram(`
+import asyncio
+print(sum(await asyncio.gather(*(count(n=n) for n in range(2_000)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: '1999000\n' })
+    expect(new Set(keys).size).toBe(2_000)
+    expect(keys).toHaveLength(2_000)
+    expect((await env.executionHistories()).length).toBeGreaterThan(1)
+  })
+
+  it('and a call that is under way is waited for, or the old history goes on: it is never lost or made twice', async () => {
+    const { keys, made } = countingTool()
+    const release = new Deferred<string>()
+    let slow = 0
+    const waits = (): Promise<string> => {
+      slow += 1
+      return release.promise
+    }
+    // Long: an attempt that is out of time would be made again.
+    const wait = tool('wait', waits, { timeout: '10m' })
+    const last = tool('last', () => release.resolve('waited'))
+    const env = await TestEnvironment.start({ tools: [made, wait, last], limits: shortHistory })
+    const { outcome } = await env.runProgram(`
+import asyncio
+slow = asyncio.ensure_future(wait())
+for n in range(30): await count(n=n)
+await last()
+print(await slow)
+`)
+    expect(outcome).toEqual({ status: 'ok', output: 'waited\n' })
+    expect(slow).toBe(1)
+    expect(keys).toHaveLength(30)
+  })
+
+  it('and is rebuilt from what earlier histories knew when its sandbox is lost', async () => {
+    const { keys, made } = countingTool()
+    const arrived = new Deferred<null>()
+    const release = new Deferred<string>()
+    const wait = tool('wait', () => {
+      arrived.resolve(null)
+      return release.promise
+    })
+    const env = await TestEnvironment.start({ tools: [made, wait], limits: shortHistory })
+    const handle = await env.startProgram(`
+seen = [await count(n=n) for n in range(40)]
+print(await wait(), len(seen))
+seen.append(await count(n=40))
+print(sum(seen))
+`)
+    await arrived.promise
+    await env.killContainers(handle)
+    release.resolve('go')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'go 40\n820\n' } })
+    expect(keys).toHaveLength(41)
+    await env.expectCleanEnd(handle)
+  })
+
+  it('between the turns of an agent, whose sandbox is given back all the same when no code comes', async () => {
+    const release = new Deferred<string>()
+    const wait = tool('wait', () => release.promise, { allowedCallers: ['direct'], timeout: '1h' })
+    const note = tool('note', () => 'noted', { allowedCallers: ['direct'] })
+    const turns = 20
+    const env = await TestEnvironment.start({
+      tools: [wait, note],
+      limits: { ...shortHistory, turns: turns + 3 },
+      timeouts: { idle: '30s' }, // longer than the turns take; if not, it was given back before
+      script: [
+        turn(code('x = 1')),
+        ...Array.from({ length: turns }, () => turn(call('note'))),
+        turn(call('wait')),
+        answerResult,
+      ],
+    })
+    const handle = await env.startAgent()
+    await env.waitForActivity(handle, 'wait')
+    expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
+    const state = async () => (await env.ptc.sessions.show(handle.workflowId)).state
+    await expect.poll(state, pollOptions).toBe('parked')
+    release.resolve('at last')
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'at last' })
+    await env.expectCleanEnd(handle)
+  })
+
+  it('F31: between the turns of an agent, whose model hears the whole conversation all the same', async () => {
+    const { keys, made } = countingTool()
+    const turns = 25
+    const env = await TestEnvironment.start({
+      tools: [made],
+      limits: { ...shortHistory, turns: turns + 2 },
+      script: [
+        turn(code('seen = []')),
+        ...Array.from({ length: turns }, (_, n) => turn(code(`seen.append(await count(n=${n})); print(len(seen))`))),
+        answerResult,
+      ],
+    })
+    const result = await env.runAgent()
+    expect(result).toMatchObject({
+      status: 'answered',
+      answer: '25',
+      turns: turns + 2,
+      cells: turns + 1,
+      toolCalls: 25,
+    })
+    expect(keys).toHaveLength(turns)
+    expect(env.api.requests).toHaveLength(turns + 2)
+    const heard = requestMessages(env.api.requests.at(-1)?.body)
+    expect(heard).toHaveLength(2 * (turns + 1) + 1)
+    expect(heard[0]).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'go' }] })
+    expect((await env.executionHistories()).length).toBeGreaterThan(3)
+  })
+
+  it('F31: in the middle of a turn with direct calls and two cells', async () => {
+    const { keys, made } = countingTool()
+    const direct = countingTool('direct')
+    const env = await TestEnvironment.start({
+      tools: [made, direct.made],
+      limits: shortHistory,
+      script: [
+        turn(
+          call('direct', { n: 1 }),
+          code('x = 0\nfor n in range(25): x += await count(n=n)\nprint(x)'),
+          call('direct', { n: 2 }),
+          code('for n in range(25): x += await count(n=n)\nprint(x)'),
+        ),
+        answerResult,
+      ],
+    })
+    expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '600', cells: 2, toolCalls: 52 })
+    expect(env.lastUserContent()).toMatchObject([
+      { content: '1' },
+      { content: '300' },
+      { content: '2' },
+      { content: '600' },
+    ])
+    expect(keys).toHaveLength(50)
+    expect(direct.keys).toHaveLength(2)
+    expect((await env.executionHistories()).length).toBeGreaterThan(4)
+  })
+})

@@ -1,0 +1,150 @@
+import { createCipheriv, createHash } from 'node:crypto'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { code, call, answerResult, turn } from '../../support/script.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../support/tools.js'
+
+const mebibyte = 1024 * 1024
+
+/** Text of so many bytes, made quickly, of which no two pieces are the same. */
+function longText(bytes: number): string {
+  const key = Buffer.alloc(16)
+  const noise = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil(bytes / 2)))
+  return noise.toString('hex').slice(0, bytes)
+}
+
+const textTool = tool('text', ({ bytes }) => longText(Number(bytes)))
+
+function sha256(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+describe('a large value', () => {
+  it.each([
+    ['docker', 3],
+    ['docker', 50],
+    ['wasm', 5],
+  ] as const)(
+    'F29: gets from a tool into code in %s whole, and leaves the history small: %i MB',
+    async (backend, megabytes) => {
+      const env = await TestEnvironment.start({
+        tools: [textTool],
+        backend,
+        limits: { memoryBytes: 1024 * mebibyte, cellSeconds: 300 },
+      })
+      const { outcome } = await env.runProgram(`
+import hashlib
+value = await text(bytes=${megabytes * mebibyte})
+print(hashlib.sha256(value.encode()).hexdigest())
+`)
+      expect(outcome).toEqual({ status: 'ok', output: `${sha256(longText(megabytes * mebibyte))}\n` })
+      expect(await env.historyBytes()).toBeLessThan(20_000)
+    },
+    300_000,
+  )
+
+  it('F29: over the limit is refused before it is written down, and the code is told', async () => {
+    const huge = tool('huge', () => Array.from({ length: 500 }, () => 'x'.repeat(mebibyte)))
+    const env = await TestEnvironment.start({ tools: [huge] })
+    const { outcome } = await env.runProgram('try: await huge()\nexcept ToolError as error: print(error.status, error)')
+    expect(outcome.output).toMatch(/^tool_error .*result of huge.*limit is 67108864/)
+  })
+
+  it('goes the other way too: arguments are kept elsewhere', async () => {
+    const measure = tool('measure', ({ value }) => (value as string).length)
+    const env = await TestEnvironment.start({ tools: [measure] })
+    const { outcome } = await env.runProgram('print(await measure(value="x" * 200_000))')
+    expect(outcome).toEqual({ status: 'ok', output: '200000\n' })
+    expect(await env.historyBytes()).toBeLessThan(20_000)
+  })
+
+  it('that code prints is whole in the result, as far as the limit goes', async () => {
+    const env = await TestEnvironment.start({ limits: { outputCharacters: 100_000 } })
+    const { outcome } = await env.runProgram('for n in range(9): print(str(n) * 9_999)')
+    const expected = Array.from({ length: 9 }, (_, n) => `${String(n).repeat(9_999)}\n`).join('')
+    expect(outcome.output).toBe(expected)
+  })
+
+  it('is told to the model as head and tail', async () => {
+    const env = await TestEnvironment.start({
+      tools: [textTool],
+      limits: { outputCharacters: 1_000 },
+      script: [turn(call('text', { bytes: 10 * mebibyte }), code('print("y" * 9_000)')), answerResult],
+    })
+    await env.runAgent()
+    const whole = JSON.stringify(longText(10 * mebibyte))
+    const [direct, cell] = env.lastUserContent() as { readonly content: string }[]
+    expect(direct?.content).toContain(whole.slice(0, 400))
+    expect(direct?.content).toContain(whole.slice(-400))
+    expect(direct?.content.length).toBeLessThan(1_200)
+    expect(cell?.content).toBe(`${'y'.repeat(500)}\n[... 8001 characters cut ...]\n${'y'.repeat(499)}\n`)
+    expect(await env.historyBytes()).toBeLessThan(30_000)
+  })
+
+  it('is there again when the sandbox is rebuilt', async () => {
+    const arrived = new Deferred<null>()
+    const release = new Deferred<string>()
+    const wait = tool('wait', () => {
+      arrived.resolve(null)
+      return release.promise
+    })
+    let runs = 0
+    const once = tool('once', () => {
+      runs += 1
+      return longText(3 * mebibyte)
+    })
+    const env = await TestEnvironment.start({ tools: [once, wait] })
+    const handle = await env.startProgram('value = await once()\nawait wait()\nprint(len(value))')
+    await arrived.promise
+    await env.killContainers(handle)
+    release.resolve('go')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: `${3 * mebibyte}\n` } })
+    expect(runs).toBe(1)
+    await env.expectCleanEnd(handle)
+  })
+
+  it.each([
+    ['was removed by hand', 'VALUE_MISSING', rm],
+    ['was changed by hand', 'VALUE_CORRUPT', (file: string) => writeFile(file, '"something else"')],
+  ])('that %s ends the run that needs it with a typed error, which names what needed it', async (_how, type, harm) => {
+    const arrived = new Deferred<null>()
+    const release = new Deferred<string>()
+    const wait = tool('wait', () => {
+      arrived.resolve(null)
+      return release.promise
+    })
+    const env = await TestEnvironment.start({ tools: [textTool, wait] })
+    const handle = await env.startProgram('value = await text(bytes=9_000)\nawait wait()\nprint(len(value))')
+    await arrived.promise
+    for (const file of await filesIn(env.valuesDirectory)) await harm(file)
+    // A worker that remembers the value would not miss it.
+    await env.stopWorkers()
+    await env.killContainers(handle)
+    await env.startWorker()
+    release.resolve('go')
+    const thrown: unknown = await handle.result().catch((error: unknown) => error)
+    expect(thrown).toMatchObject({
+      cause: { cause: { type, message: expect.stringMatching(/^the result of call 1 of/) } },
+    })
+    await env.expectCleanEnd(handle)
+  })
+
+  it('by the hundred leaves a history that replays without reading one of them', async () => {
+    const env = await TestEnvironment.start({ tools: [textTool] })
+    const { outcome } = await env.runProgram(`
+import asyncio
+print(sum(len(value) for value in await asyncio.gather(*(text(bytes=${mebibyte} + n) for n in range(100)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: `${100 * mebibyte + 4_950}\n` })
+    expect(await env.historyBytes()).toBeLessThan(300_000)
+    await rm(env.valuesDirectory, { recursive: true })
+    await env.expectCleanEnd(env.lastRun)
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, inject, it } from 'vitest'
+import type { CellOutcome } from '../../../../src/common/outcomes.js'
+import type { Limits } from '../../../../src/common/limits.js'
+import { tool } from '../../../support/tools.js'
+import { TestSession } from '../../../support/environment/test-session.js'
+
+type Backend = 'docker' | 'wasm'
+
+interface LimitCase {
+  readonly limit: keyof Limits
+  readonly cause: string
+  readonly limits: Partial<Limits>
+  readonly source: string
+  readonly status: CellOutcome['status']
+  /** Of what the model reads: the output, or the error. */
+  readonly message: RegExp
+  /** Default: yes. */
+  readonly keepsVariables?: boolean
+  /** Default: both. */
+  readonly onlyBackend?: Backend
+}
+
+const megabyte = 1024 * 1024
+
+const fill = (bytes: number) => `
+with open("/tmp/file", "wb", buffering=0) as file:
+    for _ in range(${bytes} >> 16): file.write(bytes(1 << 16))
+`
+
+/** A row for each limit of a cell: what goes over it, and what the one who wrote the code is told. docs/reference/limits.md refers to them. */
+const table: readonly LimitCase[] = [
+  {
+    limit: 'cellSeconds',
+    cause: 'code that runs on',
+    limits: { cellSeconds: 2 },
+    source: 'while True: pass',
+    status: 'timed_out',
+    message: /it may run 2 seconds/,
+  },
+  {
+    limit: 'cellSeconds',
+    cause: 'code that does not let itself be stopped',
+    limits: { cellSeconds: 2 },
+    source: 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\nwhile True: pass',
+    status: 'timed_out',
+    message: /did not stop at its limit of 2 seconds/,
+    keepsVariables: false,
+  },
+  {
+    limit: 'cellTotalSeconds',
+    cause: 'a timer',
+    limits: { cellTotalSeconds: 4 },
+    source: 'import asyncio\nawait asyncio.sleep(3600)',
+    status: 'timed_out',
+    message: /it may take 4 seconds\. Wait for less/,
+  },
+  {
+    limit: 'cellTotalSeconds',
+    cause: 'a tool that does not answer',
+    limits: { cellTotalSeconds: 4 },
+    source: 'await never()',
+    status: 'timed_out',
+    message: /it may take 4 seconds\. Wait for less/,
+  },
+  {
+    limit: 'cellTotalSeconds',
+    cause: 'code that does not let itself be stopped',
+    limits: { cellTotalSeconds: 4 },
+    source: `
+import asyncio
+async def wait():
+    await never()
+def wait_for_ever():
+    while True: # signals arrive here, outside of the inner try
+        try: asyncio.run(wait())
+        except BaseException: pass
+while True:
+    try: wait_for_ever()
+    except BaseException: pass
+`,
+    status: 'timed_out',
+    message: /it may take 4 seconds\. Wait for less/,
+    keepsVariables: false,
+  },
+  {
+    limit: 'wakesPerCell',
+    cause: 'a loop of sleeps',
+    limits: { wakesPerCell: 3 },
+    source: 'import asyncio\nwhile True: await asyncio.sleep(1.1)',
+    status: 'limit_exceeded',
+    message: /woken 3 times with nothing new\. Sleep longer/,
+  },
+  {
+    limit: 'memoryBytes',
+    cause: 'a list that grows',
+    limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },
+    source: 'rows = []\nwhile True: rows.append(b"x" * 4_000_000)',
+    status: 'limit_exceeded',
+    message: /memory/,
+    keepsVariables: false,
+    onlyBackend: 'docker',
+  },
+  {
+    limit: 'memoryBytes',
+    cause: 'a list that grows',
+    limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },
+    source: 'rows = []\nwhile True: rows.append(b"x" * 4_000_000)',
+    status: 'code_error',
+    message: /MemoryError/,
+    onlyBackend: 'wasm',
+  },
+  {
+    limit: 'processes',
+    cause: 'threads without end',
+    limits: { processes: 16 },
+    source:
+      'import threading\nfor _ in range(100): threading.Thread(target=threading.Event().wait, daemon=True).start()',
+    status: 'code_error',
+    message: /can't start new thread/,
+    onlyBackend: 'docker',
+  },
+  {
+    limit: 'fileBytes',
+    cause: 'one large file',
+    limits: { fileBytes: megabyte },
+    source: fill(2 * megabyte),
+    status: 'code_error',
+    message: /OSError: \[Errno 2[27]\] File too large/,
+  },
+  {
+    limit: 'tmpBytes',
+    cause: 'files of more than /tmp holds',
+    limits: { tmpBytes: megabyte },
+    source: fill(2 * megabyte),
+    status: 'code_error',
+    message: /OSError: \[Errno \d+\] No space left on device/,
+  },
+  {
+    limit: 'tmpInodes',
+    cause: 'files without end',
+    limits: { tmpInodes: 32 },
+    source: 'for n in range(100): open(f"/tmp/{n}", "w").close()',
+    status: 'code_error',
+    message: /OSError: \[Errno \d+\] No space left on device/,
+  },
+  {
+    limit: 'openFiles',
+    cause: 'files that stay open',
+    limits: { openFiles: 32 },
+    source: 'files = [open("/tmp/one", "w") for _ in range(100)]',
+    status: 'code_error',
+    message: /OSError: \[Errno \d+\] (Too many open files|No file descriptors available)/,
+  },
+  {
+    limit: 'capturedCharacters',
+    cause: 'output without end',
+    limits: { capturedCharacters: 1_000 },
+    source: 'print("x" * 5_000)',
+    status: 'ok',
+    message: /^x{300,500}\n\[\.\.\. 4\d\d\d characters cut \.\.\.\]\nx{300,500}\n$/,
+  },
+  {
+    limit: 'argumentBytes',
+    cause: 'a large argument',
+    limits: { argumentBytes: 1_000 },
+    source: 'await echo(value="x" * 2_000)',
+    status: 'code_error',
+    message: /ValueError: the arguments of echo\(\) are \d+ bytes, the limit is 1000/,
+  },
+  {
+    limit: 'argumentBytes',
+    cause: 'many small values under a raised limit',
+    limits: { argumentBytes: 4_000_000 },
+    source: `await echo(value='"' * 500_000)\nawait echo(value=[0.5] * 80_000)`,
+    status: 'code_error',
+    message: /ValueError: the arguments of echo\(\) are \d+ bytes outside of strings, the limit is 262144/,
+  },
+  {
+    limit: 'resultBytes',
+    cause: 'a large result',
+    limits: { resultBytes: 1_000 },
+    source: 'await long()',
+    status: 'code_error',
+    message: /ToolError: the result of long has 2002 bytes; the limit is 1000/,
+  },
+  {
+    limit: 'callsPerCell',
+    cause: 'calls without end, caught',
+    limits: { callsPerCell: 3 },
+    source: 'while True:\n    try: await echo(value=1)\n    except Exception: pass',
+    status: 'limit_exceeded',
+    message: /more than 3 tool calls in one cell/,
+  },
+  {
+    limit: 'callsPerRun',
+    cause: 'calls over cells',
+    limits: { callsPerRun: 2 },
+    source: 'for n in range(3): await echo(value=n)',
+    status: 'code_error',
+    message: /ToolDenied: the run has used up its 2 tool calls/,
+  },
+  {
+    limit: 'sourceBytes',
+    cause: 'a large program',
+    limits: { sourceBytes: 100 },
+    source: `x = "${'é'.repeat(100)}"`,
+    status: 'limit_exceeded',
+    message: /the code has 206 bytes, the limit is 100/,
+  },
+]
+
+const backends: readonly Backend[] = inject('docker') === 'available' ? ['docker', 'wasm'] : ['wasm']
+
+describe.each(backends)('over a limit, in %s:', (backend) => {
+  const rows = table.filter(({ onlyBackend = backend }) => onlyBackend === backend)
+
+  it.each(rows)('$limit, by $how', async (row) => {
+    const { limits, source, status, message, keepsVariables = true } = row
+    const stopped: unknown[] = []
+    const never = tool('never', async (_input, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      stopped.push(signal.reason)
+    })
+    const tools = [tool('echo', ({ value }) => value), tool('long', () => 'x'.repeat(2_000)), never]
+    const session = await TestSession.start({ backend, limits, tools })
+    await session.outputOf('kept = "of an earlier cell"')
+    const { outcome } = await session.execute(source)
+    expect(outcome).toMatchObject({ status })
+    expect(outcome.status === 'ok' ? outcome.output : outcome.error).toMatch(message)
+    if ('sessionKept' in outcome) expect(outcome.sessionKept).toBe(keepsVariables)
+    expect(await session.outputOf('print(kept)')).toBe('of an earlier cell\n')
+    if (source.includes('never()')) await expect.poll(() => stopped.length).toBeGreaterThan(0)
+    await session.close()
+  })
+})

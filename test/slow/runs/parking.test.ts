@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { call, code, answerResult, turn } from '../../support/script.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../support/tools.js'
+
+const parkAfter = '1s'
+
+/** A tool that counts how often each thing was done, and one that answers when it is told to. */
+function mailTools() {
+  const effects: unknown[] = []
+  const asked = new Deferred()
+  const mail = new Deferred<string>()
+  const tools = [
+    tool('charge', ({ name }) => effects.push(name)),
+    tool('wait_for_mail', async () => {
+      asked.resolve()
+      return mail.promise
+    }),
+  ]
+  return { effects, asked, mail, tools }
+}
+
+async function summaries(env: TestEnvironment): Promise<(string | undefined)[]> {
+  const rows = await env.activities()
+  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
+}
+
+describeDocker('a program that waits for long', () => {
+  it('for a tool gives its container back, and goes on in another when the answer comes', async () => {
+    const { effects, mail, tools } = mailTools()
+    const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
+    const source = `
+kept = await charge(name="before")
+print(await wait_for_mail(), kept)
+await charge(name="after")
+`
+    const handle = await env.startProgram(source)
+    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => env.containers(handle)).toEqual([])
+    mail.resolve('a letter')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
+    expect(effects).toEqual(['before', 'after'])
+    // A slow machine may park more often, and always-evict rebuilds more; that this wait parked it and its end woke it is in all of them.
+    const rows = (await summaries(env)).join('\n')
+    expect(rows).toMatch(/park the session\nwake the session \(\d+\)\nrepeat \d+ recorded steps?\ngo on with 1 result/)
+    expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
+    await env.expectCleanEnd(handle)
+  })
+
+  it('for a timer holds neither a container nor a place on a worker', async () => {
+    const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
+    const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
+    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => env.containers(handle)).toEqual([])
+    await expect.poll(async () => (await handle.describe()).raw.pendingActivities).toEqual([])
+    await handle.cancel()
+    await expect(handle.result()).rejects.toThrow(/cancel/i)
+    await env.expectCleanEnd(handle)
+  })
+
+  it('for a timer goes on when it fires', async () => {
+    const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
+    const { outcome } = await env.runProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
+    expect(outcome).toEqual({ status: 'ok', output: '1\n' })
+    expect(await summaries(env)).toContain('wake the session (2)')
+  })
+
+  it('again and again is woken as often: that is no crash', async () => {
+    const mails = Array.from({ length: 4 }, () => new Deferred<null>())
+    const effects: unknown[] = []
+    const charge = tool('charge', ({ name }) => effects.push(name))
+    const wait = tool('wait_for_mail', ({ n }) => mails[Number(n)]?.promise)
+    const env = await TestEnvironment.start({ tools: [charge, wait], timeouts: { park: parkAfter } })
+    const source = 'for n in range(4):\n    await charge(name=n)\n    await wait_for_mail(n=n)\nprint("woke")'
+    const handle = await env.startProgram(source)
+    const parked = async (): Promise<number> =>
+      (await summaries(env)).filter((summary) => summary === 'park the session').length
+    for (const [n, mail] of mails.entries()) {
+      // Not exactly: a slow machine may park for a charge as well.
+      await expect.poll(parked).toBeGreaterThan(n)
+      mail.resolve(null)
+    }
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'woke\n' } })
+    expect(effects).toEqual([0, 1, 2, 3])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('can be stopped while it is parked, by its time and from outside, and nothing is left', async () => {
+    const { asked, tools } = mailTools()
+    const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
+    // Its time begins before its sandbox is made, which may take a while.
+    const overdue = await env.runProgram('await wait_for_mail()', { limits: { cellTotalSeconds: 15 } })
+    expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
+    expect(await summaries(env)).toContain('park the session')
+    const handle = await env.startProgram('await wait_for_mail()')
+    await asked.promise
+    await expect.poll(() => summaries(env)).toContain('park the session')
+    await handle.cancel()
+    await expect(handle.result()).rejects.toThrow(/cancel/i)
+    await env.expectCleanEnd(handle)
+  })
+
+  it('and did not repeat itself is told so', async () => {
+    const { tools } = mailTools()
+    const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
+    const source = `
+import asyncio
+await charge(name=open("/proc/sys/kernel/random/uuid").read())
+await asyncio.sleep(6)
+`
+    const { outcome } = await env.runProgram(source)
+    expect(outcome).toMatchObject({ status: 'diverged' })
+  })
+})
+
+describeDocker('an agent that runs no code for long', () => {
+  it('gives its container back, and has its variables in the next cell', async () => {
+    const { mail, tools } = mailTools()
+    const script = [turn(code('x = 41')), turn(call('wait_for_mail')), turn(code('print(x + 1)')), answerResult]
+    const env = await TestEnvironment.start({ tools, script, timeouts: { idle: '1s' } })
+    const handle = await env.startAgent()
+    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => env.containers(handle)).toEqual([])
+    mail.resolve('now')
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: '42' })
+    await env.expectCleanEnd(handle)
+  })
+})
+
+describe('a program that waits for a short time', () => {
+  it('keeps its sandbox, and one timer stands for all its waits', async () => {
+    const { tools } = mailTools()
+    const env = await TestEnvironment.start({ tools })
+    await env.runProgram('for n in range(5): await charge(name=n)')
+    expect(await summaries(env)).not.toContain('park the session')
+    const { events } = await env.history()
+    expect(events.filter(({ timerStartedEventAttributes: timer }) => timer)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,80 @@
+import type { supported } from './supported-programs.js'
+
+/** Order, time and chance: what a program must find as it was, or it makes other calls than were recorded. */
+export const deterministic: typeof supported = [
+  [
+    'sets, in the order they have',
+    [
+      `words=lambda n, m="w": [f"{m}{i*i}" for i in range(n)]
+few=[{f"{a}{b}" for b in "abcd"} for a in words(30)]
+literal={"ada","grace","edsger","barbara","donald"}
+both=set(words(10))|set(words(9,"v"))
+left=set(words(300))
+while len(left)>7: left.pop()
+emptied=set(words(50)); emptied-=set(words(50))
+ties={-1,-2,-1.5,(0,-1),(0,-2)}
+frozen=frozenset(words(8))|{None,2.5}
+class Mine(set): pass
+mine=Mine(words(6))|{"x"}
+def names():
+    return [name for name in {"tea","milk","sugar","water","salt"}]
+nested={frozenset(words(4,a)) for a in "abc"}; nested_in={"d": [nested]}`,
+    ],
+    `print([list(each) for each in [*few, literal, both, left, emptied, ties, frozen, mine]], names(), type(mine), nested_in["d"][0] is nested)
+print([list(each) for each in nested])
+for each in [*few, literal, both, left, emptied, ties, mine]:
+    for n in range(40): each.add(str(n))
+    print(each.pop(), list(each), list(each|frozen), all(one in each for one in list(each)))`,
+  ],
+  [
+    'files, in the order in which their folder lists them',
+    [
+      `import os, pathlib
+for path in ("m", "z/k", "z/b", "z/x", "a/q/r", "c"): pathlib.Path("/tmp/list", path).mkdir(parents=True)
+for n, name in enumerate("zbkaxm10"): pathlib.Path("/tmp/list/z" if n % 2 else "/tmp/list", name + ".txt").write_text(name)
+os.rename("/tmp/list/z.txt", "/tmp/list/y.txt"); os.remove("/tmp/list/k.txt")`,
+    ],
+    `print([(path, folders, files, os.listdir(path)) for path, folders, files in os.walk("/tmp/list")])`,
+  ],
+  [
+    'names and numbers that libraries have yet to draw',
+    [
+      `import asyncio, logging, random, tempfile, uuid
+made=[tempfile.mkdtemp(), uuid.uuid1(), asyncio.ensure_future(get(a=1)).get_name()]
+await asyncio.sleep(0)
+await get(a=2)`,
+    ],
+    `print(tempfile.mkdtemp(), tempfile.NamedTemporaryFile().name, uuid.uuid1(), uuid.uuid4(), random.random(), uuid.getnode(), made)
+print(asyncio.ensure_future(get(a=1)).get_name(), logging.makeLogRecord({}).relativeCreated)`,
+  ],
+  [
+    'moments of the monotonic clock',
+    [
+      `import time
+start, really=time.monotonic(), time.perf_counter()
+time.sleep(2)`,
+    ],
+    `passed=time.monotonic()-start; print(passed >= 2, passed - (time.perf_counter()-really) < 1)`,
+  ],
+  [
+    'random numbers to come',
+    [
+      `import random
+random.random()`,
+    ],
+    `print(random.random(), random.choice(range(1000)), random.gauss(0,1))`,
+  ],
+  [
+    'the clock, and what is drawn from the operating system',
+    [
+      `import asyncio, datetime, os, secrets, time, uuid
+from os import urandom as draw
+from time import time as now
+ids = [uuid.uuid4(), secrets.token_hex(4)]
+await asyncio.sleep(0.2)
+await asyncio.gather(get(a=1), get(a=2))`,
+    ],
+    `print(uuid.uuid4(), os.urandom(4), draw(3), now(), datetime.datetime.now(), now is time.time)
+print(asyncio.get_event_loop().time(), hash(asyncio.ensure_future(get(a=3))))`,
+  ],
+]

@@ -1,0 +1,159 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { answerResult, call, code, turn } from '../../support/script.js'
+import { TestEnvironment, type TestEnvironmentOptions } from '../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../support/tools.js'
+import { TestSession } from '../../support/environment/test-session.js'
+
+/** A session whose every effect is counted, and whose state is kept after so many steps. */
+async function startSessionWithEffects(options: TestEnvironmentOptions = {}) {
+  const effects: unknown[] = []
+  const charge = tool('charge', ({ name }) => effects.push(name))
+  const session = await TestSession.start({ tools: [charge], snapshots: { steps: 4 }, ...options })
+  const kill = () => session.env.killContainers(session.handle)
+  const summaries = async (type: string) =>
+    (await session.env.activities(session.handle)).filter((row) => row.type === type).map(({ summary }) => summary)
+  /** Each has two steps. */
+  const runCells = async (from: number, to: number) => {
+    for (let n = from; n <= to; n += 1)
+      await session.outputOf(`total = globals().get("total", 0) + ${n}; await charge(name=${n})`)
+  }
+  const waitForSnapshots = async (count: number) => {
+    await expect.poll(async () => (await summaries('session.snapshot')).length).toBeGreaterThanOrEqual(count)
+    await expect.poll(async () => (await session.handle.describe()).raw.pendingActivities?.length).toBe(0)
+  }
+  return { session, effects, kill, summaries, cells: runCells, kept: waitForSnapshots }
+}
+
+const rebuildSummaries = (all: readonly (string | undefined)[]) => all.filter((summary) => summary?.includes('repeat'))
+
+describeDocker('a session whose container is killed', () => {
+  it('is made again from the last snapshot: only later steps are repeated, and no effect is', async () => {
+    const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
+    await cells(1, 5)
+    await kept(2)
+    await kill()
+    expect(await session.outputOf('print(total)')).toBe('15\n')
+    expect(effects).toEqual([1, 2, 3, 4, 5])
+    expect(rebuildSummaries(await summaries('session.step'))).toEqual([
+      'restore the snapshot after 8 steps, repeat 2 recorded steps',
+    ])
+    await session.close()
+  })
+
+  it('repeats a bounded number of steps, however many it has had', async () => {
+    const { session, effects, kill, summaries, cells } = await startSessionWithEffects({ snapshots: { steps: 20 } })
+    await cells(1, 100)
+    await kill()
+    expect(await session.outputOf('print(total)')).toBe('5050\n')
+    expect(effects).toHaveLength(100)
+    const [summary = ''] = rebuildSummaries(await summaries('session.step'))
+    const [, restored = '0', repeated = '999'] = /after (\d+) steps, repeat (\d+) /.exec(summary) ?? []
+    expect(Number(restored) + Number(repeated)).toBe(200)
+    expect(Number(repeated)).toBeLessThan(40)
+    await session.close()
+  })
+
+  it.each(['is gone', 'was changed'])('is made again from all its steps when the snapshot %s', async (what) => {
+    const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
+    await cells(1, 4)
+    await kept(2)
+    const folder = session.env.valuesDirectory
+    for (const path of await filesIn(folder)) {
+      if ((await stat(path)).size < 5_000) continue
+      if (what === 'is gone') await rm(path)
+      else await writeFile(path, 'something else')
+    }
+    await kill()
+    expect(await session.outputOf('print(total)')).toBe('10\n')
+    expect(effects).toEqual([1, 2, 3, 4])
+    const [tried, last] = rebuildSummaries(await summaries('session.step'))
+    expect(tried).toBe('restore the snapshot after 8 steps, repeat 0 recorded steps')
+    expect(last).toMatch(
+      /^repeat 8 recorded steps; the snapshot was of no use: the snapshot of the session (is missing|was changed)/,
+    )
+    await session.close()
+  })
+
+  it('is made again from all its steps when the snapshot can not be used', async () => {
+    const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
+    await session.outputOf('import math\nmath.pi = 3')
+    await cells(1, 3)
+    await kept(1)
+    await kill()
+    expect(await session.outputOf('print(total, math.pi)')).toBe('6 3\n')
+    expect(effects).toEqual([1, 2, 3])
+    const [tried, last] = rebuildSummaries(await summaries('session.step'))
+    expect(tried).toMatch(/^restore the snapshot after/)
+    expect(last).toBe('repeat 7 recorded steps; the snapshot was of no use: the module math differs')
+    await session.close()
+  })
+
+  it('tries the next snapshot later and later while there can be none', async () => {
+    const { session, effects, kill, summaries, cells } = await startSessionWithEffects()
+    await session.outputOf('g = (n for n in range(3))')
+    await cells(1, 20)
+    await kill()
+    expect(await session.outputOf('print(total, next(g))')).toBe('210 0\n')
+    expect(effects).toHaveLength(20)
+    expect(await summaries('session.snapshot')).toEqual([
+      'snapshot after 5 steps',
+      'snapshot after 11 steps',
+      'snapshot after 23 steps',
+    ])
+    expect(rebuildSummaries(await summaries('session.step'))).toEqual(['repeat 41 recorded steps'])
+    await session.close()
+  })
+
+  it('makes none when it is told so', async () => {
+    const { session, summaries, cells } = await startSessionWithEffects({ snapshots: false })
+    await cells(1, 4)
+    expect(await summaries('session.snapshot')).toEqual([])
+    await session.close()
+  })
+})
+
+describeDocker('a run that is given a fresh container', () => {
+  it('after it went on in a fresh history begins at the snapshot as well', async () => {
+    const mail = new Deferred<string>()
+    const effects: unknown[] = []
+    const charge = tool('charge', ({ name }) => effects.push(name))
+    const wait = tool('wait_for_mail', () => mail.promise)
+    const cells = Array.from({ length: 12 }, (_, n) => turn(code(`x = ${n}\nawait charge(name=${n})`)))
+    const script = [...cells, turn(call('wait_for_mail')), turn(code('print(x)')), answerResult]
+    const env = await TestEnvironment.start({
+      tools: [charge, wait],
+      script,
+      limits: { historyEvents: 100 },
+      timeouts: { idle: '1s' },
+      snapshots: { steps: 4 },
+    })
+    const handle = await env.startAgent()
+    await expect.poll(() => effects.length).toBe(12)
+    await expect.poll(() => env.containers(handle)).toEqual([])
+    mail.resolve('now')
+    expect(await handle.result()).toMatchObject({ status: 'answered', answer: '11' })
+    expect(effects).toEqual(Array.from({ length: 12 }, (_, n) => n))
+    expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
+    const summaries = (await env.activities(handle)).map(({ summary }) => summary)
+    expect(rebuildSummaries(summaries).at(-1)).toMatch(
+      /^restore the snapshot after \d+ steps, repeat [0-9] recorded step/,
+    )
+    await env.expectCleanEnd(handle)
+  })
+})
+
+describeDocker('a program', () => {
+  it('is not kept at its end, however many steps it took', async () => {
+    const env = await TestEnvironment.start({ tools: [tool('charge', () => null)], snapshots: { steps: 2 } })
+    expect(await env.runProgram('for n in range(4): await charge(name=n)')).toMatchObject({ outcome: { status: 'ok' } })
+    expect((await env.activities()).map(({ type }) => type)).not.toContain('session.snapshot')
+  })
+})
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}

@@ -1,0 +1,191 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import type { Script } from '../../../src/testing/index.js'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { pollSignal } from '../../support/poll-options.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+
+const code = (source: string) => ({
+  reply: { content: [{ type: 'tool_use' as const, name: 'execute_code', input: { code: source } }] },
+})
+
+/** Sequential and parallel calls, code that runs until it is let go on, state from cell to cell. */
+const firstCell = `
+import asyncio, os
+done = [(await charge(name="a"))["done"]]
+while BUSY and not os.path.exists("/tmp/go"): pass
+done += [r["done"] for r in await asyncio.gather(charge(name="b"), charge(name="c"))]
+print(done)
+`
+const secondCell = 'done.append((await charge(name="d"))["done"])\nprint(",".join(done))'
+
+function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
+  return [
+    code(firstCell.replace('BUSY', busy ? 'True' : 'False')),
+    { ...code(secondCell), faults: secondTurnDelayMs ? [{ type: 'delay', attempt: 1, ms: secondTurnDelayMs }] : [] },
+    { reply: { content: [{ type: 'text', text: 'charged {{last_tool_result}}' }] } },
+  ]
+}
+
+/** What must be true whatever was killed: the same answer, each effect once, no turn paid twice, nothing left, replayable. */
+async function expectNothingLost(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
+  expect(await env.agentResult(handle)).toMatchObject({
+    status: 'answered',
+    answer: 'charged a,b,c,d',
+    turns: 3,
+    cells: 2,
+    toolCalls: 4,
+  })
+  expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+  expect(env.completedReplies).toBe(3)
+  expect(await env.containerCount(handle)).toBe(0)
+  await env.expectReplays(handle)
+}
+
+describeDocker('kill -9', () => {
+  it('of the worker while the code waits for a tool: another one reattaches', async () => {
+    const env = await WorkerProcessEnvironment.start(script())
+    env.ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('b')
+    await env.replaceWorker()
+    await env.ledger.waitForRequests('b', 2) // asked again with the same key
+    env.ledger.releaseReplies('b')
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(env.api.requests).toHaveLength(3)
+  })
+
+  it('of the worker while the model answers: only the request in flight is repeated', async () => {
+    const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 60_000 }))
+    const handle = await env.startAgent()
+    await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
+    await env.replaceWorker()
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(env.api.requests).toHaveLength(4)
+  })
+
+  it('of the worker while code runs: the program goes on in its container', async () => {
+    const env = await WorkerProcessEnvironment.start(script({ busy: true }))
+    const handle = await env.startAgent()
+    await env.waitForActivity(handle, 'session.step', 1)
+    await env.replaceWorker()
+    await env.releaseCode(handle)
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(env.ledger.requests).toHaveLength(4)
+    expect(env.api.requests).toHaveLength(3)
+  })
+
+  it('of the container while the code waits for a tool: the session is rebuilt from the journal', async () => {
+    const env = await WorkerProcessEnvironment.start(script())
+    env.ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('b')
+    await env.killContainer(handle)
+    env.ledger.releaseReplies('b')
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(env.ledger.requests).toHaveLength(4)
+    expect(env.api.requests).toHaveLength(3)
+  })
+
+  it('of the container while the model answers: variables of the earlier cell come back', async () => {
+    const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 15_000 }))
+    const handle = await env.startAgent()
+    await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
+    await env.killContainer(handle)
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(env.ledger.requests).toHaveLength(4)
+  })
+
+  it('of the container while code runs: the cell is run again and given its recorded results', async () => {
+    const env = await WorkerProcessEnvironment.start(script({ busy: true }))
+    const handle = await env.startAgent()
+    await env.waitForActivity(handle, 'session.step', 1)
+    await env.killContainer(handle)
+    await env.releaseCode(handle)
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(env.ledger.requests).toHaveLength(4)
+    expect(env.api.requests).toHaveLength(3)
+  })
+
+  it('F09: of the worker while its run is parked: another host goes on when the answer comes', async () => {
+    const env = await WorkerProcessEnvironment.start(script(), { environment: { TEST_PARK: 'soon' } })
+    // Both: a result that comes now would wake the sandbox on the host that is to be lost.
+    const both = ['b', 'c']
+    for (const effect of both) env.ledger.holdReplies(effect)
+    const handle = await env.startAgent()
+    await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect)))
+    await expect.poll(() => env.containerCount(handle)).toBe(0)
+    await env.waitForNoPendingActivity(handle, 'session.close')
+    await env.replaceWorker('another-host')
+    await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect, 2)))
+    for (const effect of both) env.ledger.releaseReplies(effect)
+    await expectNothingLost(env, handle)
+    expect(await env.scheduledCount(handle, 'session.open')).toBeGreaterThan(1)
+  })
+
+  it('of worker and container together', async () => {
+    const env = await WorkerProcessEnvironment.start(script())
+    env.ledger.holdReplies('c')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('c')
+    await env.killContainer(handle)
+    await env.replaceWorker()
+    await env.ledger.waitForRequests('c', 2)
+    env.ledger.releaseReplies('c')
+    await expectNothingLost(env, handle)
+    expect(env.api.requests).toHaveLength(3)
+  })
+
+  it('of the worker under a tool that must not be repeated: the code is told, and the effect stays single', async () => {
+    const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
+    const env = await WorkerProcessEnvironment.start([
+      code(source),
+      { reply: { content: [{ type: 'text', text: 'it is {{last_tool_result}}' }] } },
+    ])
+    env.ledger.holdReplies('mail')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('mail')
+    await env.replaceWorker()
+    expect(await env.agentResult(handle)).toMatchObject({ answer: 'it is outcome_unknown' })
+    expect(env.ledger.requests).toHaveLength(1)
+  })
+
+  it('F09: of the whole host: the session is rebuilt on another one', async () => {
+    const env = await WorkerProcessEnvironment.start(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
+    env.ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    onTestFinished(() => env.removeContainers(handle))
+    await env.ledger.waitForRequests('b')
+    await env.replaceWorker('another-host')
+    await env.ledger.waitForRequests('b', 2)
+    env.ledger.releaseReplies('b')
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
+    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+    expect(env.api.requests).toHaveLength(3)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    await env.expectReplays(handle)
+  })
+})
+
+describe('kill -9 with the embedded sandbox', () => {
+  it('of the worker, and the sandbox with it: the session is rebuilt from the journal', async () => {
+    const env = await WorkerProcessEnvironment.start(script(), { backend: 'wasm' })
+    env.ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await env.ledger.waitForRequests('b')
+    await env.replaceWorker()
+    await env.ledger.waitForRequests('b', 2)
+    env.ledger.releaseReplies('b')
+    expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
+    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+    expect(env.api.requests).toHaveLength(3)
+    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    await env.expectReplays(handle)
+  })
+})

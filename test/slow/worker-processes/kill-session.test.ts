@@ -1,0 +1,147 @@
+import { fileURLToPath } from 'node:url'
+import type { Client, WorkflowHandle } from '@temporalio/client'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
+import { expect, it, onTestFinished } from 'vitest'
+import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
+import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
+import { containersOf, killContainersOf, removeContainersOf } from '../../support/environment/containers.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { Ledger } from '../../support/ledger.js'
+import { waitForActivity } from '../../support/environment/pending-activities.js'
+import { connectClient, uniqueName } from '../../support/temporal/shared-server.js'
+import { WorkerProcess } from '../../support/environment/worker-process.js'
+import { expectReplays } from '../../support/environment/replay.js'
+
+const config = fileURLToPath(new URL('../../fixtures/ledger.config.ts', import.meta.url))
+const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)) }
+
+Runtime.install({ logger: new DefaultLogger('WARN') })
+
+/** A session whose worker is a process that can be killed, and whose effects somebody outside counts. */
+class SessionOnWorkerProcess {
+  readonly name = uniqueName('killed')
+  readonly ptc: PtcClient
+  readonly ledger: Ledger
+  readonly handle: WorkflowHandle
+  readonly #taskQueue: string
+  readonly #environment: Readonly<Record<string, string>>
+  #worker: WorkerProcess | undefined
+
+  private constructor(client: Client, ledger: Ledger, environment: Readonly<Record<string, string>>) {
+    this.#environment = environment
+    this.#taskQueue = uniqueName('sessions')
+    this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
+    this.ledger = ledger
+    this.handle = client.workflow.getHandle(sessionWorkflowId(this.#taskQueue, this.name))
+  }
+
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<SessionOnWorkerProcess> {
+    const [client, ledger] = await Promise.all([connectClient(), Ledger.start()])
+    const session = new SessionOnWorkerProcess(client, ledger, environment)
+    onTestFinished(async () => {
+      await session.handle.terminate('the test has ended').catch(() => undefined) // most have completed
+      await session.#worker?.kill()
+      await removeContainersOf(session.handle.workflowId)
+      await Promise.all([ledger.close(), client.connection.close()])
+    })
+    await session.startWorker()
+    return session
+  }
+
+  async startWorker(hostId = 'test-host'): Promise<void> {
+    const environment = { LEDGER_URL: this.ledger.url, TEST_BACKEND: 'docker', ...this.#environment }
+    this.#worker = await WorkerProcess.start({ config, taskQueue: this.#taskQueue, environment, hostId })
+  }
+
+  async killWorker(): Promise<void> {
+    await this.#worker?.kill('SIGKILL')
+  }
+
+  async killContainer(): Promise<void> {
+    expect(await killContainersOf(this.handle.workflowId)).toBe(1)
+  }
+
+  execute(source: string) {
+    return this.ptc.sessions.execute(this.name, source)
+  }
+
+  /** Settles when an activity of this type is running on a worker. */
+  waitForActivity(type: string): Promise<void> {
+    return waitForActivity(this.handle, type)
+  }
+
+  async scheduledCount(activity: string): Promise<number> {
+    const { events = [] } = await this.handle.fetchHistory()
+    return (events ?? []).filter(
+      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === activity,
+    ).length
+  }
+
+  /** Ends it; then nothing may be left, and its history must replay. */
+  async close(): Promise<void> {
+    await this.ptc.sessions.close(this.name)
+    expect(await containersOf(this.handle.workflowId)).toEqual([])
+    await expectReplays({ workflowBundle }, await this.handle.fetchHistory(), this.handle.workflowId)
+  }
+}
+
+const firstCell = 'done = [(await charge(name="a"))["done"]]'
+const secondCell = 'done.append((await charge(name="b"))["done"])\nprint(done)'
+const bothEffects = { outcome: { status: 'ok', output: "['a', 'b']\n" }, isNew: false, cell: 2 }
+
+describeDocker('kill -9', () => {
+  it('of the worker between two executions: the session and its container live on', async () => {
+    const session = await SessionOnWorkerProcess.start()
+    await session.execute(firstCell)
+    await session.killWorker()
+    const executing = session.execute(secondCell) // waits for a worker
+    await session.startWorker()
+    expect(await executing).toMatchObject(bothEffects)
+    expect(session.ledger.appliedNames).toEqual(['a', 'b'])
+    expect(await session.scheduledCount('session.open')).toBe(1)
+    await session.close()
+  })
+
+  it('of the worker while something is executed: whoever waits gets the answer', async () => {
+    const session = await SessionOnWorkerProcess.start()
+    await session.execute(firstCell)
+    session.ledger.holdReplies('b')
+    const executing = session.execute(secondCell)
+    await session.ledger.waitForRequests('b')
+    await session.killWorker()
+    await session.startWorker()
+    await session.ledger.waitForRequests('b', 2) // with the same key
+    session.ledger.releaseReplies('b')
+    expect(await executing).toMatchObject(bothEffects)
+    expect(session.ledger.appliedNames).toEqual(['a', 'b'])
+    expect(await session.scheduledCount('session.open')).toBe(1)
+    await session.close()
+  })
+
+  it('of the container between two executions: the variables come back, no call is made again', async () => {
+    const session = await SessionOnWorkerProcess.start()
+    await session.execute(firstCell)
+    await session.killContainer()
+    expect(await session.execute(secondCell)).toMatchObject(bothEffects)
+    expect(session.ledger.appliedNames).toEqual(['a', 'b'])
+    expect(session.ledger.requests).toHaveLength(2)
+    expect(await session.scheduledCount('session.open')).toBe(2)
+    await session.close()
+  })
+
+  it('of the worker while a snapshot is made: it is made again, and nothing else is', async () => {
+    const session = await SessionOnWorkerProcess.start({ TEST_SNAPSHOT_STEPS: '2' })
+    // What is copied takes long, in a way that a library class lets the program have.
+    const slow = 'import types, time\nslow = types.SimpleNamespace()\n'
+    const reduce = 'slow.__reduce_ex__ = lambda _: [time.sleep(2), (types.SimpleNamespace, ())][1]\n'
+    await session.execute(slow + reduce + firstCell)
+    await session.waitForActivity('session.snapshot')
+    await session.killWorker()
+    const executing = session.execute(secondCell)
+    await session.startWorker()
+    expect(await executing).toMatchObject(bothEffects)
+    expect(session.ledger.appliedNames).toEqual(['a', 'b'])
+    expect(await session.scheduledCount('session.open')).toBe(1)
+    await session.close()
+  })
+})

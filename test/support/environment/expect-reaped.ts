@@ -1,0 +1,39 @@
+import { NativeConnection } from '@temporalio/worker'
+import { expect } from 'vitest'
+import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
+import { SessionHost } from '../../../src/sandbox/session/session-host.js'
+import { isWorkflowRunning, sandboxOwner } from '../../../src/worker/sandbox-owner.js'
+import { reap } from '../../../src/worker/reaper.js'
+import type { RunInState } from './run-states.js'
+import { sharedServer } from '../temporal/shared-server.js'
+
+/** Nobody cleaned up for the run itself: what works for it is told, and one round of the reaper takes the rest. */
+export async function expectReaped({ env, handle, toolAborted, release }: RunInState): Promise<void> {
+  release?.()
+  await toolAborted
+  await env.stopWorkers() // so that nothing is under way any more
+  await runReaper()
+  await env.expectCleanEnd(handle)
+}
+
+/** A round of another process on the same host, which holds no sandbox. */
+async function runReaper(): Promise<void> {
+  const { address, namespace } = sharedServer()
+  const connection = await NativeConnection.connect({ address })
+  const docker = createDockerBackend()
+  try {
+    const owner = await sandboxOwner(connection, namespace)
+    const lines: string[] = []
+    await reap({
+      docker,
+      host: new SessionHost({ namespace: owner, backends: [docker], tools: [] }),
+      owner,
+      isRunning: (workflowId) => isWorkflowRunning(connection, namespace, workflowId),
+      onProgress: (line) => lines.push(line),
+    })
+    expect(lines.filter((line) => line.includes('could not'))).toEqual([])
+  } finally {
+    await docker.close()
+    await connection.close()
+  }
+}

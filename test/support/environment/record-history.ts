@@ -1,0 +1,24 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import type { temporal } from '@temporalio/proto'
+import { expect } from 'vitest'
+
+type History = temporal.api.history.v1.IHistory
+
+/**
+ * With `PTC_RECORD_HISTORIES=folder`, keeps the histories of a run for test/histories, under the name of the test. Small and free
+ * of the machine: identities name hosts and processes.
+ */
+export function recordHistoriesIfRequested(chain: readonly History[]): void {
+  const folder = process.env['PTC_RECORD_HISTORIES']
+  if (folder === undefined || folder === '') return
+  mkdirSync(folder, { recursive: true })
+  const name = (expect.getState().currentTestName ?? 'run').replace(/[^a-z0-9]+/gi, '-').slice(0, 100)
+  for (const [place, history] of chain.entries()) {
+    const json = historyToJSON(history)
+      .replaceAll(/"identity": "[^"]*"/g, '"identity": "worker"')
+      .replaceAll(/"\d+@[^"]*"/g, '"worker"')
+    writeFileSync(join(folder, `${name}.${place + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
+  }
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { sharedServer } from '../temporal/shared-server.js'
+
+const cli = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
+
+/** A real `ptc worker` in a process of its own, to be killed. */
+export class WorkerProcess {
+  readonly #child: ChildProcess
+  #log = ''
+  readonly #changes = new EventEmitter()
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => {
+        this.#log += String(chunk)
+        this.#changes.emit('change')
+      })
+    }
+    child.on('exit', () => this.#changes.emit('change'))
+  }
+
+  /** Starts it and waits until it takes work. */
+  static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
+    const { address, namespace } = sharedServer()
+    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload, roles } = options
+    const imports = preload === undefined ? [] : ['--import', preload]
+    const chosen = roles === undefined ? [] : ['--roles', roles]
+    const child = spawn(process.execPath, [...imports, command, 'worker', '--config', config, ...chosen], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        TEMPORAL_ADDRESS: address,
+        TEMPORAL_NAMESPACE: namespace,
+        PTC_HOST_ID: hostId,
+        TEST_TASK_QUEUE: taskQueue,
+        ...environment,
+      },
+    })
+    const worker = new WorkerProcess(child)
+    await worker.#ready()
+    return worker
+  }
+
+  get log(): string {
+    return this.#log
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Settles when it has ended, by itself or not. */
+  async waitForExit(): Promise<number | NodeJS.Signals> {
+    if (this.isRunning) await once(this.#child, 'exit')
+    return this.#child.signalCode ?? this.#child.exitCode ?? 0
+  }
+
+  /** What it ended with; null while it runs, and when a signal ended it. */
+  get exitCode(): number | null {
+    return this.#child.exitCode
+  }
+
+  /** Sends a signal and waits for the end. */
+  async kill(sendSignal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (!this.isRunning) return
+    const exit = once(this.#child, 'exit')
+    this.#child.kill(sendSignal)
+    await exit
+  }
+
+  /** Sends a signal that need not end it. */
+  sendSignal(sendSignal: NodeJS.Signals): void {
+    this.#child.kill(sendSignal)
+  }
+
+  /** Settles when it has written this. */
+  async waitForOutput(what: RegExp): Promise<void> {
+    while (!what.test(this.#log)) {
+      if (!this.isRunning) throw new Error(`the worker ended before it said ${what}:\n${this.#log}`)
+      await once(this.#changes, 'change')
+    }
+  }
+
+  /** The line that `ptc worker` prints once it polls its queues. */
+  async #ready(): Promise<void> {
+    await this.waitForOutput(/worker ready/i)
+  }
+}
+
+export interface WorkerProcessOptions {
+  readonly config: string
+  readonly taskQueue: string
+  readonly environment?: NodeJS.ProcessEnv
+  /** Default: all. */
+  readonly roles?: string
+  /** Instead of this checkout's `ptc`. */
+  readonly command?: string
+  /** A module that is loaded into it before all others. */
+  readonly preload?: string
+  /** The same for workers that share a Docker daemon. */
+  readonly hostId?: string
+}

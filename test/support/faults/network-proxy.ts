@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
+import { callbackify } from 'node:util'
+
+/** The way from a worker to a server, which can be bad: silent for a while, or cut. */
+export class NetworkProxy {
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  /** Resolved while bytes get through. */
+  #open: Promise<void> = Promise.resolve()
+  #resume: () => void = () => undefined
+  #isStalled = false
+  #isDisconnected = false
+  /** Connections that were made, and pieces that had to wait. */
+  readonly stats = { connections: 0, delayed: 0 }
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  /** @param target host and port */
+  static async start(target: string): Promise<NetworkProxy> {
+    const { hostname, port } = new URL(`tcp://${target}`)
+    const server = createServer()
+    const network = new NetworkProxy(server)
+    server.on('connection', (client) => network.#forward(client, connect(Number(port), hostname)))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return network
+  }
+
+  get address(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** From now on nothing gets through, in neither direction, and nobody is told; it is not lost either. */
+  stall(): void {
+    this.#isStalled = true
+    this.#open = new Promise((letThrough) => (this.#resume = letThrough))
+  }
+
+  /** What was held up arrives, late. */
+  resume(): void {
+    this.#isStalled = false
+    this.#resume()
+  }
+
+  /** Every connection is reset, and so is each new one until it is mended. */
+  disconnect(): void {
+    this.#isDisconnected = true
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  reconnect(): void {
+    this.#isDisconnected = false
+  }
+
+  async close(): Promise<void> {
+    this.disconnect()
+    this.resume()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #forward(client: Socket, server: Socket): void {
+    this.stats.connections += 1
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        other.destroy()
+      })
+      socket.pipe(this.#delay()).pipe(other)
+    }
+    if (this.#isDisconnected) client.resetAndDestroy()
+  }
+
+  #delay(): Transform {
+    return new Transform({
+      transform: callbackify(async (piece: Buffer, _encoding: BufferEncoding) => {
+        if (this.#isStalled) this.stats.delayed += 1
+        await this.#open
+        return piece
+      }),
+    })
+  }
+}

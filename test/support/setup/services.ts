@@ -1,0 +1,30 @@
+import { startDevServer } from '../../../src/cli/dev-server/index.js'
+import { type DockerState, prepareDocker } from '../docker/prepare-docker.js'
+import { s3Binary } from '../s3/s3-binary.js'
+import { printProgress, requirementOf } from './optional-dependency.js'
+
+/** What tests may ask for with vitest's `inject`. */
+export interface TestServices {
+  readonly temporal: { readonly address: string; readonly namespace: string }
+  readonly docker: DockerState
+}
+
+export interface RunningServices extends TestServices {
+  close(): Promise<void>
+}
+
+/** Long enough to build the server from source, the first time. */
+const startMs = 20 * 60_000
+
+/**
+ * Starts what all tests share: Docker if it is wanted, and a Temporal server in memory. Always one of its own:
+ * TEMPORAL_ADDRESS may name a server with somebody's real work on it.
+ */
+export async function startServices(): Promise<RunningServices> {
+  // Built before the tests begin, not beside them: they have deadlines.
+  if (requirementOf('PTC_TEST_S3') === 'required') await s3Binary()
+  const docker = await prepareDocker(printProgress)
+  const server = await startDevServer({ onProgress: printProgress, signal: AbortSignal.timeout(startMs) })
+  const { address, namespace } = server
+  return { temporal: { address, namespace }, docker, close: () => server.close() }
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { startDevServer } from '../../../src/cli/dev-server/index.js'
+import type { TemporalServer } from '../../../src/cli/dev-server/temporal-server.js'
+
+/** A Temporal server that can be killed and comes back at the same address, knowing all it knew. */
+export interface KillableServer {
+  readonly address: string
+  /** kill -9; settles when it is dead. */
+  kill(): Promise<void>
+  /** Settles when it answers. */
+  startProcess(): Promise<void>
+}
+
+/** The dev server with a database file. */
+export class PersistentDevServer implements KillableServer {
+  readonly #folder: string
+  #running: TemporalServer
+
+  private constructor(folder: string, running: TemporalServer) {
+    this.#folder = folder
+    this.#running = running
+  }
+
+  /** Starts one that ends with the test. */
+  static async start(): Promise<PersistentDevServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'ptc-server-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
+    const server = new PersistentDevServer(folder, await startDevServer(devServerOptions(folder)))
+    onTestFinished(() => server.#running.close())
+    return server
+  }
+
+  get address(): string {
+    return this.#running.address
+  }
+
+  /** Of its whole process group: of the server, and of the shell that watches it. */
+  async kill(): Promise<void> {
+    const record = z
+      .object({ pid: z.int() })
+      .parse(JSON.parse(await readFile(join(this.#folder, 'temporal.json'), 'utf8')))
+    process.kill(-record.pid, 'SIGKILL')
+    await this.#running.unexpectedExit
+  }
+
+  async startProcess(): Promise<void> {
+    const port = Number(new URL(`tcp://${this.address}`).port)
+    this.#running = await startDevServer({ ...devServerOptions(this.#folder), port })
+    if (this.#running.origin !== 'started') throw new Error('somebody else has started the server')
+  }
+}
+
+function devServerOptions(stateDirectory: string) {
+  return { stateDirectory, onProgress: () => undefined, signal: AbortSignal.timeout(150_000) }
+}

@@ -1,0 +1,26 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { cachedCliPath, findTemporalCli } from '../../../src/cli/dev-server/temporal-cli.js'
+import { startDevServer } from '../../../src/cli/dev-server/index.js'
+
+/** The address of a dev server that answers so many requests a second and refuses the rest; it ends with the test. */
+export async function startRateLimitedServer(requestsPerSecond: number): Promise<string> {
+  const asked = { onProgress: () => undefined, signal: AbortSignal.timeout(150_000) }
+  const binary = await findTemporalCli({ ...asked, environment: process.env })
+  const folder = await mkdtemp(join(tmpdir(), 'ptc-busy-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const limits = ['namespaceRPS', 'namespaceRPS.visibility', 'rps'].map(
+    (name) => `--dynamic-config-value=frontend.${name}=${requestsPerSecond}`,
+  )
+  // findTemporalCli prefers the cached copy.
+  const environment = { ...process.env, XDG_CACHE_HOME: folder }
+  const wrapper = cachedCliPath(environment)
+  await mkdir(dirname(wrapper), { recursive: true })
+  const script = `#!/bin/sh\n[ "$1" = server ] && set -- "$@" ${limits.join(' ')}\nexec '${binary}' "$@"\n`
+  await writeFile(wrapper, script, { mode: 0o755 })
+  const server = await startDevServer({ ...asked, environment })
+  onTestFinished(() => server.close())
+  return server.address
+}

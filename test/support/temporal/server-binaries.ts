@@ -1,0 +1,40 @@
+import { buildWithGo } from '../setup/build-with-go.js'
+import { findPostgres } from './postgres.js'
+import { optionalDependency } from '../setup/optional-dependency.js'
+
+/** The server inside of the CLI that the project uses: see `cliVersion`. */
+const version = '1.31.2'
+const tags = 'disable_grpc_modules'
+const server = {
+  name: 'temporal-server',
+  version,
+  tags,
+  package: 'go.temporal.io/server/cmd/server',
+  buildTime: 'about 4 minutes',
+}
+const sqlTool = {
+  name: 'temporal-sql-tool',
+  version,
+  tags,
+  package: 'go.temporal.io/server/cmd/tools/sql',
+  buildTime: 'about a minute',
+}
+
+export interface TemporalServerBinaries {
+  readonly server: string
+  readonly sqlTool: string
+}
+
+/**
+ * Temporal's real server (the dev server knows no PostgreSQL) and the tool that makes its tables. As PTC_TEST_POSTGRES says:
+ * `required`, `auto` (default: without them the tests say so and are skipped), `off`.
+ *
+ * @returns undefined when the tests are to be skipped
+ * @throws Error when they are required and can't be had
+ */
+export function temporalServerBinaries(): Promise<TemporalServerBinaries | undefined> {
+  return optionalDependency('PTC_TEST_POSTGRES', 'Temporal on PostgreSQL', async () => {
+    findPostgres()
+    return { server: await buildWithGo(server), sqlTool: await buildWithGo(sqlTool) }
+  })
+}

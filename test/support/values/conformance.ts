@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import type { StoredContent, ValueStat, ValueStore } from '../../../src/values/store.js'
+
+/** One kind of store, as a test can see it from outside. */
+export interface ValueStoreFactory {
+  /** A store of its own for each test. */
+  open(): Promise<ValueStore>
+  /** A second opener of the same place, as another worker is. */
+  openAgain(): Promise<ValueStore>
+}
+
+export const neverAborted = new AbortController().signal
+
+export async function readAll(store: ValueStore, content: StoredContent): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of store.read(content, neverAborted)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+export async function listAll(store: ValueStore): Promise<readonly ValueStat[]> {
+  const all: ValueStat[] = []
+  for await (const one of store.list(neverAborted)) all.push(one)
+  return all
+}
+
+export function keyOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+const sizes: readonly [string, number][] = [
+  ['nothing', 0],
+  ['a byte', 1],
+  ['a megabyte and a byte', 1024 * 1024 + 1],
+  ['three parts of an upload', 20 * 1024 * 1024],
+]
+
+/** What every store promises (src/values/store.ts). */
+export function describeValueStore(factory: ValueStoreFactory): void {
+  it.each(sizes)('keeps %s by its content, and gives it back', async (_what, size) => {
+    const store = await factory.open()
+    const bytes = randomBytes(size)
+    const stored = await store.put(splitIntoPieces(bytes), neverAborted)
+    expect(stored).toEqual({ sha256: keyOf(bytes), bytes: size })
+    expect((await readAll(store, stored)).equals(bytes)).toBe(true)
+    expect((await readAll(await factory.openAgain(), stored)).equals(bytes)).toBe(true)
+  })
+
+  it('keeps equal content once, and counts it as used again', async () => {
+    const store = await factory.open()
+    for (const size of [3, 9 * 1024 * 1024]) {
+      const bytes = randomBytes(size)
+      const { sha256 } = await store.put([bytes], neverAborted)
+      const before = await store.stat(sha256, neverAborted)
+      await waitForNextSecond(before?.usedAt ?? 0)
+      await store.put([bytes], neverAborted)
+      const after = await store.stat(sha256, neverAborted)
+      expect(after?.bytes).toBe(size)
+      expect(after?.usedAt).toBeGreaterThan(before?.usedAt ?? Infinity)
+    }
+    expect(await listAll(store)).toHaveLength(2)
+  })
+
+  it('takes the same value from many writers at once', async () => {
+    const stores = await Promise.all([factory.open(), factory.openAgain(), factory.openAgain()])
+    const bytes = randomBytes(2 * 1024 * 1024)
+    const [store] = stores
+    const puts = [...stores, ...stores, ...stores, ...stores].map((each) =>
+      each.put(splitIntoPieces(bytes), neverAborted),
+    )
+    const keys = (await Promise.all(puts)).map(({ sha256 }) => sha256)
+    expect(new Set(keys)).toEqual(new Set([keyOf(bytes)]))
+    expect((await readAll(store, { sha256: keyOf(bytes), bytes: bytes.length })).equals(bytes)).toBe(true)
+    expect(await listAll(store)).toHaveLength(1)
+  })
+
+  it('lists what it has, and tells when it was used', async () => {
+    const store = await factory.open()
+    const started = Date.now()
+    const puts = await Promise.all(['a', 'bb', 'ccc'].map((text) => store.put([Buffer.from(text)], neverAborted)))
+    const all = await listAll(store)
+    const byKey = (one: StoredContent, other: StoredContent): number => (one.sha256 < other.sha256 ? -1 : 1)
+    expect(all.map(({ sha256, bytes }) => ({ sha256, bytes })).sort(byKey)).toEqual(puts.toSorted(byKey))
+    // S3 tells whole seconds.
+    for (const { usedAt } of all) expect(usedAt).toBeGreaterThanOrEqual(started - 1_000)
+  })
+
+  it('removes a value, but not one that was used again', async () => {
+    const store = await factory.open()
+    const { sha256, bytes } = await store.put([Buffer.from('kept')], neverAborted)
+    expect(await store.remove(sha256, neverAborted, Date.now() - 3_600_000)).toBe(false)
+    expect(await readAll(store, { sha256, bytes })).toEqual(Buffer.from('kept'))
+    expect(await store.remove(sha256, neverAborted, Date.now() + 60_000)).toBe(true)
+    expect(await store.stat(sha256, neverAborted)).toBeUndefined()
+    expect(await store.remove(sha256, neverAborted)).toBe(false)
+  })
+
+  it('says that there is no such value', async () => {
+    const store = await factory.open()
+    await store.put([Buffer.from('another')], neverAborted)
+    const absent = { sha256: keyOf(Buffer.from('absent')), bytes: 6 }
+    await expect(readAll(store, absent)).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+    expect(await store.stat(absent.sha256, neverAborted)).toBeUndefined()
+  })
+
+  it.each(['', '../../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, 'a'.repeat(65)])(
+    'takes no key but 64 hex digits: %j',
+    async (sha256) => {
+      const store = await factory.open()
+      await expect(readAll(store, { sha256, bytes: 1 })).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+      await expect(store.stat(sha256, neverAborted)).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+      await expect(store.remove(sha256, neverAborted)).rejects.toMatchObject({ code: 'VALUE_MISSING' })
+    },
+  )
+
+  it('leaves nothing of content that breaks off, and says what broke', async () => {
+    const store = await factory.open()
+    const broken = new Error('the tool stopped')
+    async function* breaksOff() {
+      yield randomBytes(3 * 1024 * 1024)
+      throw broken
+    }
+    await expect(store.put(breaksOff(), neverAborted)).rejects.toBe(broken)
+    expect(await listAll(store)).toEqual([])
+  })
+
+  it('stops when it is told to', async () => {
+    const store = await factory.open()
+    const reason = new Error('enough')
+    const stop = new AbortController()
+    async function* endless() {
+      yield randomBytes(1024)
+      stop.abort(reason)
+      for (;;) yield randomBytes(1024)
+    }
+    await expect(store.put(endless(), stop.signal)).rejects.toBe(reason)
+    expect(await listAll(store)).toEqual([])
+    const stored = await store.put([randomBytes(4 * 1024 * 1024)], neverAborted)
+    const halfway = new AbortController()
+    const reading = async (): Promise<void> => {
+      for await (const piece of store.read(stored, halfway.signal)) if (piece.length > 0) halfway.abort(reason)
+    }
+    await expect(reading()).rejects.toBe(reason)
+  })
+
+  it('can be closed twice', async () => {
+    const store = await factory.open()
+    await store.close()
+    await store.close()
+  })
+}
+
+/** In pieces, as content arrives. */
+function* splitIntoPieces(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536)
+}
+
+/**
+ * Settles when the clock shows another second than `moment`: S3 does not tell time more finely than that. Clearly another: the
+ * clock of a file system lags some milliseconds behind.
+ */
+export async function waitForNextSecond(moment: number): Promise<void> {
+  const end = (Math.floor(moment / 1000) + 1) * 1000 + 100
+  while (Date.now() < end) await new Promise((tick) => setTimeout(tick, 20))
+}

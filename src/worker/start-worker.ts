@@ -76,7 +76,13 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const workers = await createTemporalWorkers(temporal)
     const reaper = sandboxes?.startReaper()
     if (reaper) stack.defer(() => reaper.close())
-    const ended = runUntilFirstFailure(workers).finally(() => stack[Symbol.asyncDispose]())
+    const ended = (async () => {
+      try {
+        await runUntilFirstFailure(workers)
+      } finally {
+        await stack[Symbol.asyncDispose]()
+      }
+    })()
     // Marks the rejection as handled; `ended` still rejects.
     ended.catch(() => undefined)
     return {

@@ -14,7 +14,7 @@ import { storedFiles } from '../support/environment/stored-files.js'
 import { tool } from '../support/tools.js'
 import type { TestEnvironmentOptions } from '../support/environment/test-environment.js'
 import { TestSession } from '../support/environment/test-session.js'
-import { AttackEnvironment } from './support/attack-environment.js'
+import { AttackEnvironment, maxMemoryGrowthBytes } from './support/attack-environment.js'
 import {
   expectUnaffected,
   BystanderRun,
@@ -26,8 +26,6 @@ import {
 import { runnerTakeover } from './support/hostile-code.js'
 import { readableText } from './support/readable-text.js'
 
-/** Memory of the worker that an attack may cost for a moment. */
-const maxMemoryGrowthBytes = 150 * 1024 * 1024
 
 const frameSender = `${runnerTakeover}
 def framed(body): return len(body).to_bytes(4, "big") + body

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
 import { tool } from '../support/tools.js'
-import { AttackEnvironment, canaryPrefix } from './support/attack-environment.js'
+import { AttackEnvironment, canaryPrefix, maxMemoryGrowthBytes } from './support/attack-environment.js'
 import { userOf } from './support/host-processes.js'
 import { hostileArchives, runnerTakeover, syscallHelpers } from './support/hostile-code.js'
 import { expectContainerSettings, BystanderContainer } from './support/bystander-container.js'
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
 
-/** Memory of the worker that an attack may cost for a moment. */
-const maxMemoryGrowthBytes = 150 * 1024 * 1024
 
 describeGvisor('a hostile program that wants out of gVisor', await missingGvisorRuntime(), () => {
   let attackEnv: AttackEnvironment

@@ -3,11 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/common/json.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { tool } from '../support/tools.js'
-import { type AttackResult, AttackEnvironment } from './support/attack-environment.js'
-import { runnerTakeover } from './support/hostile-code.js'
+import { type AttackResult, AttackEnvironment, maxMemoryGrowthBytes } from './support/attack-environment.js'
+import { repeatingRunner, runnerTakeover } from './support/hostile-code.js'
 
-const megabyte = 1024 * 1024
-const maxMemoryGrowthBytes = 150 * megabyte
 
 const executedCalls: { name: string; input: JsonObject }[] = []
 const countingTool = (name: string, options = {}) =>
@@ -26,18 +24,6 @@ const tools = [
   countingTool('direct_only', { allowedCallers: ['direct'] }),
   tool('large', () => 'x'.repeat(300_000)),
 ]
-
-/** A runner whose answer to a repeated step is again what it was made to say, and whose errors are not cut. */
-const repeatingRunner = `
-import sys
-session = sys.modules["ptc_runner.session"]
-CellStop = session.CellStop
-session.format_error = str
-def suspend(*calls):
-    runner.protocol.result = {"type": "suspended", "step": step, "calls": list(calls), "wake_in": None, "output": ""}
-    runner.channel.send(runner.protocol.result)
-    runner.protocol.next_step("resume")
-`
 
 /** Every ending but an honest one. */
 const lostOutcome = { outcome: { status: 'lost' } }

@@ -10,6 +10,9 @@ import type { ProgramResult } from '../../../src/common/runs.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../support/environment/test-environment.js'
 import { readableText } from './readable-text.js'
 
+/** Memory of the worker process that an attack may use for a moment, in bytes. */
+export const maxMemoryGrowthBytes = 150 * 1024 * 1024
+
 /** What every attack looks for; it can be known by its first part. */
 export const canaryPrefix = 'ptc-canary-'
 

@@ -67,3 +67,15 @@ print(attempt(lambda: open("/tmp/tar/link", "a")))
 tar("device", tarfile.BLKTYPE, devmajor=8, devminor=0)
 print(attempt(lambda: open("/tmp/tar/device", "rb")))
 `
+
+/** A runner that answers a repeated step with the result that an attacker chose, and that sends errors uncut. */
+export const repeatingRunner = `
+import sys
+session = sys.modules["ptc_runner.session"]
+CellStop = session.CellStop
+session.format_error = str
+def suspend(*calls):
+    runner.protocol.result = {"type": "suspended", "step": step, "calls": list(calls), "wake_in": None, "output": ""}
+    runner.channel.send(runner.protocol.result)
+    runner.protocol.next_step("resume")
+`

@@ -67,7 +67,7 @@ export const rebuildCases: readonly CaseDefinition[] = [
     name: 'reads the time of its session',
     async run(context) {
       const harness = await context.newHarness()
-      const { startedAt = 0 } = harness.session
+      const { startedAt } = harness.session
       harness.now = 3_600_000
       const source =
         'import time\nfrom datetime import datetime, timezone\nprint(time.time(), datetime.now(timezone.utc).timestamp())'

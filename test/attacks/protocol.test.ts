@@ -147,7 +147,7 @@ print("went on")
 
   it('B07 names that every object has are no tools, and pollute nothing', async () => {
     const { outcome } = await attack(`
-names = ("__proto__", "constructor", "toString", "hasOwnProperty", "session.open", "model.turn", "run.plan", "")
+names = ("__proto__", "constructor", "toString", "hasOwnProperty", "session.open", "model.turn", "run.config", "")
 for number, name in enumerate(names[:-1], 1): print(suspend(call(number, name))[0][0])
 print(suspend({"call": 99, "tool": "echo", "arguments": {"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 2}}, "toString": 3}})[0][0])
 `)

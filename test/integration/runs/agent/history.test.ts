@@ -20,7 +20,7 @@ it('the history tells a person what happened: every step its own row, its own na
   expect(await env.runAgent()).toMatchObject({ answer: 'ok', turns: 3, cells: 1, toolCalls: 2 })
   const rows = await env.activities()
   expect(rows.map(({ type, summary }) => [type, summary])).toEqual([
-    ['run.plan', 'read the configuration'],
+    ['run.config', 'read the configuration'],
     ['model.turn', 'model turn 1'],
     ['session.open', expect.stringMatching(/^open a session \((docker|wasm)\)$/)],
     ['session.step', 'run cell 1'],

@@ -139,7 +139,7 @@ except TimeoutError:
       status: 'limit_exceeded',
       error: 'the code has 122 bytes, the limit is 100. Send it in parts.',
     })
-    expect((await env.activities()).map(({ type }) => type)).toEqual(['run.plan'])
+    expect((await env.activities()).map(({ type }) => type)).toEqual(['run.config'])
   })
 
   it('that is no Python, or empty, says so', async () => {

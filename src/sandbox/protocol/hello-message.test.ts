@@ -1,17 +1,9 @@
 import { expect, it } from 'vitest'
 import { defaultLimits } from '../../common/limits.js'
-import { helloMessage, type SessionInfo } from './hello-message.js'
-
-const sessionInfo: SessionInfo = { session: 's', seed: 7, tools: [], limits: defaultLimits }
+import { helloMessage } from './hello-message.js'
 
 it('contains the start of the session', () => {
-  expect(helloMessage({ ...sessionInfo, startedAt: 1_700_000_000_000 }, [2, 1, 1])).toMatchObject({
-    seed: 7,
-    started_at: 1_700_000_000_000,
-    fence: [2, 1, 1],
-  })
-})
-
-it('omits an unknown start of the session', () => {
-  expect(helloMessage(sessionInfo, [2, 1, 1])).not.toHaveProperty('started_at')
+  const startedAt = 1_700_000_000_000
+  const message = helloMessage({ session: 's', seed: 7, startedAt, tools: [], limits: defaultLimits }, [2, 1, 1])
+  expect(message).toMatchObject({ seed: 7, started_at: startedAt, fence: [2, 1, 1] })
 })

@@ -15,7 +15,7 @@ it('the faults of the mode happen, and no others', async () => {
   const opened = (await env.activities()).filter(({ type }) => type === 'session.open').length
   expect({ forgets, opened, ...faults }).toEqual({
     forgets: inMode('always-replay'),
-    forgetfulWorkers: inMode('always-replay') ? expect.any(Number) : 0,
+    uncachedWorkers: inMode('always-replay') ? expect.any(Number) : 0,
     opened: 1 + evictedSandboxes(2),
     sandboxesDestroyed: evictedSandboxes(2),
     // Two calls and the end; the greeting too, unless it comes in one piece with what is said next.

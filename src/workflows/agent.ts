@@ -1,12 +1,27 @@
+/*
+ * Workflow `agent`: a question, turns of a model with code and tools, an answer.
+ *
+ * Owns: the loop of turns, its limits, the status that ends the run, and what the run takes through continue-as-new.
+ * Boundary: `conversation/` says what a reply means and what the model reads next, `cell/` runs its code. The workflow
+ * never has the conversation's text: activity `model.turn` keeps the history in the value store.
+ *
+ * Invariants:
+ * 1. A turn is counted before the model is asked. There are at most `limits.turns` turns, repeated ones included.
+ * 2. A reply enters the history of the conversation with all tool uses, or not at all (truncated, empty). A tool use of a
+ *    reply that did not enter it is not executed.
+ * 3. The next turn starts when every tool use of the last reply has its result.
+ * 4. The run continues as new between two turns, or while a cell waits. No call is in progress then, and results that
+ *    are recorded are not computed again.
+ * 5. The session is closed in every case but continue-as-new, which hands it to the next execution.
+ */
+
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
 import { type AgentInput, type AgentResult, type AgentStatus, replyText } from '../common/runs.js'
-import { registerInspectQuery } from './session/inspect-query.js'
-import { continueAsNew } from './temporal/continue-as-new.js'
 import { Conversation, type ConversationState } from './conversation/conversation.js'
 import { interpretReply } from './conversation/interpret-reply.js'
 import { modelTurn } from './temporal/activities.js'
-import { ContinueAsNewPolicy } from './temporal/continue-as-new-policy.js'
+import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 import {
@@ -16,30 +31,32 @@ import {
   type CodeRuntime,
   type CodeRuntimeState,
   createCodeRuntime,
+  registerInspectQuery,
 } from './cell/code-runtime.js'
 import { startPendingCalls } from './cell/run-cell.js'
 import { addReplyUsage, type Run, type RunState, showProgress, startRun } from './run.js'
 import { type SuspendedCell, executeToolUses, type PendingToolUses } from './conversation/execute-tool-uses.js'
 
-/** What the next run of the chain must know. */
+/** The state for the next execution of the continue-as-new chain. */
 export interface AgentState extends RunState {
   readonly codeRuntime: CodeRuntimeState
   readonly conversation: ConversationState
-  /** The reply that is being served; null between turns. */
+  /** The tool uses in progress; null between turns. */
   readonly pendingToolUses: PendingToolUses | null
+  /** The cell that waits; null when none does. */
   readonly suspendedCell: SuspendedCell | null
 }
 
-/** Workflow `agent`: question -> model -> code and tools -> ... -> answer. */
+/** Workflow `agent`: answers a question with turns of a model, its code and its tools. */
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
     const run = await startRun(input, state)
     const agentRun = new AgentRun(run, input, state)
     registerInspectQuery(run, agentRun.codeRuntime)
-    const ending = await withRuntime(agentRun.codeRuntime, () => agentRun.runToCompletion(state))
-    recordOutcome(ending.status)
-    return { ...ending, ...run.counts }
+    const outcome = await withRuntime(agentRun.codeRuntime, () => agentRun.runToCompletion(state))
+    recordOutcome(outcome.status)
+    return { ...outcome, ...run.counts }
   })
 }
 
@@ -48,7 +65,7 @@ interface AgentOutcome {
   readonly answer: string
 }
 
-/** The loop of an agent, and all that it must carry into a fresh history. */
+/** The loop of an agent, with the state that it takes through continue-as-new. */
 class AgentRun {
   readonly codeRuntime: CodeRuntime
   readonly #run: Run
@@ -61,7 +78,7 @@ class AgentRun {
     this.#run = run
     this.#input = input
     this.#conversation = new Conversation(run.config.model.maxTokens, input.question, state?.conversation)
-    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run)
+    this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.codeRuntime = createCodeRuntime(run, {
       idleMs: run.config.timeouts.idleMs,
@@ -71,7 +88,7 @@ class AgentRun {
     })
   }
 
-  /** @param state what an earlier run of the chain has left */
+  /** @param state of the same run in the execution before this one */
   async runToCompletion(state: AgentState | undefined): Promise<AgentOutcome> {
     const { counts, config } = this.#run
     startPendingCalls(this.#run, this.codeRuntime, state?.codeRuntime.pendingCalls.notStarted ?? [])
@@ -80,13 +97,13 @@ class AgentRun {
     while (counts.turns < config.limits.turns) {
       await this.#continueAsNewIfDue(null)
       counts.turns += 1
-      const ending = await this.#runTurn()
-      if (ending) return ending
+      const outcome = await this.#runTurn()
+      if (outcome) return outcome
     }
     return { status: 'turn_limit', answer: this.#conversation.state.lastReplyText }
   }
 
-  /** One turn of the model, and what it asks for. */
+  /** One turn of the model, with the tool uses of its reply. Undefined when another turn follows. */
   async #runTurn(): Promise<AgentOutcome | undefined> {
     const run = this.#run
     const conversation = this.#conversation
@@ -127,7 +144,7 @@ class AgentRun {
     this.#pendingToolUses = null
   }
 
-  /** Goes on in a fresh history when this one is long enough; then it never returns. */
+  /** Continues the run as new when that is due, and then never returns. */
   async #continueAsNewIfDue(suspendedCell: SuspendedCell | null): Promise<void> {
     if (!(await this.#continueAsNewPolicy.shouldContinue())) return
     const { config, counts, stored } = this.#run
@@ -145,7 +162,7 @@ class AgentRun {
   }
 }
 
-/** What the model can't read any more ends the run with what it has; every other failure is the run's. */
+/** A conversation that no longer fits into the model's context ends the run; every other failure fails it. */
 function ignoreContextTooLong(thrown: unknown): undefined {
   const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
   if (!(cause instanceof ApplicationFailure && cause.type === contextTooLong)) throw thrown

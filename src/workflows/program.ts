@@ -1,33 +1,50 @@
+/*
+ * Workflow `program`: one cell with tools, and no model.
+ *
+ * Owns: the order of a program's life: read the configuration, run the cell, close the session, return the outcome.
+ * Boundary: the cell is that of `cell/run-cell.ts`, as in an agent. A program's code can do what an agent's code can do.
+ *
+ * Invariants:
+ * 1. The run succeeds with every outcome of the cell, also with an error of the code. It fails only when the engine does.
+ * 2. The session is closed in every case but continue-as-new, which hands it to the next execution.
+ * 3. A program continues as new only while its cell waits. The next execution resumes that cell; its source is not
+ *    carried over, because the journal has it.
+ */
+
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
-import { registerInspectQuery } from './session/inspect-query.js'
-import type { CellState } from './cell/cell-state.js'
-import { continueAsNew } from './temporal/continue-as-new.js'
 import { toCellOutcome } from './cell/cell-result.js'
-import { ContinueAsNewPolicy } from './temporal/continue-as-new-policy.js'
+import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
-import { serializeRuntime, withRuntime, type CodeRuntimeState, createCodeRuntime } from './cell/code-runtime.js'
+import {
+  type CellState,
+  type CodeRuntimeState,
+  createCodeRuntime,
+  registerInspectQuery,
+  serializeRuntime,
+  withRuntime,
+} from './cell/code-runtime.js'
 import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
 import { type RunState, startRun } from './run.js'
 
-/** What the next run of the chain must know: the cell waits. */
+/** The state for the next execution of the continue-as-new chain. The cell waits. */
 export interface ProgramState extends RunState {
   readonly codeRuntime: CodeRuntimeState
   readonly cell: CellState
 }
 
-/** Workflow `program`: one cell with tools and no model. Everything an agent's code can do, it can. */
+/** Workflow `program`: runs one cell. */
 export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.source)
     const run = await startRun(input, state)
     const { config, counts, stored } = run
-    const history = new ContinueAsNewPolicy(run)
+    const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
     const continueAsNewIfDue = async (cell: CellState): Promise<void> => {
-      if (!(await history.shouldContinue())) return
-      const { source: _, ...rest } = input
+      if (!(await policy.shouldContinue())) return
+      const { source: _, ...options } = input
       const next: ProgramState = { config, counts, stored, codeRuntime: await serializeRuntime(runtime), cell }
-      await continueAsNew<typeof program>({ ...rest, source: '' }, next)
+      await continueAsNew<typeof program>({ ...options, source: '' }, next)
     }
     const runtime = createCodeRuntime(run, { hasMoreCells: false, continueAsNewIfDue, state: state?.codeRuntime })
     registerInspectQuery(run, runtime)

@@ -10,29 +10,28 @@ import type { StoredBytes } from './stored-bytes.js'
 
 type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
 
-/** One run: what it was planned with and what it has used so far. */
+/** One run: its recorded configuration, and what it has used so far. */
 export interface Run {
   readonly config: RunConfig
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolConfig>
   readonly counts: MutableCounts
-  /** Tool calls that count towards `callsPerRun`: of a session, those of the current execution. */
+  /** Tool calls that count towards `callsPerRun`. In a named session, those of the current execution. */
   readonly quota: { calls: number }
-  /** By cells, calls and the journal. */
+  /** Bytes that cells, calls and the journal have put into the value store. */
   readonly stored: StoredBytes
-  /** One for each tool activity that may be under way. */
+  /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
 }
 
-/** What the next run of the chain must know of its own beginning. */
+/** The state of a run for the next execution of the continue-as-new chain. */
 export interface RunState {
   readonly config: RunConfig
   readonly counts: RunCounts
-  /** Absent in histories from before it was carried over. */
-  readonly stored?: StoredBytes
+  readonly stored: StoredBytes
 }
 
-/** @param state of the same run before it went on in this history */
+/** @param state of the same run in the execution before this one */
 export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
@@ -42,26 +41,27 @@ export async function startRun(options: RunOptions, state?: RunState): Promise<R
     tools: new Map(config.tools.map((tool) => [tool.name, tool])),
     counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }) },
     quota: { calls: state?.counts.toolCalls ?? 0 },
-    stored: { bytes: state?.stored?.bytes ?? 0 },
+    stored: { bytes: state?.stored.bytes ?? 0 },
     callSlots: new Semaphore(config.limits.callsInFlight),
   }
 }
 
-/** Nothing more may be put into the value store: no cell and no call begins. */
+/** True when the run may put nothing more into the value store. Then no cell and no call starts. */
 export function isStorageExhausted({ stored, config }: Run): boolean {
   return stored.bytes >= config.limits.storedBytes
 }
 
+/** Adds the tokens and the cost of a model reply. */
 export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
   const { counts } = run
   counts.usage = addUsage(counts.usage, usage)
   counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd
 }
 
-/** Says where the run is, in the Temporal UI. Answered by a query: nothing of it enters the history. */
-export function showProgress(run: Run, doing: string): void {
+/** Shows in the Temporal UI what the run does. The UI reads it by a query; it does not enter the history. */
+export function showProgress(run: Run, activity: string): void {
   const { turns, cells, toolCalls } = run.counts
   setCurrentDetails(
-    `**${doing}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
+    `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
   )
 }

@@ -1,35 +1,38 @@
 import type { ExecuteStepResult } from '../common/steps.js'
 import { utf8Length } from '../common/text.js'
 import { refOf } from '../common/external-value.js'
-import type { AppendToLog } from './session/journal.js'
+import type { AppendToLog } from './temporal/activities.js'
 
-/** Bytes that a run has put into the value store. They never become fewer, whatever is dropped. */
+/** The bytes that a run has put into the value store. Dropping values does not reduce the count. */
 export interface StoredBytes {
   bytes: number
 }
 
-/** Temporal's own payloads are kept in the value store from 256 KiB on; JSON of this size may be one, with what is around it. */
+/**
+ * The payload codec stores payloads from 256 KiB on in the value store. JSON of this many bytes may be part of such a
+ * payload.
+ */
 const storedPayloadBytes = 250_000
 
-/** Bytes that a payload itself, such as the result of an activity, puts into the value store; not those of references in it. */
+/** The bytes that the payload itself puts into the value store. Values that it refers to do not count. */
 export function payloadBytes(payload: unknown): number {
   const bytes = utf8Length(JSON.stringify(payload))
   return bytes < storedPayloadBytes ? 0 : bytes
 }
 
-/** Bytes of arguments and output that an answer refers to. */
-export function externalBytes(answer: ExecuteStepResult): number {
-  const calls = answer.type === 'suspended' ? answer.calls.map((call) => call.arguments) : []
-  const held = 'output' in answer ? [...calls, answer.output] : calls
-  return held.reduce<number>((sum, value) => sum + (refOf(value)?.bytes ?? 0), 0)
+/** The bytes of the external arguments and the external output of a step's result. */
+export function externalBytes(result: ExecuteStepResult): number {
+  const calls = result.type === 'suspended' ? result.calls.map((call) => call.arguments) : []
+  const values = 'output' in result ? [...calls, result.output] : calls
+  return values.reduce<number>((sum, value) => sum + (refOf(value)?.bytes ?? 0), 0)
 }
 
-/** Counts what is appended to a chain: the steps on their way there, and the chain's new links. */
+/** Counts what is appended to a log: the steps as a payload, and the new segments. */
 export function countStoredBytes(stored: StoredBytes, append: AppendToLog): AppendToLog {
-  return async (to, lists) => {
-    stored.bytes += payloadBytes(lists)
-    const chains = await append(to, lists)
-    for (const { head } of chains) stored.bytes += head.bytes
-    return chains
+  return async (log, batches) => {
+    stored.bytes += payloadBytes(batches)
+    const logs = await append(log, batches)
+    for (const { head } of logs) stored.bytes += head.bytes
+    return logs
   }
 }

@@ -26,7 +26,6 @@ import {
 import { runnerTakeover } from './support/hostile-code.js'
 import { readableText } from './support/readable-text.js'
 
-
 const frameSender = `${runnerTakeover}
 def framed(body): return len(body).to_bytes(4, "big") + body
 def frame(args, number, index=1):
@@ -145,14 +144,14 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
 
   it('L3 the number of a call is not far from the one before', async () => {
     const { outcome } = await attack('suspend(call(2**53 - 1, "echo"))')
-    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox reported a call with an invalid index' })
   })
 
   it('L3 a session whose calls were numbered by somebody else goes on empty, and can make calls again', async () => {
     const session = TestSession.create(attackEnv.env)
     expect(await session.outputOf(`${runnerTakeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
     const { outcome } = await session.execute('print(await echo())')
-    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox gave a call a number that can not be its own' })
+    expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox reported a call with an invalid index' })
     expect(await session.outputOf('print(await echo(), "runner" in globals())')).toBe('echoed False\n')
     await session.close()
   })

@@ -1,14 +1,127 @@
+import type { TextParts } from '../../common/messages.js'
 import type { CellOutcome } from '../../common/outcomes.js'
-import { joinText } from '../temporal/activities.js'
-import type { CellRun } from './run-cell.js'
+import type { LostCause, StepOutcome } from '../../common/steps.js'
 import type { Run } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
+import { joinText } from '../temporal/activities.js'
+import type { PendingCalls } from './pending-calls.js'
 
-/** An outcome whose output is in place, for whoever reads the result. */
+type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
+
+/** How a cell ended, without its output. */
+export type CellEnd = DistributiveOmit<CellOutcome, 'output'>
+
+/** How a cell ended, and what it printed. */
+export interface CellRun {
+  readonly end: CellEnd
+  /** Text, or its parts when some of them are external. */
+  readonly output: string | TextParts
+}
+
+/** How the last result of a cell's steps ends the cell. Also drops the calls that the program no longer has. */
+export function cellEndOf(result: Exclude<StepOutcome, { type: 'suspended' }>, pendingCalls: PendingCalls): CellEnd {
+  switch (result.type) {
+    case 'completed':
+      return { status: 'ok' }
+    case 'failed':
+      if (result.kind === 'code_error') return { status: 'code_error', error: result.error }
+      pendingCalls.cancelAll() // the runner dropped its calls, too
+      return { status: result.kind, error: result.error, sessionKept: true }
+    case 'lost':
+      pendingCalls.dropCell()
+      return lostEnd(result.cause, result.reason)
+    case 'diverged':
+      pendingCalls.clear()
+      return { status: 'diverged', error: result.reason }
+  }
+}
+
+function lostEnd(cause: LostCause, reason: string): CellEnd {
+  switch (cause) {
+    case 'killed_at_limit':
+      return { status: 'timed_out', error: `${reason}. Do less in one cell.`, sessionKept: false }
+    case 'out_of_memory':
+      return { status: 'limit_exceeded', error: `${reason}. Hold less of it at a time.`, sessionKept: false }
+    case 'gone':
+    case 'protocol':
+      return { status: 'lost', error: reason }
+  }
+}
+
+export function tooManyCalls(limit: number): CellEnd {
+  return {
+    status: 'limit_exceeded',
+    error: `more than ${limit} tool calls in one cell. Make the rest in the next cell.`,
+    sessionKept: false,
+  }
+}
+
+export function storageExceeded(limit: number, sessionKept: boolean): CellEnd {
+  return {
+    status: 'limit_exceeded',
+    error: `arguments, results and output of this session have used up their ${limit} bytes. It runs no more code and calls no more tools.`,
+    sessionKept,
+  }
+}
+
+export function sourceTooLarge(bytes: number, limit: number): CellEnd {
+  return {
+    status: 'limit_exceeded',
+    error: `the code has ${bytes} bytes, the limit is ${limit}. Send it in parts.`,
+    sessionKept: true,
+  }
+}
+
+export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
+
+export function totalTimeExceeded(seconds: number): string {
+  return `the code was stopped: a cell may take ${seconds} seconds, including the time it waits. Wait for less at a time.`
+}
+
+export function tooManyWakes(wakes: number): string {
+  return `the code was stopped: it was woken ${wakes} times with nothing new. Sleep longer at a time.`
+}
+
+/** The outcome of a cell with its whole output: for the result of a program or of an execution. */
 export async function toCellOutcome({ end, output }: CellRun, { config, stored }: Run): Promise<CellOutcome> {
   if (typeof output === 'string') return { ...end, output }
   const joined = await joinText(output, config.timeouts)
-  // Large output is stored twice more: as the result of the activity, and as that of the program or the execution.
+  // Large output is stored twice: as the result of the activity, and as part of the result of the program or execution.
   stored.bytes += 2 * payloadBytes(joined)
   return { ...end, output: joined }
+}
+
+const variablesRolledBack = 'Variables of this cell are gone; those of earlier cells are there.'
+
+/** The result of a cell as the model reads it: the output, then the failure. External output is joined later. */
+export function toToolResultText({ end, output }: CellRun): {
+  readonly text: string | TextParts
+  readonly isError: boolean
+} {
+  const isError = end.status !== 'ok'
+  const failure = describeFailure(end).filter((line) => line !== '')
+  if (typeof output !== 'string') return { text: { ...output, suffix: failure.join('\n') }, isError }
+  const lines = [output.trimEnd(), ...failure].filter((line) => line !== '')
+  if (!isError && lines.length === 0) lines.push('(no output: print what you need to see)')
+  return { text: lines.join('\n'), isError }
+}
+
+function describeFailure(end: CellEnd): string[] {
+  switch (end.status) {
+    case 'ok':
+      return []
+    case 'code_error':
+      return [end.error]
+    case 'timed_out':
+    case 'limit_exceeded':
+    case 'stopped':
+      return [`[${end.status}] ${end.error}`, end.sessionKept ? '' : variablesRolledBack]
+    case 'diverged':
+      return [
+        `[diverged] The sandbox was lost. Its code was run again to restore the variables, but did not repeat its tool calls: ${end.error}.`,
+        'All variables are gone, those of earlier cells too. The tool calls that were made have happened. Start over from what you know, and check before you repeat a call. Nothing that differs from run to run (child processes, threads, file times, id()) may decide which calls your code makes.',
+      ]
+    case 'lost':
+      return [`[lost] ${end.error}`, `The code ends its own sandbox, or cannot run here. ${variablesRolledBack}`]
+  }
 }

@@ -1,42 +1,61 @@
-import { CancellationScope, ContinueAsNew } from '@temporalio/workflow'
+import { CancellationScope, ContinueAsNew, defineQuery, setHandler } from '@temporalio/workflow'
+import type { Externalizable } from '../../common/external-value.js'
+import { sessionMessages } from '../../common/names.js'
+import type { SessionStatus } from '../../common/session.js'
 import type { DeliveredResult } from '../../common/steps.js'
-import { DurableTimer } from '../temporal/durable-timer.js'
-import type { CellState } from './cell-state.js'
-import { PendingCalls, type PendingCallsState } from './pending-calls.js'
 import { type Run, showProgress } from '../run.js'
-import { Session } from '../session/session.js'
-import type { SessionState } from '../session/session.js'
+import { Session, type SessionState } from '../session/session.js'
+import { DurableTimer } from '../temporal/durable-timer.js'
+import { PendingCalls, type PendingCallsState } from './pending-calls.js'
 
-/** The code side of a run: one session, its cells one after the other, and the calls that are open in it. */
+/** A cell between two of its steps. Times are milliseconds since the epoch. */
+export interface CellState {
+  /** Number of the cell in its run, from 1. */
+  readonly number: number
+  readonly turn: number
+  /** When the time limit of the cell ends. */
+  readonly deadline: number
+  /** When the next timer of the program is due; null without one. */
+  readonly wakeAt: number | null
+  /** Number of calls the cell has made. */
+  readonly calls: number
+  /** Number of times the cell continued without a new result. */
+  readonly wakes: number
+  readonly output: { readonly parts: readonly Externalizable<string>[]; readonly length: number }
+}
+
+/** What the cells of a run share: one session, and the calls that are pending in it. */
 export interface CodeRuntime {
   readonly session: Session
   readonly pendingCalls: PendingCalls
-  /** When the sandbox is to be given back, or the cell to be stopped. Set while nothing runs in the sandbox. */
+  /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
-  /** False: its only cell is the last, and nothing of it need be kept. */
+  /** False for a program: its only cell needs no snapshot. */
   readonly hasMoreCells: boolean
-  /** Between cells the sandbox is given back after so long; null: never. */
+  /** Milliseconds without a cell after which the sandbox is parked; null: never. */
   readonly idleMs: number | null
   /** Characters of a cell's output that its reader gets. */
   readonly outputCharacters: number
-  /** Asked while a cell waits: goes on in a fresh history when it is time, and then never returns. */
+  /** Called while a cell waits. Continues the run as new when that is due, and then never returns. */
   readonly continueAsNewIfDue: (cell: CellState) => Promise<void>
-  /** Whether a cell runs, and when the last one ended; milliseconds since the epoch. */
+  /** Whether a cell runs, and when the last one ended, in milliseconds since the epoch. */
   readonly usage: { isBusy: boolean; lastUsedAt: number }
 }
 
-/** What the next run of the chain must know of it. */
+/** The runtime for the next execution of the continue-as-new chain. */
 export interface CodeRuntimeState {
   readonly session: SessionState
   readonly pendingCalls: PendingCallsState
 }
 
 export interface CodeRuntimeOptions {
-  /** Default true. */
+  /** Default: true. */
   readonly hasMoreCells?: boolean
+  /** Default: the sandbox is not parked between cells. */
   readonly idleMs?: number
-  /** Default: as many as a model gets. */
+  /** Default: `limits.outputCharacters`, as for a model. */
   readonly outputCharacters?: number
+  /** Default: the run does not continue as new. */
   readonly continueAsNewIfDue?: CodeRuntime['continueAsNewIfDue']
   readonly state?: CodeRuntimeState | undefined
 }
@@ -55,53 +74,75 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
   }
 }
 
-/** To be called when nothing is under way, and nothing begins by itself meanwhile. */
+/** The state for the next execution of the chain. Called when no call is in progress, and none can start. */
 export async function serializeRuntime({ session, pendingCalls, timer }: CodeRuntime): Promise<CodeRuntimeState> {
   timer.cancel()
   return { session: await session.serialize(), pendingCalls: pendingCalls.state }
 }
 
-/** Works with a runtime and closes it; unless the run goes on in a fresh history, and with it the sandbox. */
-export async function withRuntime<Result>(runtime: CodeRuntime, work: () => Promise<Result>): Promise<Result> {
-  const calls = new CancellationScope()
+/** Uses a runtime and closes it. The runtime stays open when the run continues as new: the next execution takes it over. */
+export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promise<Result>): Promise<Result> {
+  const scope = new CancellationScope()
   let continuesAsNew = false
   try {
-    return await calls.run(work)
+    return await scope.run(use)
   } catch (thrown) {
     continuesAsNew = thrown instanceof ContinueAsNew
     throw thrown
   } finally {
-    calls.cancel() // calls that code started and never waited for
+    scope.cancel() // calls that code started and did not await
     if (!continuesAsNew) await closeRuntime(runtime)
   }
 }
 
-/** Never cancelled; a host that is gone does not fail it. */
+/** Never cancelled. A host that does not answer does not fail it. */
 export async function closeRuntime({ session, timer }: CodeRuntime): Promise<void> {
   timer.close()
   await session.close()
 }
 
-/** No cell runs: the sandbox is kept for the next one, but not for ever. */
+const inspect = defineQuery<SessionStatus | null>(sessionMessages.inspect)
+
+/** Answers the query of clients that list sessions; null while the run has no sandbox. */
+export function registerInspectQuery({ counts }: Run, { session, usage }: CodeRuntime): void {
+  const createdAt = Date.now()
+  setHandler(inspect, () => {
+    const { state, backend } = session.sandbox
+    if (state === 'none') return null
+    return {
+      state: state === 'parked' ? 'parked' : usage.isBusy ? 'busy' : 'idle',
+      backend,
+      createdAt,
+      lastUsedAt: usage.lastUsedAt,
+      expiresAt: null,
+      cells: counts.cells,
+      toolCalls: counts.toolCalls,
+    }
+  })
+}
+
+/** A cell has ended: takes a snapshot if one is due, and parks the sandbox after {@link CodeRuntime.idleMs}. */
 export function startIdle(runtime: CodeRuntime): void {
   const { session, pendingCalls, hasMoreCells } = runtime
   if (hasMoreCells && pendingCalls.size === 0) session.snapshotIfDue()
   scheduleIdlePark(runtime)
 }
 
-/** The same in a fresh history, which has no alarm yet. */
+/** Parks the sandbox after {@link CodeRuntime.idleMs}. Called again after continue-as-new, which keeps no timer. */
 export function scheduleIdlePark({ session, timer, idleMs }: CodeRuntime): void {
   if (idleMs !== null) timer.schedule(Date.now() + idleMs, () => session.park())
 }
 
 export type WaitResult =
+  /** The program can continue. Without results, its timer is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
+  /** The time limit of the cell is over. */
   | { readonly type: 'overdue' }
-  /** Somebody outside wants the cell to stop. */
+  /** A request from outside stops the cell. */
   | { readonly type: 'interrupted' }
 
 /**
- * Waits until the program can go on, or its cell is to stop. When that takes long, the sandbox is given back on the way.
+ * Waits until the program can continue, or its cell must stop. Parks the sandbox when that takes long.
  *
  * @throws what a call threw: the cancellation of the run
  */
@@ -114,9 +155,9 @@ export async function waitForResultsOrTimer(
   if (now >= deadline) return { type: 'overdue' }
   const parkAt = now + run.config.timeouts.parkMs
   const wake = wakeAt ?? Infinity
-  let overdue = false
+  let isOverdue = false
   const watchDeadline = (): void => {
-    if (deadline < wake) timer.schedule(deadline, () => (overdue = true))
+    if (deadline < wake) timer.schedule(deadline, () => (isOverdue = true))
   }
   const park = (): void => {
     session.park()
@@ -126,8 +167,8 @@ export async function waitForResultsOrTimer(
   if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
   else watchDeadline()
   const wakeInMs = wakeAt === null ? null : Math.max(wakeAt - now, 0)
-  const results = await pendingCalls.waitForResults(wakeInMs, () => overdue || session.interruption.isRequested)
+  const results = await pendingCalls.waitForResults(wakeInMs, () => isOverdue || session.interruption.isRequested)
   timer.cancel()
   if (session.interruption.isRequested) return { type: 'interrupted' }
-  return overdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
+  return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

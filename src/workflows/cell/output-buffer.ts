@@ -2,15 +2,15 @@ import { HeadTailBuffer } from '../../common/head-tail-buffer.js'
 import type { TextParts } from '../../common/messages.js'
 import { type Externalizable, type ExternalValue, isExternal, refOf } from '../../common/external-value.js'
 
-/** What a cell has printed so far: text in place, between pieces that are kept elsewhere. */
+/** The output of a cell so far: text, between external values. */
 export class OutputBuffer {
   readonly #limit: number
   readonly #parts: (HeadTailBuffer | ExternalValue)[] = []
   #length: number
 
   /**
-   * @param limit characters that are kept in the end
-   * @param before parts and length of what was printed in an earlier run of the chain
+   * @param limit characters of output that the reader gets
+   * @param before parts and length of the output in earlier executions of the continue-as-new chain
    */
   constructor(limit: number, before: { readonly parts: readonly Externalizable<string>[]; readonly length: number }) {
     this.#limit = limit
@@ -18,7 +18,7 @@ export class OutputBuffer {
     this.#length = before.length
   }
 
-  /** Characters that were printed, kept or not. */
+  /** Characters that the cell has printed, including those that were cut. */
   get length(): number {
     return this.#length
   }
@@ -43,7 +43,7 @@ export class OutputBuffer {
     return this.#parts.map((part) => (part instanceof HeadTailBuffer ? part.text : part))
   }
 
-  /** All of it when it is in place; else what it is to be put together from. */
+  /** The whole output, or its parts when some of them are external. */
   get text(): string | TextParts {
     const [first = '', ...more] = this.parts
     if (typeof first === 'string' && more.length === 0) return first

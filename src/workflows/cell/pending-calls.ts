@@ -3,19 +3,22 @@ import type { CallOutcome } from '../../common/outcomes.js'
 import type { DeliveredResult, DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
 
-/** Results that go into one step together may not be larger than this (Temporal refuses payloads over 2 MiB). */
+/** Maximum bytes of the results in one step. Temporal refuses payloads over 2 MiB. */
 const maxStepBytes = 1_250_000
 
-/** Numbers that an honest runner may leave out at once: calls that their code gave up before they were handed over. */
+/** Indices that a runner may skip at once: calls that the code cancelled before the step ended. */
 const maxIndexGap = 100_000
 
-/** What is open when nothing is under way. */
+/** The pending calls for the next execution of the continue-as-new chain. No call is in progress. */
 export interface PendingCallsState {
-  /** Calls that have not begun. */
+  /** Calls that have not started. */
   readonly notStarted: readonly CellCall[]
+  /** Results that no step has delivered yet. */
   readonly arrived: readonly DeliveredResult[]
+  /** Results that the current cell received for calls of earlier cells. */
   readonly lateResults: readonly DeliveredResult[]
   readonly lastIndex: number
+  /** The last index when the current cell started. */
   readonly lastIndexBeforeCell: number
 }
 
@@ -26,21 +29,21 @@ export interface CellCall {
   readonly cell: number
 }
 
-/** Takes the outcome of a call. */
+/** Records the outcome of a call. */
 export type RecordOutcome = (outcome: CallOutcome) => void
 
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope
 }
 
-/** The calls a program waits for, and the results that have arrived but not been handed over. */
+/** The calls of a program, from their start until a step delivers the result. */
 export class PendingCalls {
-  /** By index; the scope also tells a call from one of the same index that was made in a cell since dropped. */
+  /** By index. A dropped cell frees its indices: the scope tells its calls from later ones with the same index. */
   readonly #pending = new Map<number, PendingCall>()
-  /** A session numbers its calls in the order they are made. */
+  /** A session numbers its calls in the order in which the program makes them. */
   #lastIndex = 0
   #lastIndexBeforeCell = 0
-  /** Handed over in this cell, to calls of earlier ones: were the cell dropped, the program would not have them. */
+  /** Results that the current cell received for calls of earlier cells. If the cell is dropped, they are delivered again. */
   #lateResults: DeliveredResult[] = []
   #arrived: DeliveredResult[] = []
   #failure: { readonly thrown: unknown } | undefined
@@ -53,7 +56,7 @@ export class PendingCalls {
     this.#arrived = [...state.arrived]
   }
 
-  /** To be taken when nothing is under way: every call that is open has yet to begin. */
+  /** Read when no call is in progress: every pending call has yet to start. */
   get state(): PendingCallsState {
     return {
       notStarted: [...this.#pending.values()].map(({ call, turn, cell }) => ({ call, turn, cell })),
@@ -64,13 +67,13 @@ export class PendingCalls {
     }
   }
 
-  /** A cell begins; calls that earlier ones left open stay open. */
+  /** A cell starts. Calls of earlier cells stay pending. */
   beginCell(): void {
     this.#lastIndexBeforeCell = this.#lastIndex
     this.#lateResults = []
   }
 
-  /** True when each index is above all before it, and not far, as an honest runner's are; activity ids are made of them. */
+  /** True when the indices rise, without large gaps. Activity ids contain the index, so no index may occur twice. */
   haveNewIndices(calls: readonly DescribedCall[]): boolean {
     return calls.every(({ index }, position) => {
       const before = calls[position - 1]?.index ?? this.#lastIndex
@@ -78,30 +81,30 @@ export class PendingCalls {
     })
   }
 
-  /** True when a number was used before this cell: then the program's count was forged, and no cell of it can make calls. */
+  /** True when an index was used before this cell: only a forged runner does that, and no later cell can make calls. */
   reuseEarlierIndices(calls: readonly DescribedCall[]): boolean {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  /** Starts serving a call; its result arrives whenever it does. */
-  start(opened: CellCall, serve: (opened: CellCall, record: RecordOutcome) => Promise<void>): void {
+  /** Starts a call. */
+  start(cellCall: CellCall, execute: (cellCall: CellCall, record: RecordOutcome) => Promise<void>): void {
     const scope = new CancellationScope()
-    const { index } = opened.call
-    this.#pending.set(index, { ...opened, scope })
+    const { index } = cellCall.call
+    this.#pending.set(index, { ...cellCall, scope })
     this.#lastIndex = Math.max(this.#lastIndex, index)
     scope
-      .run(() => serve(opened, (outcome) => this.#arrive(index, scope, outcome)))
+      .run(() => execute(cellCall, (outcome) => this.#arrive(index, scope, outcome)))
       .catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
-  /** Calls whose result the program does not have yet. */
+  /** Number of calls whose result the program does not have yet. */
   get size(): number {
     return this.#pending.size + this.#arrived.length
   }
 
   /**
-   * Waits until something has arrived, or time is up, or there is no point any more. Gives the results in the order they
-   * arrived; empty when only time has passed.
+   * Waits for results, for the time that the program set, or until the wait is aborted. Returns the results in the order
+   * of their arrival; none after a timeout or an abort.
    *
    * @throws what a call threw: the cancellation of the run
    */
@@ -113,7 +116,7 @@ export class PendingCalls {
     return this.#takeArrived()
   }
 
-  /** Forgets the current cell: its calls' results are dropped, those of earlier calls are to be handed over again. */
+  /** Drops the current cell and the results of its calls. Results of earlier calls are delivered again. */
   dropCell(): void {
     for (const index of this.#indicesOfCell()) this.#pending.delete(index)
     const earlier = this.#arrived.filter(({ index }) => !this.#isOfCell(index))
@@ -122,7 +125,7 @@ export class PendingCalls {
     this.beginCell()
   }
 
-  /** Forgets everything: the program that made the calls is gone. What still arrives is dropped. */
+  /** Drops all calls, because their program is gone. Results that still arrive are ignored. */
   clear(): void {
     this.#pending.clear()
     this.#arrived = []
@@ -130,14 +133,14 @@ export class PendingCalls {
     this.beginCell()
   }
 
-  /** Cancels every call and forgets it: the program was stopped, its session lives on. */
+  /** Cancels and drops all calls: the code was stopped, and the session continues. */
   cancelAll(): void {
     this.#cancel([...this.#pending.keys()])
     this.#arrived = []
     this.beginCell()
   }
 
-  /** Cancels the calls of the current cell and forgets it. */
+  /** Cancels the calls of the current cell, and drops the cell. */
   cancelCell(): void {
     this.#cancel(this.#indicesOfCell())
     this.dropCell()
@@ -151,12 +154,12 @@ export class PendingCalls {
     return [...this.#pending.keys()].filter((index) => this.#isOfCell(index))
   }
 
-  /** Forgotten first: a call that was cancelled because nobody waits for it is no failure. */
+  /** Removes each call before it cancels the call, so that `#fail` ignores the cancellation. */
   #cancel(indices: readonly number[]): void {
     for (const index of indices) {
-      const open = this.#pending.get(index)
+      const pending = this.#pending.get(index)
       this.#pending.delete(index)
-      open?.scope.cancel()
+      pending?.scope.cancel()
     }
   }
 
@@ -166,15 +169,17 @@ export class PendingCalls {
     this.#arrived.push({ index, outcome })
   }
 
-  /** A call that was cancelled because nobody waits for it any more is no failure. */
+  /** Ignores the failure of a call that was dropped. */
   #fail(index: number, scope: CancellationScope, thrown: unknown): void {
     if (this.#pending.get(index)?.scope === scope) this.#failure ??= { thrown }
   }
 
   #takeArrived(): readonly DeliveredResult[] {
     let bytes = 0
-    const fits = this.#arrived.findIndex((result) => (bytes += utf8Length(JSON.stringify(result))) > maxStepBytes)
-    const count = fits < 0 ? this.#arrived.length : Math.max(fits, 1)
+    const firstTooMany = this.#arrived.findIndex(
+      (result) => (bytes += utf8Length(JSON.stringify(result))) > maxStepBytes,
+    )
+    const count = firstTooMany < 0 ? this.#arrived.length : Math.max(firstTooMany, 1)
     const taken = this.#arrived.splice(0, count)
     this.#lateResults.push(...taken.filter(({ index }) => !this.#isOfCell(index)))
     return taken

@@ -1,4 +1,23 @@
-import type { TextParts } from '../../common/messages.js'
+/*
+ * Cells: one program each, executed step by step until it ends.
+ *
+ * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the limits
+ * of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls from their
+ * start to the delivery of their results, `call-tool.ts` one call, `cell-result.ts` how a cell ended.
+ * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know who
+ * reads the result of a cell: a model, the result of a program, or the caller of a named session.
+ *
+ * Invariants:
+ * 1. The cells of a runtime run one after the other.
+ * 2. The activity of a call is scheduled once. The position of the call (turn, cell, index) is its identity.
+ * 3. A result is delivered once, unless its cell is dropped: then results of earlier cells' calls are delivered again.
+ * 4. Every cell ends with an outcome. Only the cancellation of the run, continue-as-new, and failures of the engine are
+ *    thrown.
+ * 5. A cell that waits can continue as new. Its whole state is `CellState`, and no call is in progress then.
+ * 6. What a step returns is untrusted: a suspension with forged indices, too many calls or nothing to wait for ends the
+ *    cell, and its calls do not start.
+ */
+
 import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
 import { pluralize, utf8Length } from '../../common/text.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
@@ -6,26 +25,20 @@ import { callTool } from './call-tool.js'
 import {
   type CellEnd,
   cellEndOf,
+  type CellRun,
   interruptedMessage,
   sourceTooLarge,
   totalTimeExceeded,
   tooManyCalls,
   storageExceeded,
   tooManyWakes,
-} from './cell-end.js'
-import type { CellState } from './cell-state.js'
-import { startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
+} from './cell-result.js'
+import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { OutputBuffer } from './output-buffer.js'
 import { type Run, showProgress, isStorageExhausted } from '../run.js'
 
-/** How a cell ended, and what it printed. */
-export interface CellRun {
-  readonly end: CellEnd
-  readonly output: string | TextParts
-}
-
-/** Runs one cell to its end: advance, serve the calls, advance with what has arrived. */
+/** Runs one cell until it ends. */
 export async function runCell(run: Run, runtime: CodeRuntime, source: Externalizable<string>): Promise<CellRun> {
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
@@ -44,14 +57,14 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
   }
   runtime.pendingCalls.beginCell()
   return markBusy(runtime, () =>
-    runToCompletion(run, runtime, cell, (room) => {
+    runToCompletion(run, runtime, cell, (outputLimit) => {
       showProgress(run, `running cell ${cell.number}`)
-      return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, room)
+      return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, outputLimit)
     }),
   )
 }
 
-/** Goes on with a cell that an earlier run of the chain began. */
+/** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
 export function resumeCell(run: Run, runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
   return markBusy(runtime, () => runToCompletion(run, runtime, cell, undefined))
 }
@@ -66,9 +79,9 @@ async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Resu
   }
 }
 
-/** Begins the calls that were made in an earlier run of the chain and have not begun. */
-export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, waiting: readonly CellCall[]): void {
-  for (const call of waiting) pendingCalls.start(call, callExecutor(run))
+/** Starts the calls that were pending in the execution before this one, and had not started. */
+export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls: readonly CellCall[]): void {
+  for (const call of calls) pendingCalls.start(call, callExecutor(run))
 }
 
 function callExecutor(run: Run) {
@@ -78,28 +91,28 @@ function callExecutor(run: Run) {
     )
 }
 
-/** Characters of output that every step may carry, whatever the cell has printed before: its end says the most. */
+/** Characters of output that every step may return, even when the cell has reached its limit: the end says the most. */
 const minimumOutputCharacters = 1_000
 
 async function runToCompletion(
   run: Run,
   runtime: CodeRuntime,
   state: CellState,
-  begin: ((room: number) => Promise<StepOutcome>) | undefined,
+  executeFirstStep: ((outputLimit: number) => Promise<StepOutcome>) | undefined,
 ): Promise<CellRun> {
   const { limits } = run.config
   const { session, pendingCalls, continueAsNewIfDue, outputCharacters } = runtime
-  const printed = new OutputBuffer(outputCharacters, state.output)
-  const room = () => Math.max(limits.capturedCharacters - printed.length, minimumOutputCharacters)
+  const output = new OutputBuffer(outputCharacters, state.output)
+  const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)
-    return { end, output: printed.text }
+    return { end, output: output.text }
   }
   let cell = state
-  let result = await begin?.(room())
+  let result = await executeFirstStep?.(outputLimit())
   for (;;) {
     if (result) {
-      if ('output' in result) printed.add(result.output)
+      if ('output' in result) output.add(result.output)
       if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls))
       const { calls, wakeInMs } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
@@ -109,7 +122,7 @@ async function runToCompletion(
           ? storageExceeded(limits.storedBytes, false)
           : invalidSuspension(result, pendingCalls, cell.calls > limits.callsPerCell ? limits.callsPerCell : null)
       if (violation) {
-        // But for what is stored, the runner lets none of this happen; only code that got hold of it does.
+        // Apart from exceeded storage, only code that took over the runner causes a violation.
         const isIndexForged = pendingCalls.reuseEarlierIndices(result.calls)
         if (isIndexForged) pendingCalls.clear()
         else pendingCalls.dropCell()
@@ -117,34 +130,34 @@ async function runToCompletion(
         return finish(violation)
       }
       if (session.interruption.isRequested)
-        return finish(await stopCell(runtime, 'stopped', interruptedMessage, printed))
+        return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
       for (const call of calls) pendingCalls.start({ call, turn: cell.turn, cell: cell.number }, callExecutor(run))
     }
     showProgress(run, `cell ${cell.number} waits for ${pluralize(pendingCalls.size, 'tool call')}`)
-    await continueAsNewIfDue({ ...cell, output: { parts: printed.parts, length: printed.length } })
+    await continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
     const wait = await waitForResultsOrTimer(run, runtime, cell)
     if (wait.type === 'overdue') {
-      return finish(await stopCell(runtime, 'timed_out', totalTimeExceeded(limits.cellTotalSeconds), printed))
+      return finish(await stopCell(runtime, 'timed_out', totalTimeExceeded(limits.cellTotalSeconds), output))
     }
-    if (wait.type === 'interrupted') return finish(await stopCell(runtime, 'stopped', interruptedMessage, printed))
+    if (wait.type === 'interrupted') return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
     if (wait.results.length === 0) cell = { ...cell, wakes: cell.wakes + 1 }
     if (cell.wakes > limits.wakesPerCell) {
-      return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), printed))
+      return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
     }
     showProgress(run, `running cell ${cell.number}`)
-    result = await session.executeStep(wait, room())
+    result = await session.executeStep(wait, outputLimit())
   }
 }
 
-/** Ends a cell that waits. Its variables are kept if its code lets itself be stopped. */
+/** Stops a cell that waits. The variables stay if the code ends when it is cancelled. */
 async function stopCell(
   runtime: CodeRuntime,
   status: 'timed_out' | 'limit_exceeded' | 'stopped',
   reason: string,
-  printed: OutputBuffer,
+  output: OutputBuffer,
 ): Promise<CellEnd> {
   const result = await runtime.session.executeStep({ type: 'stop', reason }, minimumOutputCharacters)
-  if ('output' in result) printed.add(result.output)
+  if ('output' in result) output.add(result.output)
   switch (result.type) {
     case 'completed':
     case 'failed':
@@ -162,7 +175,7 @@ async function stopCell(
   }
 }
 
-/** Why a suspension can't be served; undefined when it can. */
+/** How an invalid suspension ends the cell; undefined for a valid one. */
 function invalidSuspension(
   { calls, wakeInMs }: Extract<DescribedStepResult, { type: 'suspended' }>,
   pendingCalls: PendingCalls,
@@ -170,9 +183,9 @@ function invalidSuspension(
 ): CellEnd | undefined {
   if (callLimit !== null) return tooManyCalls(callLimit)
   if (!pendingCalls.haveNewIndices(calls))
-    return { status: 'lost', error: 'the sandbox gave a call a number that can not be its own' }
+    return { status: 'lost', error: 'the sandbox reported a call with an invalid index' }
   if (calls.length === 0 && pendingCalls.size === 0 && wakeInMs === null) {
-    return { status: 'lost', error: 'the sandbox waits for nothing' }
+    return { status: 'lost', error: 'the sandbox waits without a pending call or a timer' }
   }
   return undefined
 }

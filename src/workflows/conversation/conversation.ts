@@ -1,29 +1,49 @@
+/*
+ * The conversation of an agent. `interpret-reply.ts` says what a reply asks for; `execute-tool-uses.ts` executes its
+ * tool uses.
+ *
+ * Owns: the reference of the history, the blocks of the next user message, the token limit of the next reply.
+ * Boundary: no activity and no text of the history. Activity `model.turn` loads the history, appends the pending blocks
+ * and the reply to it, and returns the new reference. The workflow commits that reference or ignores it.
+ *
+ * Invariants:
+ * 1. The history changes only by `commitTurn`. A turn that is not committed is repeated with the same history.
+ * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
+ * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once in a run.
+ * 4. The state is small whatever the length of the conversation: it has references for all but short blocks.
+ */
+
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelReply, PendingBlock } from '../../common/messages.js'
 import { promptTokens, replyText } from '../../common/runs.js'
 import type { ModelTurnResult } from '../../common/model-turn.js'
 import { formatCompactNumber } from '../../common/text.js'
 
-/** A conversation between two turns. */
+/** A conversation between two turns, also for the next execution of the continue-as-new chain. */
 export interface ConversationState {
-  /** All that was said before; null before the first reply that was kept. */
+  /** The messages before `pending`, in the value store; null before the first turn that was committed. */
   readonly history: ValueLog | null
-  /** What the user's side says next. */
+  /** Blocks of the next user message. */
   readonly pending: readonly PendingBlock[]
+  /** Output tokens that the next reply may have. */
   readonly maxTokens: number
+  /** How often an empty reply was followed by another prompt. */
   readonly promptsAgain: number
-  /** The last words of the model. */
+  /** Text of the latest reply that had any. */
   readonly lastReplyText: string
-  /** Tokens of the last turn. */
+  /** Prompt and output tokens of the last turn; null before the first. */
   readonly lastTurnTokens: number | null
 }
 
-/** What has been said, and what is to be said next. The words themselves are kept elsewhere. */
+/** The conversation of an agent; see the header. */
 export class Conversation {
   readonly #defaultMaxTokens: number
   #state: ConversationState
 
-  /** @param maxTokens output tokens a reply may have */
+  /**
+   * @param maxTokens default for the output tokens of a reply
+   * @param state of the same conversation in the execution before this one
+   */
   constructor(maxTokens: number, question: string, state?: ConversationState) {
     this.#defaultMaxTokens = maxTokens
     const pending: PendingBlock[] = [{ type: 'text', text: question }]
@@ -41,43 +61,44 @@ export class Conversation {
     return this.#state
   }
 
-  /** The reply was heard; whether it is kept is decided after. */
+  /** Notes text and tokens of a reply, whether or not the turn is committed. */
   recordReply({ content, usage }: ModelReply): void {
     const lastTurnTokens = promptTokens(usage) + usage.outputTokens
     this.#state = { ...this.#state, lastReplyText: replyText(content) || this.#state.lastReplyText, lastTurnTokens }
   }
 
-  /** The turn becomes part of the conversation; nothing is left to be said. */
+  /** The turn becomes part of the history. Nothing is pending. */
   commitTurn({ history }: ModelTurnResult): void {
     this.#state = { ...this.#state, history, pending: [] }
   }
 
-  /** The same turn again, with twice the room. False when it had that already. */
+  /** Doubles the token limit, to repeat a truncated turn. False when it was doubled already. */
   raiseTokenLimit(): boolean {
     if (this.#state.maxTokens > this.#defaultMaxTokens) return false
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens * 2 }
     return true
   }
 
-  /** The same turn again, with a word about it. False when there was one already. */
+  /** Adds a prompt, to repeat a turn whose reply was empty. False when the conversation had one already. */
   promptAgain(): boolean {
     if (this.#state.promptsAgain > 0) return false
-    this.addPending([{ type: 'text', text: 'Your last reply was empty. Go on, or give your answer.' }])
+    this.addPending([{ type: 'text', text: 'Your last reply was empty. Continue, or give your answer.' }])
     this.#state = { ...this.#state, promptsAgain: 1 }
     return true
   }
 
-  /** Results must come before text, which appending keeps. */
+  /** Appends to the next user message. Tool results are added first: the Messages API wants them before text. */
   addPending(blocks: readonly PendingBlock[]): void {
     this.#state = { ...this.#state, pending: [...this.#state.pending, ...blocks] }
   }
 
-  /** The results of a turn; the next reply has the usual room. */
+  /** Adds the results of a turn's tool uses, and resets the token limit. */
   addToolResults(results: readonly PendingBlock[]): void {
     this.addPending(results)
     this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens }
   }
 
+  /** The summary of a turn's activity. */
   summary(turn: number): string {
     const { lastTurnTokens } = this.#state
     return lastTurnTokens === null

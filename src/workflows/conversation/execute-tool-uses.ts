@@ -5,34 +5,33 @@ import type { DescribedCall } from '../../common/steps.js'
 import { truncateMiddle, jsonToText } from '../../common/text.js'
 import { type Externalizable, isExternal } from '../../common/external-value.js'
 import { callTool } from '../cell/call-tool.js'
-import type { CellState } from '../cell/cell-state.js'
-import { toToolResultText } from '../cell/cell-text.js'
-import type { CodeRuntime } from '../cell/code-runtime.js'
+import { toToolResultText } from '../cell/cell-result.js'
+import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import type { Run } from '../run.js'
 
-/** A reply that is being served. */
+/** The tool uses of a reply, while they are executed. */
 export interface PendingToolUses {
   readonly toolUses: readonly ToolUseBlock[]
   /** Direct calls, by tool_use id. */
   readonly calls: Readonly<Record<string, DescribedCall>>
-  /** What is served already, by tool_use id. */
+  /** The results so far, by tool_use id. */
   readonly results: Record<string, PendingBlock>
-  /** The tool_use whose cell runs, if one does. */
+  /** Id of the tool_use whose cell started last; absent before the first cell. */
   currentCell?: string
 }
 
-/** Where a cell was suspended by an earlier run of the chain. */
+/** A cell that waited when the run continued as new. */
 export interface SuspendedCell {
   readonly toolUseId: string
   readonly cell: CellState
 }
 
 /**
- * Serves every tool_use of a reply and gives one tool_result for each, in their order. Direct calls run in parallel; cells
- * share one session, so they run one after the other beside them.
+ * Executes every tool_use of a reply, and returns one tool_result for each, in the same order. Direct calls run in
+ * parallel. Cells share one session and run one after the other, beside the direct calls.
  *
- * @param suspended the cell to go on with
+ * @param suspended the cell to continue
  */
 export async function executeToolUses(
   run: Run,
@@ -41,20 +40,20 @@ export async function executeToolUses(
   suspended: SuspendedCell | undefined,
 ): Promise<PendingBlock[]> {
   let cells: Promise<unknown> = Promise.resolve()
-  const serialize = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = cells.then(work)
+  const runInOrder = <T>(runCell: () => Promise<T>): Promise<T> => {
+    const result = cells.then(runCell)
     cells = result
     return result
   }
   const { toolUses, calls, results } = pending
   const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
     if (use.name === executeCodeTool) {
-      return serialize(() => {
+      return runInOrder(() => {
         pending.currentCell = use.id
         return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
       })
     }
-    // The slot is held until the result is recorded: when no slot is held, every call that was begun is.
+    // The slot is released after the result is recorded. So when no slot is acquired, no started call lacks its result.
     return run.callSlots.run(
       async () => (results[use.id] = await executeDirectCall(run, use, calls[use.id], position + 1)),
     )
@@ -102,6 +101,6 @@ function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
 function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {
   const base = { type: 'tool_result', tool_use_id: id, ...(isError ? { is_error: true } : {}) } as const
   if (typeof text !== 'string') return { ...base, externalContent: text }
-  // The API refuses an empty text in some positions, and it says nothing to the model.
+  // The API refuses an empty text in some positions.
   return { ...base, content: text === '' ? '(empty)' : text }
 }

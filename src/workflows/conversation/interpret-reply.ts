@@ -1,15 +1,15 @@
 import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/messages.js'
 import { type AgentStatus, replyText } from '../../common/runs.js'
 
-/** What to do with a reply of the model. */
+/** What a reply asks for. */
 export type ReplyAction =
-  /** Run the calls, give the results back. */
+  /** Execute the tool uses, and send the results with the next turn. */
   | { readonly type: 'execute_tools'; readonly uses: readonly ToolUseBlock[] }
-  /** The reply is to be kept and the model asked to go on. */
+  /** Keep the reply and let the model continue. */
   | { readonly type: 'continue' }
-  /** Cut in the middle: nothing of it may run. Ask again with more room. */
+  /** The reply is incomplete, so none of its tool uses may run. Repeat the turn with a higher token limit. */
   | { readonly type: 'truncated' }
-  /** Nothing was said. Ask once more. */
+  /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
   | { readonly type: 'end'; readonly status: AgentStatus; readonly answer: string }
 
@@ -27,7 +27,7 @@ export function interpretReply({ stopReason, content }: ModelReply): ReplyAction
       return content.length > 0 ? { type: 'continue' } : { type: 'prompt_again' }
     default:
   }
-  // Every tool_use needs its tool_result, whatever the stop reason is called tomorrow.
+  // Every tool_use needs its tool_result, also with a stop reason that this version does not know.
   if (uses.length > 0) return { type: 'execute_tools', uses }
   return answer.trim() === '' ? { type: 'prompt_again' } : { type: 'end', status: 'answered', answer }
 }

@@ -1,3 +1,21 @@
+/*
+ * Named session: serializes the executions of one session, and ends it.
+ *
+ * Owns: the queue of executions, their interruption, the limits of the session, and when it ends. `workflow.ts` binds
+ * these to updates, signals and a query.
+ * Boundary: an execution is one cell (`cell/run-cell.ts`). It does not know who sends executions: clients start the
+ * workflow, send updates, and wait for their results.
+ *
+ * Invariants:
+ * 1. Executions run one after the other, in the order in which Temporal accepted their updates.
+ * 2. An accepted execution has a result: an outcome, or the failure `SESSION_CLOSED`, or a failure of the engine.
+ * 3. A rejected update changes nothing.
+ * 4. An interrupt stops one execution. It also stops one that is queued, or whose update arrives later.
+ * 5. The session ends only when it is closed or was idle for `sessions.idleMs`. It then removes its sandbox.
+ * 6. A session does not continue as new. It accepts executions until its history reaches half of Temporal's limit. The
+ *    other half is for those it has accepted.
+ */
+
 import {
   ApplicationFailure,
   CancellationScope,
@@ -23,7 +41,7 @@ import { toCellOutcome } from '../cell/cell-result.js'
 import { runCell } from '../cell/run-cell.js'
 import { type Run, startRun } from '../run.js'
 
-/** Temporal ends a workflow for good at 51,200 events or 50 MB; the cell that comes last needs room too. */
+/** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
 interface ReadySession {
@@ -32,25 +50,27 @@ interface ReadySession {
 }
 
 export interface Execution {
-  /** Of its update. */
+  /** The id of its update. */
   readonly id: string
-  /** The session began with it. */
+  /** The execution started the session. */
   readonly isNew: boolean
 }
 
-/** A session between its executions: whose turn it is, and when its time is over. */
+/** The state of workflow `session`; see the header. */
 export class NamedSession {
   readonly #name: string
   readonly #createdAt = Date.now()
   readonly #cells = new CancellationScope()
   readonly #starting: Promise<ReadySession>
   #ready: ReadySession | undefined
-  /** Executions that were accepted, and those of them that run or wait their turn. */
+  /** Number of accepted executions. */
   #accepted = 0
+  /** Number of executions that run or are queued. */
   #pending = 0
   #queueTail: Promise<unknown> = Promise.resolve()
-  /** Id of the execution whose turn it is, and of those that are to stop before it is theirs. */
+  /** The execution whose cell runs. */
   #currentExecution: string | undefined
+  /** Executions that were interrupted before their cell started. */
   readonly #interruptedBeforeStart = new Set<string>()
   #lastUsedAt = this.#createdAt
   #ended: SessionResult['ended'] | undefined
@@ -58,11 +78,15 @@ export class NamedSession {
   constructor(name: string, options: RunOptions) {
     this.#name = name
     this.#starting = this.#start(options)
-    // Thrown where it is waited for.
+    // A failure is thrown where the promise is awaited.
     this.#starting.catch(() => undefined)
   }
 
-  /** @throws ApplicationFailure when this can't be executed; then it leaves no trace */
+  /**
+   * Validates an update.
+   *
+   * @throws ApplicationFailure when it is rejected; a rejected update leaves no event in the history
+   */
   validate({ source, sandbox }: ExecuteInput): void {
     if (typeof source !== 'string' || source.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the program is empty')
     const bytes = utf8Length(source)
@@ -72,7 +96,7 @@ export class NamedSession {
         `the program has ${bytes} bytes; a session takes up to ${maxExecuteSourceBytes}`,
       )
     }
-    if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is about to end`)
+    if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (this.#ready === undefined) return
     const { config } = this.#ready.run
     const { backend } = this.#ready.runtime.session.sandbox
@@ -83,15 +107,19 @@ export class NamedSession {
     if (this.#accepted >= config.sessions.executions) {
       throw rejection(
         'SESSION_FULL',
-        `session ${this.#name} has had ${pluralize(this.#accepted, 'execution')}, all it takes`,
+        `session ${this.#name} has reached its limit of ${pluralize(this.#accepted, 'execution')}`,
       )
     }
     if (historyLength > historyLimit.events || historySize > historyLimit.bytes) {
-      throw rejection('SESSION_FULL', `the history of session ${this.#name} is as long as Temporal keeps one`)
+      throw rejection('SESSION_FULL', `the history of session ${this.#name} has reached its limit`)
     }
   }
 
-  /** Executes code when its turn has come. @throws ApplicationFailure SESSION_CLOSED, and what opening a sandbox throws */
+  /**
+   * Executes code after all executions that were accepted before.
+   *
+   * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
+   */
   async execute({ source }: ExecuteInput, execution: Execution): Promise<ExecuteResult> {
     this.#accepted += 1
     this.#pending += 1
@@ -105,20 +133,20 @@ export class NamedSession {
     }
   }
 
-  /** Stops one execution, and nothing else of the session. */
+  /** Stops one execution. The session continues. */
   interrupt({ updateId = this.#currentExecution }: InterruptSignalInput): void {
     if (updateId === undefined) return
     if (updateId === this.#currentExecution) this.#ready?.runtime.session.interruption.request()
-    else this.#interruptedBeforeStart.add(updateId) // its turn is to come, or it has not even arrived
+    else this.#interruptedBeforeStart.add(updateId) // it is queued, or its update has not arrived yet
   }
 
-  /** Stops what is executed; {@link waitUntilEnded} then returns. */
+  /** Cancels all executions. {@link waitUntilEnded} then returns. */
   close(): void {
     this.#ended ??= 'closed'
     this.#cells.cancel()
   }
 
-  /** Waits until the session was closed, or nothing was executed for too long. What is executed is never cut by that. */
+  /** Waits until the session is closed, or idle for too long. A session with a queued execution is not idle. */
   async waitUntilEnded(): Promise<SessionResult> {
     const { run } = await this.#starting
     const { idleMs } = run.config.sessions
@@ -126,16 +154,16 @@ export class NamedSession {
     while (ended === undefined) {
       await condition(() => this.#pending === 0 || this.#ended !== undefined)
       this.#showIdle(run)
-      const inTime = await condition(() => this.#pending > 0 || this.#ended !== undefined, idleMs)
-      // What came at the very moment is served.
-      if (!inTime && this.#pending === 0) this.#ended ??= 'idle'
+      const isUsed = await condition(() => this.#pending > 0 || this.#ended !== undefined, idleMs)
+      // An execution that arrives with the timer is accepted, and keeps the session.
+      if (!isUsed && this.#pending === 0) this.#ended ??= 'idle'
       ended = this.#ended
     }
     const { cells, toolCalls } = run.counts
     return { ended, cells, toolCalls }
   }
 
-  /** Never cancelled; a host that is gone does not fail it. */
+  /** Never cancelled. A host that does not answer does not fail it. */
   async closeRuntime(): Promise<void> {
     if (this.#ready) await closeRuntime(this.#ready.runtime)
   }
@@ -158,7 +186,7 @@ export class NamedSession {
 
   async #start(options: RunOptions): Promise<ReadySession> {
     const run = await startRun(options)
-    // No model reads it: whoever executes gets all that was captured.
+    // No model reads the output, so the caller gets all that was captured.
     this.#ready = { run, runtime: createCodeRuntime(run, { outputCharacters: run.config.limits.capturedCharacters }) }
     return this.#ready
   }
@@ -181,7 +209,7 @@ export class NamedSession {
       return await this.#cells.run(async () => toCellOutcome(await runCell(run, runtime, source), run))
     } catch (thrown) {
       if (isCancellation(thrown)) throw this.#closedFailure()
-      // The engine failed in the middle of a cell; the next one starts from the state before it.
+      // The engine failed during the cell. The next cell starts from the state before it.
       runtime.pendingCalls.dropCell()
       await runtime.session.dropCell()
       throw thrown
@@ -191,7 +219,7 @@ export class NamedSession {
   }
 
   #closedFailure(): ApplicationFailure {
-    return rejection('SESSION_CLOSED', `session ${this.#name} was closed before the code had come to its end`)
+    return rejection('SESSION_CLOSED', `session ${this.#name} was closed before the code ended`)
   }
 
   #showIdle({ counts, config }: Run): void {
@@ -205,7 +233,7 @@ export class NamedSession {
 const interruptedBeforeStart: CellOutcome = {
   status: 'stopped',
   output: '',
-  error: 'KeyboardInterrupt: the code was stopped before it had begun',
+  error: 'KeyboardInterrupt: the code was stopped before it started',
   sessionKept: true,
 }
 

@@ -27,30 +27,30 @@ const close = defineSignal(sessionMessages.close)
 const inspect = defineQuery<SessionStatus>(sessionMessages.inspect)
 
 /**
- * Workflow `session`: owns one named sandbox that outlives a run. Code comes by update `execute`, one after the other; it ends when
- * told to, or when nothing was executed for too long.
+ * Workflow `session`: owns one named session, which outlives runs. Update `execute` runs code in it. The session ends by
+ * signal `close`, or after some time without an execution. `named-session.ts` has the invariants.
  */
 export async function session({ name, startedByUpdateId, ...options }: SessionInput): Promise<SessionResult> {
   return failWorkflowOnError(async () => {
     recordSummary(`session ${name}`)
-    const owned = new NamedSession(name, options)
-    // Before anything is waited for: the first update comes with the start.
+    const namedSession = new NamedSession(name, options)
+    // The handlers are set before the first await, because the first update arrives with the start.
     const execution = (): Execution => {
       const { id = '' } = currentUpdateInfo() ?? {}
       return { id, isNew: id === startedByUpdateId }
     }
-    setHandler(execute, (input) => failWorkflowOnError(() => owned.execute(input, execution())), {
-      validator: (input) => owned.validate(input),
+    setHandler(execute, (input) => failWorkflowOnError(() => namedSession.execute(input, execution())), {
+      validator: (input) => namedSession.validate(input),
     })
-    setHandler(interrupt, (which) => owned.interrupt(which))
-    setHandler(close, () => owned.close())
-    setHandler(inspect, () => owned.status())
+    setHandler(interrupt, (input) => namedSession.interrupt(input))
+    setHandler(close, () => namedSession.close())
+    setHandler(inspect, () => namedSession.status())
     try {
-      return await owned.waitUntilEnded()
+      return await namedSession.waitUntilEnded()
     } finally {
-      owned.close()
+      namedSession.close()
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
-      await owned.closeRuntime()
+      await namedSession.closeRuntime()
     }
   })
 }

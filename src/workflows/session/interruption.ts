@@ -1,6 +1,9 @@
 import { CancellationScope } from '@temporalio/workflow'
 
-/** Somebody outside wants the current cell to stop. Code that runs is interrupted; where it waits, a step stops it. */
+/**
+ * A request from outside to stop the current cell. Code that runs is interrupted. If the cell waits, the workflow stops
+ * it with a step.
+ */
 export class Interruption {
   #isRequested = false
   #interruptStep: (() => void) | undefined
@@ -9,19 +12,19 @@ export class Interruption {
     return this.#isRequested
   }
 
-  /** Each time again: code may catch an interrupt and go on. */
+  /** Repeated requests interrupt again: code may catch an interrupt and continue. */
   request(): void {
     this.#isRequested = true
     this.#interruptStep?.()
   }
 
-  /** Another cell begins. */
+  /** Forgets the request, for example when another cell starts. */
   clear(): void {
     this.#isRequested = false
   }
 
-  /** Carries out a step; `interrupt` is called while it is under way, and given up when it has ended. */
-  async run<Answer>(step: () => Promise<Answer>, interrupt: () => Promise<unknown>): Promise<Answer> {
+  /** Executes a step. Each request calls `interrupt` while the step is in progress; its end cancels these calls. */
+  async run<Result>(step: () => Promise<Result>, interrupt: () => Promise<unknown>): Promise<Result> {
     const scope = new CancellationScope()
     this.#interruptStep = () => void scope.run(interrupt).catch(() => undefined)
     if (this.#isRequested) this.#interruptStep()

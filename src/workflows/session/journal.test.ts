@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ExecuteStepResult, RecordedStep, StepInput } from '../../common/steps.js'
-import { type AppendToLog, Journal } from './journal.js'
+import type { AppendToLog } from '../temporal/activities.js'
+import { Journal } from './journal.js'
 
 const cell = (number: number, source = 'x'): StepInput => ({ type: 'cell', cell: number, source })
 const results = (text: string): StepInput => ({
   type: 'results',
   results: [{ index: 1, outcome: { status: 'ok', value: text } }],
 })
-const done: ExecuteStepResult = { type: 'completed', output: 'not kept' }
-const call = { index: 1, tool: 'get', arguments: { a: 'not kept' }, summary: 'get a', digest: 'd', refused: null }
+const done: ExecuteStepResult = { type: 'completed', output: 'not recorded' }
+const call = { index: 1, tool: 'get', arguments: { a: 'not recorded' }, summary: 'get a', digest: 'd', refused: null }
 const waiting: ExecuteStepResult = {
   type: 'suspended',
   calls: [call],
   wakeInMs: null,
-  output: 'not kept',
+  output: 'not recorded',
 }
 
 function journalOf(...steps: readonly (readonly [StepInput, ExecuteStepResult])[]): Journal {
@@ -24,31 +25,31 @@ function journalOf(...steps: readonly (readonly [StepInput, ExecuteStepResult])[
 }
 
 function add(journal: Journal, ...steps: readonly (readonly [StepInput, ExecuteStepResult])[]): void {
-  for (const [input, answer] of steps) journal.record(journal.nextStep(input, 5), answer)
+  for (const [input, result] of steps) journal.record(journal.nextStep(input, 5), result)
 }
 
-/** Keeps what is appended, by the name of the chain. */
-class Kept {
+/** The steps of each log, by the hash of its head. */
+class Logs {
   readonly steps = new Map<string, readonly RecordedStep[]>()
 
-  readonly append: AppendToLog = async (to, lists) => {
-    const chains: ValueLog[] = []
-    for (const list of lists) {
-      const before = chains.at(-1) ?? to
-      const all = [...this.of(before), ...list]
-      const sha256 = `chain-${this.steps.size}`
+  readonly append: AppendToLog = async (log, batches) => {
+    const logs: ValueLog[] = []
+    for (const batch of batches) {
+      const before = logs.at(-1) ?? log
+      const all = [...this.of(before), ...batch]
+      const sha256 = `log-${this.steps.size}`
       this.steps.set(sha256, all)
-      chains.push({
+      logs.push({
         head: { sha256, bytes: 1, preview: '' },
         segments: (before?.segments ?? 0) + 1,
         length: all.length,
       })
     }
-    return chains
+    return logs
   }
 
-  of(chain: ValueLog | null): readonly RecordedStep[] {
-    return this.steps.get(chain?.head.sha256 ?? '') ?? []
+  of(log: ValueLog | null): readonly RecordedStep[] {
+    return this.steps.get(log?.head.sha256 ?? '') ?? []
   }
 
   inputs({ steps: { log, latest } }: Journal): StepInput[] {
@@ -57,13 +58,13 @@ class Kept {
 }
 
 describe('Journal', () => {
-  it('numbers steps from 1 without gaps, and one that is taken again stays the same', () => {
+  it('numbers steps from 1 without gaps, and gives the same number to a step that is attempted again', () => {
     const journal = journalOf([cell(1), waiting])
     expect(journal.nextStep(results('a'), 7)).toEqual({ number: 2, now: 7, input: results('a') })
     expect(journal.nextStep(results('a'), 7).number).toBe(2)
   })
 
-  it('keeps inputs whole, and of answers only what a repetition must show', () => {
+  it('records whole inputs, and of results only what a rebuild must repeat', () => {
     const { steps } = journalOf([cell(1), waiting], [results('a'), done])
     expect(steps).toEqual({
       log: null,
@@ -72,21 +73,19 @@ describe('Journal', () => {
         { now: 5, input: results('a'), result: { type: 'ended' } },
       ],
     })
-    expect(JSON.stringify(steps)).not.toContain('not kept')
+    expect(JSON.stringify(steps)).not.toContain('not recorded')
   })
 
-  it('keeps how long was waited before a step, which a repetition is told again', () => {
+  it('records how long the program waited before a step', () => {
     const journal = new Journal()
     journal.record(journal.nextStep(cell(1), 5, 3), done)
     expect(journal.steps.latest).toMatchObject([{ now: 5, waited: 3 }])
   })
 
-  it("keeps the beginning of a call's summary, which does not make it larger", () => {
+  it("records the start of a call's summary", () => {
     const summary = `say ${'🎈'.repeat(200)}`
-    const calls = Array.from({ length: 1_000 }, (_, index) => ({ ...call, index, summary }))
-    const journal = journalOf([cell(1), { ...waiting, calls }])
+    const journal = journalOf([cell(1), { ...waiting, calls: [{ ...call, summary }] }])
     expect(JSON.stringify(journal.steps)).toContain(`"say ${'🎈'.repeat(76)}…"`)
-    expect(journal.shouldExternalize).toBe(false)
   })
 
   it('drops the current cell, and only that', () => {
@@ -98,7 +97,7 @@ describe('Journal', () => {
     expect(journal.nextStep(cell(3), 0).number).toBe(2)
   })
 
-  it('drops the cell too that has not answered once', () => {
+  it('drops a cell without a recorded step', () => {
     const journal = journalOf([cell(1), done])
     journal.nextStep(cell(2), 0)
     journal.dropCell()
@@ -112,51 +111,51 @@ describe('Journal', () => {
     expect(journal.nextStep(cell(2), 0).number).toBe(1)
   })
 
-  it('is large by bytes, and no longer when it is kept elsewhere', async () => {
-    const kept = new Kept()
+  it('should be externalized from a number of bytes on, and is empty in memory afterwards', async () => {
+    const logs = new Logs()
     const journal = journalOf([cell(1), waiting], [results('é'.repeat(100_000)), waiting])
     expect(journal.shouldExternalize).toBe(false)
     add(journal, [results('é'.repeat(100_000)), done])
     expect(journal.shouldExternalize).toBe(true)
-    const inputs = kept.inputs(journal)
-    await journal.externalize(kept.append)
+    const inputs = logs.inputs(journal)
+    await journal.externalize(logs.append)
     expect(journal.shouldExternalize).toBe(false)
     expect(journal.steps.latest).toEqual([])
-    expect(kept.inputs(journal)).toEqual(inputs)
+    expect(logs.inputs(journal)).toEqual(inputs)
     expect(journal.nextStep(cell(2), 0).number).toBe(4)
   })
 
-  it('kept in the middle of a cell, it still goes back to where the cell began', async () => {
-    const kept = new Kept()
+  it('drops a cell that was externalized in part', async () => {
+    const logs = new Logs()
     const journal = journalOf([cell(1), done], [cell(2), waiting])
-    await journal.externalize(kept.append)
+    await journal.externalize(logs.append)
     add(journal, [results('a'), waiting])
-    const state = await journal.externalize(kept.append)
+    const state = await journal.externalize(logs.append)
     add(journal, [results('b'), waiting])
-    expect(kept.inputs(journal)).toEqual([cell(1), cell(2), results('a'), results('b')])
+    expect(logs.inputs(journal)).toEqual([cell(1), cell(2), results('a'), results('b')])
 
     const next = new Journal(state)
-    expect(kept.inputs(next)).toEqual([cell(1), cell(2), results('a')])
+    expect(logs.inputs(next)).toEqual([cell(1), cell(2), results('a')])
     for (const either of [journal, next]) {
       either.dropCell()
-      expect(kept.inputs(either)).toEqual([cell(1)])
+      expect(logs.inputs(either)).toEqual([cell(1)])
       expect(either.stepsToRepeat.cells).toBe(1)
       expect(either.nextStep(cell(3), 0).number).toBe(2)
     }
   })
 
-  it('has nothing to keep when nothing is new', async () => {
-    const kept = new Kept()
+  it('appends nothing when no step is new', async () => {
+    const logs = new Logs()
     const journal = journalOf([cell(1), done])
-    const state = await journal.externalize(kept.append)
-    expect(await journal.externalize(kept.append)).toEqual(state)
-    expect(kept.steps.size).toBe(1)
+    const state = await journal.externalize(logs.append)
+    expect(await journal.externalize(logs.append)).toEqual(state)
+    expect(logs.steps.size).toBe(1)
   })
 
   describe('with a snapshot', () => {
     const state = { sha256: 'f'.repeat(64), bytes: 9, preview: '' }
 
-    it('repeats what came later, and keeps all for the day that the snapshot is of no use', () => {
+    it('repeats the steps after the snapshot, and all steps when the snapshot is forgotten', () => {
       const journal = journalOf([cell(1), waiting], [results('a'), done])
       journal.setSnapshot(state, journal.position)
       add(journal, [cell(2), done])
@@ -167,7 +166,7 @@ describe('Journal', () => {
       expect(journal.steps).not.toHaveProperty('snapshot')
     })
 
-    it('stands where it was taken, whatever was recorded meanwhile', () => {
+    it('has the position at which the snapshot was taken, though steps were recorded meanwhile', () => {
       const journal = journalOf([cell(1), done])
       const { position } = journal
       add(journal, [cell(2), done])
@@ -175,7 +174,7 @@ describe('Journal', () => {
       expect(journal.steps.snapshot).toEqual({ state, steps: 1 })
     })
 
-    it('drops it with the cell that it was taken after, and not with a later one', () => {
+    it('drops the snapshot with the cell before it, and not with a later cell', () => {
       const journal = journalOf([cell(1), done])
       journal.setSnapshot(state, journal.position)
       add(journal, [cell(2), waiting])
@@ -188,7 +187,7 @@ describe('Journal', () => {
       expect(other.steps).toEqual({ log: null, latest: [] })
     })
 
-    it.each(['dropCell', 'clear'] as const)('takes none of what was there before %s', (forget) => {
+    it.each(['dropCell', 'clear'] as const)('ignores a snapshot of a position before %s', (forget) => {
       const journal = journalOf([cell(1), done], [cell(2), done])
       const { position } = journal
       journal[forget]()
@@ -197,12 +196,12 @@ describe('Journal', () => {
       expect(journal.steps).not.toHaveProperty('snapshot')
     })
 
-    it('has it in the next run of the chain', async () => {
-      const kept = new Kept()
+    it('keeps the snapshot in the next execution of the chain', async () => {
+      const logs = new Logs()
       const journal = journalOf([cell(1), done])
       journal.setSnapshot(state, journal.position)
       add(journal, [cell(2), waiting])
-      const next = new Journal(await journal.externalize(kept.append))
+      const next = new Journal(await journal.externalize(logs.append))
       expect(next.steps).toMatchObject({ snapshot: { state, steps: 1 } })
       expect(next.stepsToRepeat).toEqual({ steps: 1, cells: 1 })
     })

@@ -1,3 +1,21 @@
+/*
+ * The journal: the recorded steps of a session, from which a rebuild restores the program.
+ *
+ * Owns: the steps since the last append, the log of the earlier ones in the value store, the mark of the current cell,
+ * and the reference of the latest snapshot.
+ * Boundary: plain data. It calls no activity itself: `Session` gives `externalize` a function that appends to the log.
+ * It does not know why a step is taken.
+ *
+ * Invariants:
+ * 1. Steps are numbered from 1 without gaps. A step that is attempted again has the same number, time and input.
+ * 2. Of a result, the journal keeps what a rebuild must repeat: the calls (index, digest, start of the summary), whether
+ *    the step ended its cell, and when the code was interrupted. It keeps no output and no arguments.
+ * 3. `dropCell` returns to the exact state before the current cell, also when steps of the cell are in the log already.
+ * 4. A snapshot replaces no step. All steps stay recorded, for a rebuild in which the snapshot can't be restored.
+ * 5. A snapshot of a position is ignored when steps were dropped after the position was taken: the numbers of dropped
+ *    steps are used again.
+ */
+
 import type { ValueLog } from '../../common/value-log.js'
 import type { SessionSnapshot } from '../../common/snapshots.js'
 import type {
@@ -11,59 +29,57 @@ import type {
 } from '../../common/steps.js'
 import { truncateEnd, utf8Length } from '../../common/text.js'
 import type { ValueRef } from '../../common/external-value.js'
+import type { AppendToLog } from '../temporal/activities.js'
 
-/** Bytes of recorded steps that are held here; then they are kept elsewhere. */
+/** Bytes of recorded steps that stay in the workflow. More are moved to the value store. */
 const inlineLimitBytes = 256 * 1024
 
-/** What is kept of a call's summary: enough to tell it from another. */
+/** Characters of a call's summary that are recorded: enough to tell the call from another. */
 const recordedSummaryCharacters = 80
 
-/** Puts items behind a chain, list after list; gives the chain after each. */
-export type AppendToLog = (
-  to: ValueLog | null,
-  lists: readonly (readonly RecordedStep[])[],
-) => Promise<readonly ValueLog[]>
-
-/** A place in the journal: everything before it. */
+/** A place in the journal. */
 interface JournalMark {
   readonly log: ValueLog | null
-  /** Steps behind the chain. */
+  /** Number of steps between the log and the mark. */
   readonly latest: number
+  /** Number of cells before the mark. */
   readonly cells: number
 }
 
-/** The state after so many steps, and the cells among them. */
 interface Snapshot extends SessionSnapshot {
+  /** Number of cells among the first `steps` steps. */
   readonly cells: number
 }
 
+/** The journal for the next execution of the continue-as-new chain: all steps are in the log. */
 export interface JournalState {
   readonly log: ValueLog | null
   readonly cells: number
   readonly cellStart: JournalMark
+  /** Absent without a snapshot. */
   readonly snapshot?: Snapshot
 }
 
-/** Where the journal stood once. */
+/** The length of the journal at some time. */
 export interface JournalPosition {
   readonly steps: number
   readonly cells: number
   readonly generation: number
 }
 
-/** All a session has been through: enough to make it again. */
+/** The recorded steps of a session; see the header. */
 export class Journal {
   #log: ValueLog | null = null
+  /** Steps that are not in the log yet. */
   #latest: RecordedStep[] = []
   #latestBytes = 0
   #cells = 0
   #cellStart: JournalMark = { log: null, latest: 0, cells: 0 }
-  /** What the first steps came to; all of them are kept, for the day that it is of no use. */
   #snapshot: Snapshot | undefined
-  /** Grows when steps are dropped: others may get their numbers. */
+  /** Incremented when steps are dropped. */
   #generation = 0
 
-  /** @param state of a journal that was kept whole */
+  /** @param state of the same journal in the execution before this one */
   constructor(state?: JournalState) {
     if (!state) return
     this.#log = state.log
@@ -72,6 +88,7 @@ export class Journal {
     this.#snapshot = state.snapshot
   }
 
+  /** Number of recorded steps. */
   get length(): number {
     return (this.#log?.length ?? 0) + this.#latest.length
   }
@@ -80,7 +97,7 @@ export class Journal {
     return { steps: this.length, cells: this.#cells, generation: this.#generation }
   }
 
-  /** What a rebuild has to repeat. */
+  /** How many steps and cells a rebuild repeats. */
   get stepsToRepeat(): { readonly steps: number; readonly cells: number } {
     return {
       steps: this.length - (this.#snapshot?.steps ?? 0),
@@ -88,28 +105,35 @@ export class Journal {
     }
   }
 
+  /** The input of a rebuild. */
   get steps(): RecordedSteps {
-    const { state, steps } = this.#snapshot ?? {}
-    const all = { log: this.#log, latest: this.#latest }
-    return state === undefined || steps === undefined ? all : { ...all, snapshot: { state, steps } }
+    const steps = { log: this.#log, latest: this.#latest }
+    if (this.#snapshot === undefined) return steps
+    const { state, steps: count } = this.#snapshot
+    return { ...steps, snapshot: { state, steps: count } }
   }
 
-  /** The state at a place; nothing happens when the journal is no longer what it was there. */
+  /** Sets the snapshot of a position. Does nothing when steps were dropped since then. */
   setSnapshot(state: ValueRef, { steps, cells, generation }: JournalPosition): void {
     if (generation === this.#generation) this.#snapshot = { state, steps, cells }
   }
 
-  /** It is of no use: a rebuild begins at the first step. */
+  /** Forgets a snapshot that can't be restored. A rebuild then repeats every step. */
   forgetSnapshot(): void {
     this.#snapshot = undefined
   }
 
-  /** Steps are held here that should be kept elsewhere. */
+  /** True when the steps in the workflow should be moved to the log. */
   get shouldExternalize(): boolean {
     return this.#latestBytes > inlineLimitBytes
   }
 
-  /** The next step to take. */
+  /**
+   * The next step to take. The input of a cell starts the current cell.
+   *
+   * @param now milliseconds since the start of the session
+   * @param waited milliseconds since the last result; undefined for the first step
+   */
   nextStep(input: StepInput, now: number, waited?: number): Step {
     if (input.type === 'cell') {
       this.#cellStart = { log: this.#log, latest: this.#latest.length, cells: this.#cells }
@@ -117,29 +141,32 @@ export class Journal {
     return { number: this.length + 1, now, ...(waited === undefined ? {} : { waited }), input }
   }
 
-  record({ number: _number, ...taken }: Step, answer: ExecuteStepResult): void {
-    const recorded: RecordedStep['result'] =
-      answer.type === 'suspended' ? { type: 'suspended', calls: answer.calls.map(recordedCall) } : { type: 'ended' }
-    const { interruptedAfterMs } = 'interruptedAfterMs' in answer ? answer : { interruptedAfterMs: undefined }
-    const step = { ...taken, result: recorded, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
+  /** Records a step with its result. */
+  record({ number: _number, ...taken }: Step, stepResult: ExecuteStepResult): void {
+    const result: RecordedStep['result'] =
+      stepResult.type === 'suspended'
+        ? { type: 'suspended', calls: stepResult.calls.map(recordedCall) }
+        : { type: 'ended' }
+    const { interruptedAfterMs } = 'interruptedAfterMs' in stepResult ? stepResult : { interruptedAfterMs: undefined }
+    const step = { ...taken, result, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
     this.#latest.push(step)
-    this.#latestBytes += utf8Length(JSON.stringify(measuredFields(step)))
+    this.#latestBytes += jsonBytes(step)
     if (taken.input.type === 'cell') this.#cells += 1
   }
 
-  /** Drops the current cell: it is what broke the session, so a rebuild must not run it again. */
+  /** Drops the current cell: it broke the session, so a rebuild must not repeat it. */
   dropCell(): void {
     const { log, latest, cells } = this.#cellStart
-    // When the chain has grown since the cell began, what stood here then was appended up to the mark; see `keep`.
+    // If the log has grown since the cell started, `externalize` has moved the mark to the end of a batch.
     this.#log = log
     this.#latest.length = Math.min(this.#latest.length, latest)
-    this.#latestBytes = utf8Length(JSON.stringify(this.#latest.map(measuredFields)))
+    this.#latestBytes = this.#latest.reduce((sum, step) => sum + jsonBytes(step), 0)
     this.#cells = cells
     this.#generation += 1
     if ((this.#snapshot?.steps ?? 0) > this.length) this.#snapshot = undefined
   }
 
-  /** Forgets all: what is recorded can't be repeated. */
+  /** Drops all steps: the program does not repeat them. */
   clear(): void {
     this.#log = null
     this.#latest = []
@@ -150,14 +177,14 @@ export class Journal {
     this.#generation += 1
   }
 
-  /** Keeps every step elsewhere. The beginning of the current cell stays a place to go back to. */
+  /** Moves every step to the log. The start of the current cell ends a batch, so that the cell can still be dropped. */
   async externalize(append: AppendToLog): Promise<JournalState> {
     if (this.#latest.length > 0) {
       const { latest, cells } = this.#cellStart
-      const lists = [this.#latest.slice(0, latest), this.#latest.slice(latest)].filter((list) => list.length > 0)
-      const chains = await append(this.#log, lists)
-      if (latest > 0) this.#cellStart = { log: chains[0] ?? null, latest: 0, cells }
-      this.#log = chains.at(-1) ?? this.#log
+      const batches = [this.#latest.slice(0, latest), this.#latest.slice(latest)].filter((batch) => batch.length > 0)
+      const logs = await append(this.#log, batches)
+      if (latest > 0) this.#cellStart = { log: logs[0] ?? null, latest: 0, cells }
+      this.#log = logs.at(-1) ?? this.#log
       this.#latest = []
       this.#latestBytes = 0
     }
@@ -170,13 +197,6 @@ function recordedCall({ index, digest, summary }: DescribedCall): RecordedCall {
   return { index, digest, summary: truncateEnd(summary, recordedSummaryCharacters) }
 }
 
-/** What counts of a step. Runs from before there was the rest must find their journals as large as they were. */
-function measuredFields({ now, input, result, interruptedAfterMs }: RecordedStep): object {
-  const calls = result.type === 'ended' ? [] : result.calls.map(({ index, digest }) => ({ index, digest }))
-  return {
-    now,
-    input,
-    result: result.type === 'ended' ? result : { ...result, calls },
-    ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
-  }
+function jsonBytes(step: RecordedStep): number {
+  return utf8Length(JSON.stringify(step))
 }

@@ -38,7 +38,11 @@ export type SandboxEvent =
   | { readonly type: 'resumed' }
   | { readonly type: 'discarded' }
 
-/** @throws Error for an event that the table does not have: a defect of the engine */
+/**
+ * The state after an event.
+ *
+ * @throws Error for an event that the table does not have: a defect of the engine
+ */
 export function transition(state: SandboxState, event: SandboxEvent): SandboxState {
   if (event.type === 'discarded') return { type: 'none' }
   switch (state.type) {

@@ -1,13 +1,12 @@
-import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
+import type { ErrorCode } from '../../common/errors.js'
 import { pickStepLimits } from '../../common/limits.js'
 import type { BackendChoice, RunConfig } from '../../common/run-config.js'
 import type { ExecuteStepInput, ExecuteStepResult } from '../../common/steps.js'
 import type { SessionRef, SessionTools } from '../../common/session.js'
 import * as activities from '../temporal/activities.js'
 import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
-import { hostLossReason, isFencedFailure } from './host-failure.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
-import { describeOpen } from './step-summary.js'
 
 /** A session's sandbox as the next execution of the continue-as-new chain takes it over. */
 export interface SerializedSandbox {
@@ -18,11 +17,12 @@ export interface SerializedSandbox {
 /**
  * The sandbox of a session: one container or embedded interpreter at a time, each with an epoch of its own.
  *
- * Owns: the state of the sandbox ({@link SandboxState}) and every activity on it. Does not know the journal: `Session` decides
- * what a new sandbox is given.
+ * Owns: the state of the sandbox ({@link SandboxState}) and every activity on it.
+ * Boundary: it does not know the journal. `Session` decides what a new sandbox executes.
  *
+ * Invariants:
  * 1. Every sandbox that was opened is closed, parked, or left to the reaper of a host that does not answer.
- * 2. A host that does not answer fails no run: the step's result is `lost`.
+ * 2. A host that does not answer fails no run: the result of the step is `lost`.
  */
 export class Sandbox {
   readonly #config: RunConfig
@@ -47,7 +47,7 @@ export class Sandbox {
     return this.#state.type === 'open'
   }
 
-  /** For people. The backend is the chosen one as soon as there was a sandbox. */
+  /** For the inspect query. The backend is `auto` until a host has chosen one for the first sandbox. */
   get status(): { readonly state: 'none' | 'open' | 'parked'; readonly backend: BackendChoice } {
     const { type } = this.#state
     return { state: type === 'none' || type === 'open' ? type : 'parked', backend: this.#ref.backend }
@@ -177,3 +177,28 @@ export class Sandbox {
     return this.#state
   }
 }
+
+/** What opening a sandbox is for: the summary of the activity. */
+function describeOpen({ epoch, backend }: SessionRef, isParked: boolean): string {
+  if (epoch === 1) return backend === 'auto' ? 'open a session' : `open a session (${backend})`
+  return `${isParked ? 'resume' : 'rebuild'} the session (${epoch})`
+}
+
+/** True when the sandbox has executed later steps than this run: another run before a reset, or a lost attempt. */
+function isFencedFailure(thrown: unknown): boolean {
+  if (!(thrown instanceof ActivityFailure)) return false
+  return thrown.cause instanceof ApplicationFailure && thrown.cause.type === fenced
+}
+
+const fenced: ErrorCode = 'SANDBOX_FENCED'
+
+/** Why the host or its sandboxes count as lost; undefined for every other failure. */
+function hostLossReason(thrown: unknown): string | undefined {
+  if (!(thrown instanceof ActivityFailure)) return undefined
+  const { cause } = thrown
+  if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
+  // After all retries, for minutes: the daemon of the host is unavailable.
+  return cause instanceof ApplicationFailure && cause.type === unavailable ? cause.message : undefined
+}
+
+const unavailable: ErrorCode = 'SANDBOX_UNAVAILABLE'

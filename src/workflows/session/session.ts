@@ -9,17 +9,15 @@ import { appendJournal } from '../temporal/activities.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
 import { Sandbox, type SerializedSandbox } from './sandbox.js'
-import type { SnapshotPolicyState } from './snapshot-policy.js'
-import { Snapshots } from './snapshots.js'
-import { describeStep, withoutCodeRun } from './step-summary.js'
+import { Snapshots, type SnapshotPolicyState } from './snapshots.js'
 
 /**
- * Sandboxes in a row that were ahead of this run at one step; more are made up by hostile code. Workers that die while they
- * rebuild a session leave some.
+ * Sandboxes that may be ahead of this run at one step, in a row. A worker that dies during a rebuild leaves one. Only
+ * hostile code causes more than this.
  */
 const maxFencedPerStep = 10
 
-/** Sandboxes lost in a row at one step; more are caused by the program itself. */
+/** Sandboxes that may be lost at one step, in a row. Only the program itself causes more than this. */
 const maxRebuildsPerStep = 2
 
 /** A session as the next execution of the continue-as-new chain takes it over. */
@@ -27,7 +25,7 @@ export interface SessionState {
   readonly sandbox: SerializedSandbox
   /** When the session began, by the workflow's clock, in milliseconds since the epoch. */
   readonly startedAt: number
-  /** Of the latest result of a step; absent before the first. */
+  /** When the latest step had its result, by the same clock; absent before the first result. */
   readonly lastResultAt?: number
   readonly journal: JournalState
   readonly snapshots: SnapshotPolicyState
@@ -36,11 +34,17 @@ export interface SessionState {
 /**
  * A program that runs step by step in a sandbox, as the workflow drives it.
  *
- * Owns: the journal of steps, the sandbox, its snapshots, the interruption of the current cell. Does not know tool calls or
- * what a cell is for: `src/workflows/cell` does.
+ * Owns: the journal of steps, the sandbox, its snapshots, the interruption of the current cell.
+ * Boundary: it does not know tool calls or what a cell is for (`src/workflows/cell`). It reaches a sandbox only through
+ * `Sandbox` and `Snapshots`, which call activities.
  *
- * 1. A step with a recorded result is never executed again, save to rebuild a lost sandbox.
- * 2. A program that can't be rebuilt loses the current cell (`lost`) or all cells (`diverged`), and the session goes on.
+ * Invariants:
+ * 1. A step with a recorded result is executed again only to rebuild a lost sandbox.
+ * 2. A program that can't be rebuilt loses the current cell (`lost`) or all cells (`diverged`). The session continues.
+ * 3. Only one step is in progress. A step waits for a snapshot in progress, and for the end of parking.
+ * 4. A step causes at most {@link maxRebuildsPerStep} rebuilds because of lost sandboxes, and at most
+ *    {@link maxFencedPerStep} because of sandboxes that are ahead. So a program that kills its sandbox comes to an end.
+ * 5. The times that the program sees are those of the workflow tasks, and the same in a rebuild.
  */
 export class Session {
   readonly #config: RunConfig
@@ -50,7 +54,7 @@ export class Session {
   readonly #journal: Journal
   readonly #sandbox: Sandbox
   readonly #snapshots: Snapshots
-  /** Of the current cell. */
+  /** The interruption of the current cell. */
   readonly interruption = new Interruption()
 
   /** @param state of the same session in the execution before this one */
@@ -66,15 +70,15 @@ export class Session {
     this.#snapshots = new Snapshots(config, this.#journal, state?.snapshots)
   }
 
-  /** State and backend of the sandbox, for people. */
+  /** State and backend of the sandbox, for the inspect query. */
   get sandbox(): Sandbox['status'] {
     return this.#sandbox.status
   }
 
   /**
    * Runs the program to its next suspension or to its end. A lost sandbox is rebuilt from the journal, and the step is
-   * executed again. The outcome is `lost` only when that does not help; the session then goes on without the current cell. It
-   * is `diverged` when the program does not repeat the journal; the session then goes on empty.
+   * executed again. The outcome is `lost` only when that does not help; the session then continues without the current cell. It
+   * is `diverged` when the program does not repeat the journal; the session then continues empty.
    *
    * @param outputLimit characters of output that the result may carry
    */
@@ -92,7 +96,7 @@ export class Session {
       if (result.type !== 'lost' && result.type !== 'diverged') {
         this.#journal.record(step, result)
         this.#lastResultAt = Date.now()
-        // The interrupt reached the code: if the code goes on, it caught the interrupt.
+        // The interrupt reached the code. If the code continues, it has caught the interrupt.
         if (result.interruptedAfterMs !== undefined) this.interruption.clear()
         if (this.#journal.shouldExternalize) await this.#externalizeJournal()
         return result
@@ -131,7 +135,7 @@ export class Session {
     await this.#sandbox.discard()
   }
 
-  /** Releases the sandbox until the next step, which finds the program as it was. */
+  /** Releases the sandbox until the next step, which restores the program first. */
   park(): void {
     this.#sandbox.park(this.#snapshots.inProgress)
   }
@@ -167,7 +171,7 @@ export class Session {
       const rebuilt = await this.#openOrRebuild()
       if (rebuilt.type !== 'rebuilt') return rebuilt
     }
-    const summary = isResumed ? `wake the session: ${describeStep(step)}` : describeStep(step)
+    const summary = isResumed ? `resume the session: ${describeStep(step)}` : describeStep(step)
     const send = () => this.#sandbox.executeStep({ step, outputLimit }, summary)
     const startedAt = Date.now()
     const isStop = step.input.type === 'stop'
@@ -204,3 +208,19 @@ export class Session {
     else await discarded
   }
 }
+
+/** What a step does: the summary of the activity. */
+function describeStep({ input }: Step): string {
+  if (input.type === 'cell') return `run cell ${input.cell}`
+  if (input.type === 'stop') return 'stop the cell'
+  return input.results.length === 0
+    ? 'continue: a timer is due'
+    : `continue with ${pluralize(input.results.length, 'result')}`
+}
+
+/** For a cell that was not executed, because an earlier cell did not repeat its steps. */
+function withoutCodeRun(result: DivergedResult): DivergedResult {
+  return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
+}
+
+type DivergedResult = Extract<ExecuteStepResult, { type: 'diverged' }>

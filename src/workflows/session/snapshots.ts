@@ -4,54 +4,122 @@ import type { RunConfig, SnapshotConfig } from '../../common/run-config.js'
 import type { SessionRef } from '../../common/session.js'
 import { snapshotSession } from '../temporal/activities.js'
 import type { Journal } from './journal.js'
-import { SnapshotPolicy, type SnapshotPolicyState } from './snapshot-policy.js'
 
-/** The snapshots of a session: made beside everything else, and never the reason that something fails. */
+/** The snapshots of a session for the next execution of the continue-as-new chain. */
+export interface SnapshotPolicyState {
+  /** Milliseconds that the steps since the latest snapshot took. */
+  readonly ms: number
+  /** Number of steps the session must have before the next attempt. */
+  readonly notBefore: number
+  /** Bytes of all snapshots that were stored. */
+  readonly storedBytes: number
+}
+
+/** Steps of a session, and how many of them a rebuild would repeat. */
+interface StepCounts {
+  readonly all: number
+  readonly repeated: number
+}
+
+/** Decides when a snapshot is due: when a rebuild without it would take long. */
+export class SnapshotPolicy {
+  readonly #config: SnapshotConfig | undefined
+  readonly #maxStoredBytes: number
+  #ms: number
+  #notBefore: number
+  #storedBytes: number
+
+  /**
+   * @param config undefined: no snapshot is ever due
+   * @param maxStoredBytes bytes of all snapshots of the session; afterwards no snapshot is due, and rebuilds take longer
+   */
+  constructor(
+    config: SnapshotConfig | undefined,
+    maxStoredBytes: number,
+    state: SnapshotPolicyState = { ms: 0, notBefore: 0, storedBytes: 0 },
+  ) {
+    this.#config = config
+    this.#maxStoredBytes = maxStoredBytes
+    this.#ms = state.ms
+    this.#notBefore = state.notBefore
+    this.#storedBytes = state.storedBytes
+  }
+
+  get state(): SnapshotPolicyState {
+    return { ms: this.#ms, notBefore: this.#notBefore, storedBytes: this.#storedBytes }
+  }
+
+  addStepTime(ms: number): void {
+    this.#ms += ms
+  }
+
+  /** The configuration, if a snapshot is due now. */
+  configIfDue({ all, repeated }: StepCounts): SnapshotConfig | undefined {
+    const config = this.#config
+    if (config === undefined || repeated === 0 || all < this.#notBefore) return undefined
+    if (this.#storedBytes >= this.#maxStoredBytes) return undefined
+    return repeated >= config.everySteps || this.#ms >= config.everyMs ? config : undefined
+  }
+
+  /** @param bytes of the snapshot that was stored */
+  recordStored(bytes: number): void {
+    this.#storedBytes += bytes
+    this.#ms = 0
+    this.#notBefore = 0
+  }
+
+  /** No snapshot was stored, or it could not be restored. The next attempt is due after twice as many steps. */
+  recordFailure({ all, repeated }: StepCounts): void {
+    this.#notBefore = all + Math.max(repeated, 1)
+  }
+}
+
+/** Takes the snapshots of a session, in the background. A snapshot that fails does not fail the session. */
 export class Snapshots {
   readonly #config: RunConfig
   readonly #journal: Journal
   readonly #policy: SnapshotPolicy
   #current: { readonly done: Promise<void>; readonly scope: CancellationScope } | undefined
 
-  /** @param state of the same session in an earlier run of the chain */
-  constructor(plan: RunConfig, journal: Journal, state?: SnapshotPolicyState) {
-    this.#config = plan
+  /** @param state of the same session in the execution before this one */
+  constructor(config: RunConfig, journal: Journal, state?: SnapshotPolicyState) {
+    this.#config = config
     this.#journal = journal
-    this.#policy = new SnapshotPolicy(plan.snapshots, plan.limits.storedBytes, state)
+    this.#policy = new SnapshotPolicy(config.snapshots, config.limits.storedBytes, state)
   }
 
   get state(): SnapshotPolicyState {
     return this.#policy.state
   }
 
-  /** Settles when the one that is under way has ended, however; undefined when there is none. Never rejects. */
+  /** Resolves when the snapshot in progress has ended or failed; undefined when none is in progress. Never rejects. */
   get inProgress(): Promise<void> | undefined {
     return this.#current?.done
   }
 
-  /** A step took so long. */
+  /** @param ms duration of a step */
   addStepTime(ms: number): void {
     this.#policy.addStepTime(ms)
   }
 
-  /** To be called between two cells: begins a snapshot, if a rebuild would be long without. */
+  /** Starts a snapshot if one is due. Called between two cells. */
   startIfDue(session: SessionRef, hostQueue: string): void {
-    const due = this.#policy.configIfDue(this.#steps)
-    if (due === undefined || this.#current !== undefined) return
+    const config = this.#policy.configIfDue(this.#stepCounts)
+    if (config === undefined || this.#current !== undefined) return
     const scope = new CancellationScope()
-    this.#current = { done: this.#settle(scope, () => this.#take(due, session, hostQueue)), scope }
+    this.#current = { done: this.#settle(scope, () => this.#take(config, session, hostQueue)), scope }
   }
 
   cancel(): void {
     this.#current?.scope.cancel()
   }
 
-  /** The latest was not to be had, or of no use. */
+  /** No snapshot was stored, or it could not be restored. */
   recordFailure(): void {
-    this.#policy.recordFailure(this.#steps)
+    this.#policy.recordFailure(this.#stepCounts)
   }
 
-  get #steps(): { readonly all: number; readonly repeated: number } {
+  get #stepCounts(): StepCounts {
     return { all: this.#journal.length, repeated: this.#journal.stepsToRepeat.steps }
   }
 
@@ -59,7 +127,7 @@ export class Snapshots {
     try {
       await scope.run(take)
     } catch {
-      this.recordFailure() // the next step does without, and finds out what is wrong with its sandbox
+      this.recordFailure() // if the sandbox is the cause, the next step finds out
     }
     this.#current = undefined
   }
@@ -68,9 +136,9 @@ export class Snapshots {
     const { position } = this.#journal
     const limits = pickStepLimits(this.#config.limits)
     const input = { session, step: position.steps, limits, maxBytes, timeoutSeconds }
-    const answer = await snapshotSession(input, hostQueue, this.#config.timeouts)
-    if (answer.type === 'skipped') return this.recordFailure()
-    this.#journal.setSnapshot(answer.state, position)
-    this.#policy.recordStored(answer.state.bytes)
+    const result = await snapshotSession(input, hostQueue, this.#config.timeouts)
+    if (result.type === 'skipped') return this.recordFailure()
+    this.#journal.setSnapshot(result.state, position)
+    this.#policy.recordStored(result.state.bytes)
   }
 }

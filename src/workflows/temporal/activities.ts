@@ -1,23 +1,38 @@
+/*
+ * The engine's own activities, and how each is scheduled. Tool calls have their own place: `cell/call-tool.ts`.
+ *
+ * Owns: task queues, timeouts, retry policies and summaries of these activities.
+ * Boundary: one function for each activity. No function keeps state or interprets a result; the callers do.
+ *
+ * Invariants:
+ * 1. Every activity has a start-to-close timeout, and a limit on its attempts. `session.interrupt` alone has no such
+ *    limit: its caller cancels it.
+ * 2. Every activity has a heartbeat timeout, so that a lost worker is noticed.
+ * 3. An activity that a host must execute has a schedule-to-start timeout, so that a lost host is noticed. Again
+ *    `session.interrupt` is the exception.
+ * 4. The options depend only on the input and on the recorded configuration of the run.
+ */
+
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
+import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
 import type { RunOptions } from '../../common/runs.js'
 import type { RunConfig, Timeouts } from '../../common/run-config.js'
-import type { ExecuteStepResult, ExecuteStepInput } from '../../common/steps.js'
+import type { ExecuteStepResult, ExecuteStepInput, RecordedStep } from '../../common/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
 import type { SnapshotResult, SnapshotInput } from '../../common/snapshots.js'
 import type { StepLimits } from '../../common/limits.js'
 import type { TextParts } from '../../common/messages.js'
 import { pluralize } from '../../common/text.js'
-import type { AppendToLog } from '../session/journal.js'
 
-/** How long a step may take beyond its code's own limit: connecting, sending, the last frame. */
+/** Milliseconds a step may take beyond the time limit of its code: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
 
-/** How long a snapshot may take on its way into a sandbox, and to be read there. */
+/** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
 
-/** Attempts of the engine's own activities. What is wrong for good is not retried at all; see the error table. */
+/** Retry policy of the engine's activities. The table in `common/errors.ts` says which errors are not retried. */
 const defaultRetry = {
   initialInterval: '500ms',
   backoffCoefficient: 2,
@@ -25,14 +40,14 @@ const defaultRetry = {
   maximumAttempts: 10,
 } as const
 
-/** For a run that has something to lose: ten minutes, while a full disk is emptied or a daemon is mended. */
+/** A run that has variables to lose retries for about ten minutes, for example while a full disk is cleaned up. */
 const rebuildAttempts = 25
 
-/** Reads the configuration of the run; the only activity before there is a plan. */
+/** Reads the configuration of the run: the first activity of every run. */
 export function loadRunConfig(options: RunOptions): Promise<RunConfig> {
   return scheduleEngineActivity(activityNames.loadRunConfig, options, {
     ...onRoleQueue('workflow'),
-    // Records the tools: the value store may be away for a while.
+    // The activity stores the tool set, and the value store may be unavailable for a while.
     startToCloseTimeout: '5m',
     heartbeatTimeout: '5s',
     retry: defaultRetry,
@@ -40,7 +55,7 @@ export function loadRunConfig(options: RunOptions): Promise<RunConfig> {
   })
 }
 
-/** One model call. */
+/** Asks the model for one turn. */
 export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
   return scheduleEngineActivity(activityNames.modelTurn, input, {
     ...onRoleQueue('model'),
@@ -51,13 +66,13 @@ export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: st
   })
 }
 
-/** Makes a sandbox on any host that can. */
+/** Opens a sandbox on any host. */
 export function openSession(input: OpenInput, timeouts: Timeouts, summary: string): Promise<OpenedSession> {
   return scheduleEngineActivity(activityNames.openSession, input, {
     ...onRoleQueue('sandbox'),
     startToCloseTimeout: timeouts.openMs,
     heartbeatTimeout: timeouts.heartbeatMs,
-    // A sandbox that was made although the run is cancelled must be known, or nobody would close it.
+    // If the run is cancelled meanwhile, the workflow must learn of the new sandbox, so that it closes it.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: {
       ...defaultRetry,
@@ -67,7 +82,7 @@ export function openSession(input: OpenInput, timeouts: Timeouts, summary: strin
   })
 }
 
-/** Runs one step on the session's own host. The one place that says how a step is carried out. */
+/** Executes one step, or a rebuild, on the host of the session. */
 export function executeStep(
   input: ExecuteStepInput & { readonly limits: StepLimits },
   hostQueue: string,
@@ -87,24 +102,30 @@ export function executeStep(
   })
 }
 
-/** Keeps recorded steps outside of the history. */
+/** Appends batches of steps to a log in the value store. Returns the log after each batch. */
+export type AppendToLog = (
+  log: ValueLog | null,
+  batches: readonly (readonly RecordedStep[])[],
+) => Promise<readonly ValueLog[]>
+
+/** Moves recorded steps to the value store, so that the history stays small. */
 export function appendJournal(timeouts: Timeouts): AppendToLog {
-  return (to, lists) => {
-    const steps = lists.reduce((sum, list) => sum + list.length, 0)
+  return (log, batches) => {
+    const steps = batches.reduce((sum, batch) => sum + batch.length, 0)
     return scheduleEngineActivity(
       activityNames.appendJournal,
-      { log: to, batches: lists },
-      valueOptions(timeouts, `keep ${pluralize(steps, 'recorded step')}`),
+      { log, batches },
+      valueOptions(timeouts, `store ${pluralize(steps, 'recorded step')}`),
     )
   }
 }
 
-/** Puts printed output together that is kept elsewhere in parts. */
+/** Joins output whose parts are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
-  return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'put the output together'))
+  return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
 }
 
-/** What only moves values. The store may be away for a while. */
+/** Options of an activity that only moves values. The value store may be unavailable for a while. */
 function valueOptions({ heartbeatMs }: Timeouts, summary: string): ActivityOptions {
   return {
     ...onRoleQueue('workflow'),
@@ -115,7 +136,7 @@ function valueOptions({ heartbeatMs }: Timeouts, summary: string): ActivityOptio
   }
 }
 
-/** Interrupts the code of a step that is under way. To be cancelled when the step has ended: until then it is tried again. */
+/** Interrupts the code of a step in progress. Retried until the caller cancels it, when the step has ended. */
 export function interruptSession(input: InterruptInput, hostQueue: string, { heartbeatMs }: Timeouts): Promise<void> {
   return scheduleEngineActivity(activityNames.interruptSession, input, {
     taskQueue: hostQueue,
@@ -127,7 +148,7 @@ export function interruptSession(input: InterruptInput, hostQueue: string, { hea
   })
 }
 
-/** Puts a session's sandbox on its host's disk; false when it had to be removed instead. */
+/** Keeps the sandbox of a session as a checkpoint on its host. False when the host removed the sandbox instead. */
 export function parkSession(session: SessionRef, hostQueue: string, timeouts: Timeouts): Promise<boolean> {
   return scheduleEngineActivity(activityNames.parkSession, session, {
     taskQueue: hostQueue,
@@ -139,7 +160,7 @@ export function parkSession(session: SessionRef, hostQueue: string, timeouts: Ti
   })
 }
 
-/** Keeps the state of a session outside of its sandbox. To be done without when that is not to be had soon. */
+/** Stores the state of a session in the value store. Few attempts: the session works without a snapshot, too. */
 export function snapshotSession(input: SnapshotInput, hostQueue: string, timeouts: Timeouts): Promise<SnapshotResult> {
   return scheduleEngineActivity(activityNames.snapshotSession, input, {
     taskQueue: hostQueue,
@@ -151,7 +172,7 @@ export function snapshotSession(input: SnapshotInput, hostQueue: string, timeout
   })
 }
 
-/** Removes a session's sandbox; when its host is gone, that host's reaper does it. */
+/** Removes the sandbox of a session. If its host does not answer, the reaper of that host removes it. */
 export function closeSession(
   session: SessionRef,
   hostQueue: string,
@@ -168,7 +189,7 @@ export function closeSession(
   })
 }
 
-/** This workflow's queue for a role. */
+/** The task queue of a role, derived from the task queue of this workflow. */
 export function onRoleQueue(role: Role): { readonly taskQueue: string } {
   return { taskQueue: roleQueue(workflowInfo().taskQueue, role) }
 }

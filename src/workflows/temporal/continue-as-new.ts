@@ -1,16 +1,69 @@
 import {
   CancellationScope,
   CancelledFailure,
+  condition,
   makeContinueAsNewFunc,
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
+import type { Semaphore } from './semaphore.js'
+
+/** Events between the first attempt and the second. Each later distance is twice the one before. */
+const firstRetryEvents = 500
+
+/** How long an attempt waits for calls in progress, in milliseconds. Afterwards the run continues in the old history. */
+const quiesceMs = 10_000
+
+/** Temporal ends a run at 51,200 events or 50 MB. From here on an attempt waits until no call is in progress. */
+const hardLimit = { events: 25_000, bytes: 25_000_000 } as const
 
 /**
- * Ends this history; the run goes on in a fresh one. Its memo says when it began, which a list of runs could not know.
+ * Decides when a run continues as new. Activities in progress can't be carried over. So an attempt starts no further
+ * call, and waits for those in progress.
+ */
+export class ContinueAsNewPolicy {
+  readonly #callSlots: Semaphore
+  #nextAttemptAt: number
+  #retryEvents = firstRetryEvents
+  #hasAttempted = false
+
+  /**
+   * @param callSlots one for each tool activity in progress
+   * @param historyEvents number of events at which the first attempt is due
+   */
+  constructor(callSlots: Semaphore, historyEvents: number) {
+    this.#callSlots = callSlots
+    this.#nextAttemptAt = historyEvents
+  }
+
+  /**
+   * True when an attempt is due and no call is in progress. Then no call starts any more: the workflow must continue as
+   * new.
+   */
+  async shouldContinue(): Promise<boolean> {
+    const { historyLength, historySize, continueAsNewSuggested } = workflowInfo()
+    if (historyLength < this.#nextAttemptAt && (this.#hasAttempted || !continueAsNewSuggested)) return false
+    this.#nextAttemptAt = historyLength + this.#retryEvents
+    this.#retryEvents *= 2
+    this.#hasAttempted = true
+    const callSlots = this.#callSlots
+    callSlots.pause()
+    const isIdle = (): boolean => callSlots.acquired === 0
+    if (isIdle()) return true
+    const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
+    if (mustContinue) await condition(isIdle)
+    else await condition(isIdle, quiesceMs)
+    if (isIdle()) return true
+    callSlots.resume()
+    return false
+  }
+}
+
+/**
+ * Continues the run as new. The memo keeps the start time of the first execution, for lists of runs.
  *
- * @throws CancelledFailure when the run is cancelled: the fresh history would know nothing of it, and nobody would say it again
+ * @throws CancelledFailure when the run is cancelled: the next execution of the chain would not receive the cancellation
  */
 export function continueAsNew<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')
@@ -18,7 +71,7 @@ export function continueAsNew<Type extends Workflow>(...args: Parameters<Type>):
   return makeContinueAsNewFunc<Type>({ memo: { [memoKeys.startedAt]: startTime.toISOString(), ...memo } })(...args)
 }
 
-/** A scope hears of the cancellation of another around it a moment later. */
+/** Asks the parents, too: the cancellation of a scope reaches its children a moment later. */
 function isCancelled({ consideredCancelled, parent }: CancellationScope): boolean {
   return consideredCancelled || (parent !== undefined && isCancelled(parent))
 }

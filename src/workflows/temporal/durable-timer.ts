@@ -1,20 +1,26 @@
 import { CancellationScope, sleep } from '@temporalio/workflow'
 
-/** Due in milliseconds since the epoch, and what then. */
 interface Schedule {
+  /** Milliseconds since the epoch. */
   readonly at: number
   readonly onFire: () => void
 }
 
 /**
- * Rings once, at the time it was last set to. A durable timer is two events of history, and most alarms are put off long before
- * they ring; so one timer runs on under many of them, and what it is for is looked at when it fires.
+ * A timer that is often rescheduled, and fires at the time of its latest schedule.
+ *
+ * A Temporal timer is two events of the history, and most schedules are replaced long before they are due. So one
+ * Temporal timer keeps running under several schedules. When it fires too early, it is started again for the rest.
  */
 export class DurableTimer {
   #due: Schedule | undefined
   #timer: { readonly at: number; readonly scope: CancellationScope } | undefined
 
-  /** @param at milliseconds since the epoch; what is no time, such as Infinity, never comes */
+  /**
+   * Replaces the schedule.
+   *
+   * @param at milliseconds since the epoch; `Infinity` and `NaN` never fire
+   */
   schedule(at: number, onFire: () => void): void {
     this.cancel()
     if (!Number.isFinite(at)) return
@@ -22,11 +28,12 @@ export class DurableTimer {
     if (this.#timer === undefined || this.#timer.at > at) this.#startTimer(at)
   }
 
+  /** Removes the schedule. The Temporal timer keeps running. */
   cancel(): void {
     this.#due = undefined
   }
 
-  /** Stops the timer too. Idempotent. */
+  /** Removes the schedule and cancels the Temporal timer. Idempotent. */
   close(): void {
     this.cancel()
     this.#timer?.scope.cancel()
@@ -40,7 +47,7 @@ export class DurableTimer {
       .run(() => sleep(Math.max(at - Date.now(), 1)))
       .then(
         () => this.#onTimer(timer),
-        () => this.#forgetTimer(timer), // cancelled, by a nearer time or with the run
+        () => this.#forgetTimer(timer), // replaced by an earlier timer, closed, or cancelled with the run
       )
   }
 

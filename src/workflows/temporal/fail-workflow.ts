@@ -1,8 +1,8 @@
 import { ApplicationFailure, ContinueAsNew, TemporalFailure } from '@temporalio/workflow'
 
 /**
- * A plain error thrown in a workflow fails the workflow *task*, which Temporal retries for ever. Nothing here may throw
- * one; if something does all the same, it fails the run, with its message.
+ * Runs the body of a workflow or of an update handler. A plain error fails the workflow task, which Temporal retries
+ * for ever. The engine throws none; a plain error is a defect, and fails the run with code `INTERNAL` and its message.
  */
 export async function failWorkflowOnError<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

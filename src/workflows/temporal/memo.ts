@@ -4,13 +4,13 @@ import type { AgentStatus } from '../../common/runs.js'
 import type { CellOutcome } from '../../common/outcomes.js'
 import { toOneLine } from '../../common/text.js'
 
-/** Gives a run that no client of ours started (a child workflow, for one) its line in a list of runs. */
+/** Gives the run its line in lists of runs, unless its starter did. A child workflow starts without one, for example. */
 export function recordSummary(text: string): void {
   if (workflowInfo().memo?.[memoKeys.summary] !== undefined) return
   upsertMemo({ [memoKeys.summary]: toOneLine(text) })
 }
 
-/** A run that completes without success says so: Temporal's own status of it is "completed". */
+/** Records an outcome without success: Temporal's status of such a run is "completed", too. */
 export function recordOutcome(outcome: AgentStatus | CellOutcome['status']): void {
   if (outcome === 'answered' || outcome === 'ok') return
   upsertMemo({ [memoKeys.outcome]: outcome })

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow'
 
-/** So many may work at once; the rest waits, first come first served. */
+/** Limits how many tasks run at once. Waiting tasks start in the order in which they came. */
 export class Semaphore {
   readonly #count: number
   #tickets = 0
@@ -12,12 +12,12 @@ export class Semaphore {
     this.#count = count
   }
 
-  /** Slots that are taken. */
+  /** Number of tasks that run. */
   get acquired(): number {
     return this.#acquired
   }
 
-  /** Until {@link resume} nobody begins; who works goes on. */
+  /** No task starts until {@link resume}. Tasks that run are not affected. */
   pause(): void {
     this.#isPaused = true
   }
@@ -27,20 +27,20 @@ export class Semaphore {
   }
 
   /**
-   * Works once there is a slot.
+   * Runs a task as soon as a slot is free.
    *
-   * @throws what the work throws, and the cancellation of who waits
+   * @throws what the task throws, and the cancellation of a scope that waits for a slot
    */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    // Each ticket has a turn of its own: were all to wait for "a free slot", all would see the same one.
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    // Each ticket waits for a slot of its own. If all waited for any free slot, several would take the same one.
     const ticket = this.#tickets
     this.#tickets += 1
-    const isMyTurn = (): boolean => !this.#isPaused && ticket < this.#released + this.#count
+    const hasSlot = (): boolean => !this.#isPaused && ticket < this.#released + this.#count
     try {
-      if (!isMyTurn()) await condition(isMyTurn)
+      if (!hasSlot()) await condition(hasSlot)
       this.#acquired += 1
       try {
-        return await work()
+        return await task()
       } finally {
         this.#acquired -= 1
       }

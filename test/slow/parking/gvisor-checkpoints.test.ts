@@ -84,13 +84,13 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     expect(effects).toHaveLength(2)
     expect(effects[0]).toBe(effects[1])
     // A program with a thread is looked at now and then, parked or not. A rebuild would be a step of another kind.
-    const taken = (await sessionSummaries(env)).filter((step) => step !== 'go on: a timer is due')
-    expect([...new Set(taken.map((step) => step?.replace(/^(wake the session): .*/, '$1')))]).toEqual([
+    const taken = (await sessionSummaries(env)).filter((step) => step !== 'continue: a timer is due')
+    expect([...new Set(taken.map((step) => step?.replace(/^(resume the session): .*/, '$1')))]).toEqual([
       'open a session (docker)',
       'run cell 1',
-      'go on with 1 result',
+      'continue with 1 result',
       'park the session',
-      'wake the session',
+      'resume the session',
       'close the session',
     ])
     await env.expectCleanEnd(handle)
@@ -114,7 +114,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     await env.stopWorkers()
     await env.startWorker()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
-    expect(await sessionSummaries(env)).not.toContain('wake the session (2)')
+    expect(await sessionSummaries(env)).not.toContain('resume the session (2)')
     await env.expectCleanEnd(handle)
   })
 
@@ -131,10 +131,10 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
       'import asyncio\nfor n in range(3):\n    await charge(name=n)\n    await asyncio.sleep(2)\nprint("woke")'
     expect(await env.runProgram(source)).toMatchObject({ outcome: { status: 'ok', output: 'woke\n' } })
     expect(effects).toEqual([0, 1, 2])
-    expect((await sessionSummaries(env)).filter((step) => step?.includes('wake the session'))).toEqual([
-      'wake the session: go on: a timer is due',
-      'wake the session (2)',
-      'wake the session: go on: a timer is due',
+    expect((await sessionSummaries(env)).filter((step) => step?.includes('resume the session'))).toEqual([
+      'resume the session: continue: a timer is due',
+      'resume the session (2)',
+      'resume the session: continue: a timer is due',
     ])
   })
 

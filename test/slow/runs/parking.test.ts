@@ -43,7 +43,9 @@ await charge(name="after")
     expect(effects).toEqual(['before', 'after'])
     // A slow machine may park more often, and always-evict rebuilds more; that this wait parked it and its end woke it is in all of them.
     const rows = (await summaries(env)).join('\n')
-    expect(rows).toMatch(/park the session\nwake the session \(\d+\)\nrepeat \d+ recorded steps?\ngo on with 1 result/)
+    expect(rows).toMatch(
+      /park the session\nresume the session \(\d+\)\nrepeat \d+ recorded steps?\ncontinue with 1 result/,
+    )
     expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
     await env.expectCleanEnd(handle)
   })
@@ -63,7 +65,7 @@ await charge(name="after")
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const { outcome } = await env.runProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
     expect(outcome).toEqual({ status: 'ok', output: '1\n' })
-    expect(await summaries(env)).toContain('wake the session (2)')
+    expect(await summaries(env)).toContain('resume the session (2)')
   })
 
   it('again and again is woken as often: that is no crash', async () => {

@@ -25,7 +25,7 @@ it('the history tells a person what happened: every step its own row, its own na
     ['session.open', expect.stringMatching(/^open a session \((docker|wasm)\)$/)],
     ['session.step', 'run cell 1'],
     ['get_expenses', 'get_expenses ENG001 Q3'],
-    ['session.step', 'go on with 1 result'],
+    ['session.step', 'continue with 1 result'],
     ['model.turn', expect.stringMatching(/^model turn 2 · \d.* in$/)],
     ['notify', 'notify the team'],
     ['model.turn', expect.stringMatching(/^model turn 3 · \d.* in$/)],

@@ -125,7 +125,7 @@ describe('a session', () => {
     await session.outputOf('x = 2')
     await expect(session.execute('print(x)')).rejects.toMatchObject({
       code: 'SESSION_FULL',
-      message: `session ${session.name} has had 2 executions, all it takes`,
+      message: `session ${session.name} has reached its limit of 2 executions`,
     })
     expect(await session.env.ptc.sessions.show(session.name)).toMatchObject({ state: 'idle', cells: 2 })
     await session.close()

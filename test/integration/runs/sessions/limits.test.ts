@@ -142,7 +142,7 @@ it('a history that grows too long is no end without a word: SESSION_FULL, and th
   }
   await expect(fill()).rejects.toMatchObject({
     code: 'SESSION_FULL',
-    message: `the history of session ${session.name} is as long as Temporal keeps one`,
+    message: `the history of session ${session.name} has reached its limit`,
     hint: expect.stringContaining(`ptc sessions close ${session.name}`),
   })
   expect(executions).toBeGreaterThan(10)

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { externalValue } from '../../common/external-value.js'
 import type { CellOutcome } from '../../common/outcomes.js'
-import { toToolResultText as textOfRun } from './cell-text.js'
+import { toToolResultText } from './cell-result.js'
 
-function cellText({ output, ...end }: CellOutcome) {
-  const { text, isError } = textOfRun({ end, output })
-  return { text, isError }
-}
+const resultOf = ({ output, ...end }: CellOutcome) => toToolResultText({ end, output })
 
-describe('cellText', () => {
+describe('toToolResultText', () => {
   it.each<[CellOutcome, string, boolean]>([
     [{ status: 'ok', output: '42\n' }, '42', false],
     [{ status: 'ok', output: '' }, '(no output: print what you need to see)', false],
@@ -22,25 +19,25 @@ describe('cellText', () => {
       true,
     ],
   ])('%j', (outcome, text, isError) => {
-    expect(cellText(outcome)).toEqual({ text, isError })
+    expect(resultOf(outcome)).toEqual({ text, isError })
   })
 
-  it('says what is gone after a sandbox was lost or diverged', () => {
-    expect(cellText({ status: 'lost', output: '', error: 'exit code 3' }).text).toMatch(
+  it('says which variables are gone after a lost sandbox or a divergence', () => {
+    expect(resultOf({ status: 'lost', output: '', error: 'exit code 3' }).text).toMatch(
       /^\[lost\] exit code 3\n[^]*earlier cells are there/,
     )
-    expect(cellText({ status: 'diverged', output: '', error: 'call 1' }).text).toMatch(
+    expect(resultOf({ status: 'diverged', output: '', error: 'call 1' }).text).toMatch(
       /^\[diverged\][^]*calls: call 1\.\nAll variables are gone[^]*have happened/,
     )
   })
 
-  it('leaves what is kept elsewhere to whoever sends it, with what went wrong behind it', () => {
+  it('keeps external output as parts, and appends the failure to them', () => {
     const output = {
       parts: ['a', externalValue({ sha256: 'f'.repeat(64), bytes: 9_000, preview: '"b' })],
       limit: 100,
       suffix: '',
     }
-    expect(textOfRun({ end: { status: 'code_error', error: 'KeyError: 1' }, output })).toEqual({
+    expect(toToolResultText({ end: { status: 'code_error', error: 'KeyError: 1' }, output })).toEqual({
       text: { ...output, suffix: 'KeyError: 1' },
       isError: true,
     })

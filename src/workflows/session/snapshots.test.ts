@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { SnapshotPolicy } from './snapshots.js'
+
+const config = { everySteps: 50, everyMs: 20_000, maxBytes: 1_000, timeoutSeconds: 5 }
+const after = (all: number, repeated = all) => ({ all, repeated })
+
+describe('SnapshotPolicy', () => {
+  it('takes no snapshot without a configuration', () => {
+    const policy = new SnapshotPolicy(undefined, 1e6)
+    policy.addStepTime(1e9)
+    expect(policy.configIfDue(after(1e6))).toBeUndefined()
+  })
+
+  it('takes a snapshot when a rebuild would repeat many steps, or steps that took long', () => {
+    const policy = new SnapshotPolicy(config, 1e6)
+    expect(policy.configIfDue(after(49))).toBeUndefined()
+    expect(policy.configIfDue(after(50))).toBe(config)
+    policy.addStepTime(20_000)
+    expect(policy.configIfDue(after(1))).toBe(config)
+    expect(policy.configIfDue(after(70, 0))).toBeUndefined()
+  })
+
+  it('counts from the latest stored snapshot', () => {
+    const policy = new SnapshotPolicy(config, 1e6)
+    policy.addStepTime(20_000)
+    policy.recordStored(1_000)
+    expect(policy.configIfDue(after(60, 10))).toBeUndefined()
+    expect(policy.configIfDue(after(100, 50))).toBe(config)
+  })
+
+  it('doubles the distance after each failure, also in the next execution of the chain', () => {
+    let policy = new SnapshotPolicy(config, 1e6)
+    const tried: number[] = []
+    for (let all = 1; all <= 1_000; all += 1) {
+      if (policy.configIfDue(after(all)) === undefined) continue
+      tried.push(all)
+      policy.recordFailure(after(all))
+      policy = new SnapshotPolicy(config, 1e6, policy.state)
+    }
+    expect(tried).toEqual([50, 100, 200, 400, 800])
+  })
+
+  it('takes no more snapshots when they have reached their limit of bytes, also in the next execution of the chain', () => {
+    const policy = new SnapshotPolicy(config, 2_000)
+    policy.recordStored(1_000)
+    expect(policy.configIfDue(after(50))).toBe(config)
+    policy.recordStored(1_000)
+    expect(policy.configIfDue(after(50))).toBeUndefined()
+    expect(new SnapshotPolicy(config, 2_000, policy.state).configIfDue(after(50))).toBeUndefined()
+  })
+})

@@ -7,8 +7,8 @@
  *
  * Invariants:
  * 1. A turn is counted before the model is asked. There are at most `limits.turns` turns, repeated ones included.
- * 2. A reply enters the history of the conversation with all tool uses, or not at all (truncated, empty). A tool use of a
- *    reply that did not enter it is not executed.
+ * 2. A reply enters the history of the conversation with all tool uses, or not at all (truncated, empty). A tool use of
+ *    a reply that did not enter it is not executed.
  * 3. The next turn starts when every tool use of the last reply has its result.
  * 4. The run continues as new between two turns, or while a cell waits. No call is in progress then, and results that
  *    are recorded are not computed again.

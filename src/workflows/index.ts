@@ -2,8 +2,8 @@
  * The workflow bundle: the workflows `agent`, `program` and `session`.
  *
  * Owns: every decision of a run. What to ask the model, which calls to start, when to rebuild, park or stop.
- * Boundary: imports `src/common` and `@temporalio/workflow`, nothing else (a lint rule). All data and all effects are on
- * the other side of an activity; large values pass through as references.
+ * Boundary: imports `src/common` and `@temporalio/workflow`, nothing else (a lint rule). All data and all effects are
+ * on the other side of an activity; large values pass through as references.
  *
  * Invariants:
  * 1. Every decision depends on recorded events only, so a replay makes the same commands in the same order. The time is

@@ -2,10 +2,11 @@
  * Workflow `program`: one cell with tools, and no model.
  *
  * Owns: the order of a program's life: read the configuration, run the cell, close the session, return the outcome.
- * Boundary: the cell is that of `cell/run-cell.ts`, as in an agent. A program's code can do what an agent's code can do.
+ * Boundary: the cell is that of `cell/run-cell.ts`, as in an agent. A program's code has the same abilities.
  *
  * Invariants:
- * 1. The run succeeds with every outcome of the cell, also with an error of the code. It fails only when the engine does.
+ * 1. The run succeeds with every outcome of the cell, also with an error of the code. Only the engine
+ *    can fail it.
  * 2. The session is closed in every case but continue-as-new, which hands it to the next execution.
  * 3. A program continues as new only while its cell waits. The next execution resumes that cell; its source is not
  *    carried over, because the journal has it.

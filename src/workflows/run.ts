@@ -62,6 +62,7 @@ export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
 export function showProgress(run: Run, activity: string): void {
   const { turns, cells, toolCalls } = run.counts
   setCurrentDetails(
-    `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
+    `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · ` +
+      `tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
   )
 }

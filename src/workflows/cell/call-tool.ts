@@ -18,7 +18,9 @@ import { refOf } from '../../common/external-value.js'
 import { onRoleQueue } from '../temporal/activities.js'
 import { type Run, isStorageExhausted } from '../run.js'
 
-/** Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes. */
+/**
+ * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
+ */
 const attemptsWithoutTool = 200
 
 /** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */

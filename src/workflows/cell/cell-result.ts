@@ -59,7 +59,9 @@ export function tooManyCalls(limit: number): CellEnd {
 export function storageExceeded(limit: number, sessionKept: boolean): CellEnd {
   return {
     status: 'limit_exceeded',
-    error: `arguments, results and output of this session have used up their ${limit} bytes. It runs no more code and calls no more tools.`,
+    error:
+      `arguments, results and output of this session have used up their ${limit} bytes. ` +
+      'It runs no more code and calls no more tools.',
     sessionKept,
   }
 }
@@ -75,7 +77,7 @@ export function sourceTooLarge(bytes: number, limit: number): CellEnd {
 export const interruptedMessage = 'KeyboardInterrupt: the code was stopped while it waited'
 
 export function totalTimeExceeded(seconds: number): string {
-  return `the code was stopped: a cell may take ${seconds} seconds, including the time it waits. Wait for less at a time.`
+  return `the code was stopped: a cell may take ${seconds} seconds, waiting included. Wait for less at a time.`
 }
 
 export function tooManyWakes(wakes: number): string {
@@ -118,8 +120,11 @@ function describeFailure(end: CellEnd): string[] {
       return [`[${end.status}] ${end.error}`, end.sessionKept ? '' : variablesRolledBack]
     case 'diverged':
       return [
-        `[diverged] The sandbox was lost. Its code was run again to restore the variables, but did not repeat its tool calls: ${end.error}.`,
-        'All variables are gone, those of earlier cells too. The tool calls that were made have happened. Start over from what you know, and check before you repeat a call. Nothing that differs from run to run (child processes, threads, file times, id()) may decide which calls your code makes.',
+        '[diverged] The sandbox was lost. Its code was run again to restore the variables, but did not repeat its tool ' +
+          `calls: ${end.error}.`,
+        'All variables are gone, those of earlier cells too. The tool calls that were made have happened. Start over ' +
+          'from what you know, and check before you repeat a call. Nothing that differs from run to run (child ' +
+          'processes, threads, file times, id()) may decide which calls your code makes.',
       ]
     case 'lost':
       return [`[lost] ${end.error}`, `The code ends its own sandbox, or cannot run here. ${variablesRolledBack}`]

@@ -80,7 +80,9 @@ export async function serializeRuntime({ session, pendingCalls, timer }: CodeRun
   return { session: await session.serialize(), pendingCalls: pendingCalls.state }
 }
 
-/** Uses a runtime and closes it. The runtime stays open when the run continues as new: the next execution takes it over. */
+/**
+ * Uses a runtime and closes it. The runtime stays open when the run continues as new: the next execution takes it over.
+ */
 export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promise<Result>): Promise<Result> {
   const scope = new CancellationScope()
   let continuesAsNew = false

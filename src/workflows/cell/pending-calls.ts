@@ -43,7 +43,7 @@ export class PendingCalls {
   /** A session numbers its calls in the order in which the program makes them. */
   #lastIndex = 0
   #lastIndexBeforeCell = 0
-  /** Results that the current cell received for calls of earlier cells. If the cell is dropped, they are delivered again. */
+  /** Results of earlier cells' calls that the current cell received. If it is dropped, they are delivered again. */
   #lateResults: DeliveredResult[] = []
   #arrived: DeliveredResult[] = []
   #failure: { readonly thrown: unknown } | undefined
@@ -103,8 +103,8 @@ export class PendingCalls {
   }
 
   /**
-   * Waits for results, for the time that the program set, or until the wait is aborted. Returns the results in the order
-   * of their arrival; none after a timeout or an abort.
+   * Waits for results, for the time that the program set, or until the wait is aborted. Returns the results in the
+   * order of their arrival; none after a timeout or an abort.
    *
    * @throws what a call threw: the cancellation of the run
    */

@@ -1,9 +1,9 @@
 /*
  * Cells: one program each, executed step by step until it ends.
  *
- * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the limits
- * of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls from their
- * start to the delivery of their results, `call-tool.ts` one call, `cell-result.ts` how a cell ended.
+ * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the
+ * limits of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls
+ * from their start to the delivery of their results, `call-tool.ts` one call, `cell-result.ts` how a cell ended.
  * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know who
  * reads the result of a cell: a model, the result of a program, or the caller of a named session.
  *

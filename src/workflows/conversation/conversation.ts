@@ -10,7 +10,7 @@
  * 1. The history changes only by `commitTurn`. A turn that is not committed is repeated with the same history.
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
  * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once in a run.
- * 4. The state is small whatever the length of the conversation: it has references for all but short blocks.
+ * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
 import type { ValueLog } from '../../common/value-log.js'

@@ -225,7 +225,8 @@ export class NamedSession {
   #showIdle({ counts, config }: Run): void {
     const until = new Date(this.#lastUsedAt + config.sessions.idleMs).toISOString()
     setCurrentDetails(
-      `**waits for code until ${until}**\n\ncells ${counts.cells} of at most ${config.sessions.executions} · tool calls ${counts.toolCalls}`,
+      `**waits for code until ${until}**\n\ncells ${counts.cells} of at most ${config.sessions.executions} · ` +
+        `tool calls ${counts.toolCalls}`,
     )
   }
 }

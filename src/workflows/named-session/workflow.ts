@@ -27,8 +27,8 @@ const close = defineSignal(sessionMessages.close)
 const inspect = defineQuery<SessionStatus>(sessionMessages.inspect)
 
 /**
- * Workflow `session`: owns one named session, which outlives runs. Update `execute` runs code in it. The session ends by
- * signal `close`, or after some time without an execution. `named-session.ts` has the invariants.
+ * Workflow `session`: owns one named session, which outlives runs. Update `execute` runs code in it. The session ends
+ * by signal `close`, or after some time without an execution. `named-session.ts` has the invariants.
  */
 export async function session({ name, startedByUpdateId, ...options }: SessionInput): Promise<SessionResult> {
   return failWorkflowOnError(async () => {

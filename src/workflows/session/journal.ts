@@ -8,8 +8,8 @@
  *
  * Invariants:
  * 1. Steps are numbered from 1 without gaps. A step that is attempted again has the same number, time and input.
- * 2. Of a result, the journal keeps what a rebuild must repeat: the calls (index, digest, start of the summary), whether
- *    the step ended its cell, and when the code was interrupted. It keeps no output and no arguments.
+ * 2. Of a result, the journal keeps what a rebuild must repeat: the calls (index, digest, start of the summary),
+ *    whether the step ended its cell, and when the code was interrupted. It keeps no output and no arguments.
  * 3. `dropCell` returns to the exact state before the current cell, also when steps of the cell are in the log already.
  * 4. A snapshot replaces no step. All steps stay recorded, for a rebuild in which the snapshot can't be restored.
  * 5. A snapshot of a position is ignored when steps were dropped after the position was taken: the numbers of dropped

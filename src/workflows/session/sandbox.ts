@@ -109,7 +109,8 @@ export class Sandbox {
   }
 
   /**
-   * Releases the sandbox until the next step: as a checkpoint where its host can keep one, else it is removed. Never cancelled.
+   * Releases the sandbox until the next step: as a checkpoint where its host can keep one, else it is removed. Never
+   * cancelled.
    *
    * @param snapshot in progress; it ends first
    */

@@ -77,8 +77,8 @@ export class Session {
 
   /**
    * Runs the program to its next suspension or to its end. A lost sandbox is rebuilt from the journal, and the step is
-   * executed again. The outcome is `lost` only when that does not help; the session then continues without the current cell. It
-   * is `diverged` when the program does not repeat the journal; the session then continues empty.
+   * executed again. The outcome is `lost` only when that does not help; the session then continues without the current
+   * cell. It is `diverged` when the program does not repeat the journal; the session then continues empty.
    *
    * @param outputLimit characters of output that the result may carry
    */
@@ -118,7 +118,9 @@ export class Session {
     }
   }
 
-  /** Makes a snapshot in the background if a rebuild would take long. Called between two cells, when no call is pending. */
+  /**
+   * Makes a snapshot in the background if a rebuild would take long. Called between two cells, when no call is pending.
+   */
   snapshotIfDue(): void {
     if (this.#sandbox.isOpen) this.#snapshots.startIfDue(this.#sandbox.ref, this.#sandbox.hostQueue)
   }
@@ -180,7 +182,7 @@ export class Session {
     return result
   }
 
-  /** Opens a new sandbox and repeats the journal in it: from the snapshot, or from the first step when the snapshot fails. */
+  /** Opens a new sandbox and repeats the journal in it: from the snapshot, or from the first step when that fails. */
   async #openOrRebuild(): Promise<ExecuteStepResult> {
     const result = await this.#rebuild('')
     if (result.type !== 'restore_failed') return result
@@ -200,7 +202,7 @@ export class Session {
     return this.#sandbox.executeStep(input, summary)
   }
 
-  /** Removes a sandbox that failed. The workflow does not wait for a host that does not answer: its reaper does the rest. */
+  /** Removes a sandbox that failed. Does not wait for a host that does not answer: its reaper does the rest. */
   async #discardFailed(result: ExecuteStepResult): Promise<void> {
     const why = result.type === 'diverged' ? `close the session, which diverged: ${result.reason}` : 'close the session'
     const discarded = this.#sandbox.discard(toTemporalSummary(why))

@@ -40,7 +40,7 @@ describe('SnapshotPolicy', () => {
     expect(tried).toEqual([50, 100, 200, 400, 800])
   })
 
-  it('takes no more snapshots when they have reached their limit of bytes, also in the next execution of the chain', () => {
+  it('takes no more snapshots beyond the limit of bytes, also in the next execution of the chain', () => {
     const policy = new SnapshotPolicy(config, 2_000)
     policy.recordStored(1_000)
     expect(policy.configIfDue(after(50))).toBe(config)

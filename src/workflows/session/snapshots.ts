@@ -31,7 +31,8 @@ export class SnapshotPolicy {
 
   /**
    * @param config undefined: no snapshot is ever due
-   * @param maxStoredBytes bytes of all snapshots of the session; afterwards no snapshot is due, and rebuilds take longer
+   * @param maxStoredBytes bytes of all snapshots of the session; afterwards no snapshot is due, and rebuilds take
+   *   longer
    */
   constructor(
     config: SnapshotConfig | undefined,

@@ -12,7 +12,9 @@ import type { Semaphore } from './semaphore.js'
 /** Events between the first attempt and the second. Each later distance is twice the one before. */
 const firstRetryEvents = 500
 
-/** How long an attempt waits for calls in progress, in milliseconds. Afterwards the run continues in the old history. */
+/**
+ * How long an attempt waits for calls in progress, in milliseconds. Afterwards the run continues in the old history.
+ */
 const quiesceMs = 10_000
 
 /** Temporal ends a run at 51,200 events or 50 MB. From here on an attempt waits until no call is in progress. */
@@ -63,7 +65,8 @@ export class ContinueAsNewPolicy {
 /**
  * Continues the run as new. The memo keeps the start time of the first execution, for lists of runs.
  *
- * @throws CancelledFailure when the run is cancelled: the next execution of the chain would not receive the cancellation
+ * @throws CancelledFailure when the run is cancelled: the next execution of the chain would not receive the
+ *   cancellation
  */
 export function continueAsNew<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')

@@ -4,7 +4,9 @@ import type { AgentStatus } from '../../common/runs.js'
 import type { CellOutcome } from '../../common/outcomes.js'
 import { toOneLine } from '../../common/text.js'
 
-/** Gives the run its line in lists of runs, unless its starter did. A child workflow starts without one, for example. */
+/**
+ * Gives the run its line in lists of runs, unless its starter did. A child workflow starts without one, for example.
+ */
 export function recordSummary(text: string): void {
   if (workflowInfo().memo?.[memoKeys.summary] !== undefined) return
   upsertMemo({ [memoKeys.summary]: toOneLine(text) })

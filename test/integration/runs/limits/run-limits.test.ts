@@ -84,7 +84,7 @@ describe('over a limit of the run:', () => {
     const env = await TestEnvironment.start({ script, limits: { cellTotalSeconds: 4 } })
     expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '1', cells: 2 })
     expect(JSON.stringify(env.api.requests.at(1)?.body)).toContain(
-      '[timed_out] the code was stopped: a cell may take 4 seconds, including the time it waits. Wait for less at a time.',
+      '[timed_out] the code was stopped: a cell may take 4 seconds, waiting included. Wait for less at a time.',
     )
   })
 })

@@ -104,7 +104,7 @@ print(answer["results"][0]["outcome"]["status"])
     ['no object at all', 'runner.channel.send([1, 2])'],
     ['a field too many', 'say(type="completed", output="", admin=True)'],
     ['a greeting of another session', 'say(type="ready", protocol=1, session="another", language="Python")'],
-    ['a greeting in another protocol', 'say(type="ready", protocol=99, session=runner.session_id, language="Python")'],
+    ['a greeting in another protocol', 'say(type="ready", protocol=99, session=runner.protocol.session_id, language="Python")'],
   ])('B03 %s from the sandbox ends the session', async (_what, source) => {
     const { outcome, history } = await attack(`${source}\ntime.sleep(1e6)`)
     expect({ outcome }).toMatchObject(lostOutcome)

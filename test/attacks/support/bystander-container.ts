@@ -7,18 +7,18 @@ import type { TestEnvironment } from '../../support/environment/test-environment
 import { Deferred, tool } from '../../support/tools.js'
 import { processesOf, userOf } from './host-processes.js'
 
-/** Programs that do nothing wrong, and what is done beside them. */
+/** Runs innocent programs, each beside an attack. */
 export class BystanderContainer {
   readonly users: number[] = []
   #started = new Deferred()
   #release = new Deferred<null>()
-  /** What their program waits for: to be given to the env. */
+  /** The tool that their programs wait for; pass it to the test environment. */
   readonly wait = tool('wait', () => {
     this.#started.resolve()
     return this.#release.promise
   })
 
-  /** Runs what is to be done while an innocent program waits for its tool; gives how that one ended. */
+  /** Runs `work` while an innocent program waits for its tool; returns the outcome of that program. */
   async runDuring(
     env: TestEnvironment,
     work: (container: Dockerode.ContainerInspectInfo) => Promise<void>,
@@ -38,13 +38,13 @@ export class BystanderContainer {
     return result
   }
 
-  /** Of none of them a process is left on this machine. */
+  /** True when no process of any of them is left on this machine. */
   haveExited(): boolean {
     return this.users.flatMap(processesOf).length === 0
   }
 }
 
-/** A live container is what container-body.ts says, field by field. */
+/** Expects that a live container has the settings of container-body.ts, field by field. */
 export function expectContainerSettings(live: Dockerode.ContainerInspectInfo, runtime?: string): void {
   const { HostConfig: host, Config: config } = live
   const wanted = containerCreateOptions({
@@ -57,7 +57,7 @@ export function expectContainerSettings(live: Dockerode.ContainerInspectInfo, ru
   })
   for (const [field, value] of Object.entries(wanted.HostConfig)) {
     const found = (host as Record<string, unknown>)[field]
-    // The daemon says null for some empty lists, and adds a count of its own.
+    // The daemon reports null for some empty lists, and adds a count.
     if (Array.isArray(value) && value.length === 0) expect(found ?? [], field).toEqual([])
     else expect(found, field).toEqual(field === 'RestartPolicy' ? { Name: 'no', MaximumRetryCount: 0 } : value)
   }

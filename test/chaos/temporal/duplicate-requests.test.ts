@@ -6,7 +6,7 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** A tool whose effect is counted, and that answers when the test says so. */
+/** A tool that counts its effects, and returns when the test releases it. */
 function blockingCharge() {
   const keys: string[] = []
   const asked = new Deferred()
@@ -23,7 +23,7 @@ function blockingCharge() {
   return { keys, asked: asked.promise, answer, tools: [charge] }
 }
 
-it('F21: a second start with the id of a run is refused, by the client too; the first goes on', async () => {
+it('F21: a second start with the id of a run is refused, also by the client, and the first run continues', async () => {
   const { keys, asked, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   const workflowId = uniqueName('program')
@@ -38,7 +38,7 @@ it('F21: a second start with the id of a run is refused, by the client too; the 
   expect(keys).toHaveLength(1)
 })
 
-it('F21: of two starts at the same moment one wins, and there is one run', async () => {
+it('F21: two concurrent starts create one run', async () => {
   const { keys, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   answer.resolve('once')
@@ -55,7 +55,7 @@ it('F21: of two starts at the same moment one wins, and there is one run', async
   expect(keys).toHaveLength(1)
 })
 
-/** A session to be told things twice. */
+/** A session for duplicate requests. */
 async function startSession() {
   const { keys, asked, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
@@ -69,14 +69,14 @@ function executeAs(run: WorkflowHandle, updateId: string, source: string): Promi
   return run.executeUpdate<ExecuteResult, [{ source: string }]>('execute', { args: [{ source }], updateId })
 }
 
-it('F22: an execution that is sent twice under one id is executed once, and both hear the same', async () => {
+it('F22: an execution that is sent twice with one id runs once, and both requests get the same result', async () => {
   const { keys, answer, env, name, run } = await startSession()
   answer.resolve('charged')
   const source = 'n += 1\nprint(n, await charge())'
   const [one, other] = await Promise.all([executeAs(run, 'same', source), executeAs(run, 'same', source)])
   expect(one).toMatchObject({ outcome: { status: 'ok', output: '1 charged\n' }, cell: 2 })
   expect(other).toEqual(one)
-  // Long after: the first one still counts, whatever the second says.
+  // A late duplicate gets the first result, whatever its arguments.
   expect(await executeAs(run, 'same', 'n = 100')).toEqual(one)
   expect(await env.ptc.sessions.execute(name, 'print(n)')).toMatchObject({ outcome: { output: '1\n' }, cell: 3 })
   expect(keys).toHaveLength(1)
@@ -84,7 +84,7 @@ it('F22: an execution that is sent twice under one id is executed once, and both
   await env.expectCleanEnd(run)
 })
 
-it('F22: an interrupt that is sent twice stops one execution, and not the next', async () => {
+it('F22: an interrupt that is sent twice stops one execution, not the next one', async () => {
   const { asked, env, name, run } = await startSession()
   const stopped = executeAs(run, 'stopped', 'n = 1\nawait charge()')
   await asked
@@ -97,7 +97,7 @@ it('F22: an interrupt that is sent twice stops one execution, and not the next',
   await env.expectCleanEnd(run)
 })
 
-it('F22: a session that is closed twice, under an execution, ends once, and says so to all', async () => {
+it('F22: a session that is closed twice during an execution ends once, and all requests report that', async () => {
   const { asked, env, name, run } = await startSession()
   const executing = expect(executeAs(run, 'cut', 'await charge()')).rejects.toMatchObject({
     cause: { type: 'SESSION_CLOSED' },
@@ -111,7 +111,7 @@ it('F22: a session that is closed twice, under an execution, ends once, and says
   await env.expectCleanEnd(run)
 })
 
-it('F22: an execution that races a close is executed whole or not at all, and is told which', async () => {
+it('F22: an execution that races a close runs completely or not at all, and reports which', async () => {
   const { keys, answer, env, name, run } = await startSession()
   answer.resolve('charged')
   const executing = env.ptc.sessions.execute(name, 'print("n" in globals(), await charge())')

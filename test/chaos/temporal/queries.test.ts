@@ -3,7 +3,7 @@ import { queryRun } from '../../../src/client/temporal/query-run.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-it('F31: a query to a worker that has to replay the run first changes nothing, and gets the same answer', async () => {
+it('F31: a query to a worker that must first replay the run changes nothing, and returns the same result', async () => {
   const calls: unknown[] = []
   const asked = new Deferred()
   const done = new Deferred<string>()
@@ -20,7 +20,7 @@ it('F31: a query to a worker that has to replay the run first changes nothing, a
   const before = await inspect()
   const history = await historyLength(env)
 
-  // The next worker knows nothing of the run: the first query makes it replay, and so do those that come at once.
+  // The next worker has no cached workflow: the first query makes it replay, and so do concurrent queries.
   await env.stopWorkers()
   await env.startWorker()
   const answers = await Promise.all([inspect(), inspect(), inspect()])

@@ -14,7 +14,7 @@ const script = [
   turn(text('it is {{last_tool_result}}')),
 ]
 
-/** Kills all that works while code waits, till that is noticed; then another host is there, alone. */
+/** Kills all workers while code waits, waits for the missed heartbeat, and starts a worker on another host. */
 async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
   const env = await WorkerProcessEnvironment.start(script, {
     environment: { TEST_HOST_TIMEOUT: 'short', ...environment },
@@ -31,8 +31,8 @@ async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
 
 const withAll = inject('docker') === 'available' && (await s3Available) !== undefined
 
-describe.skipIf(!withAll)('another host, which shares no disk with the one that is lost,', () => {
-  it('F09: goes on from what is in the bucket: large values, conversation and journal', async () => {
+describe.skipIf(!withAll)('another host, which shares no disk with the lost one', () => {
+  it('F09: continues with the large values, conversation and journal in the bucket', async () => {
     const server = await S3Server.start()
     onTestFinished(() => server.close())
     const { bucket, prefix, endpoint, region, forcePathStyle } = server.settings('hosts/')
@@ -52,7 +52,7 @@ describe.skipIf(!withAll)('another host, which shares no disk with the one that 
     await env.expectReplays(handle)
   })
 
-  it('F09: without a store that both reach fails the run, and says which value is missing and what for', async () => {
+  it('F09: without a shared store fails the run, and reports which value is missing and what needed it', async () => {
     const [one, other] = await Promise.all([temporaryFolder(), temporaryFolder()])
     const { env, handle } = await startAndLoseHost({
       TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: one }),

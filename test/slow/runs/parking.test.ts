@@ -6,7 +6,7 @@ import { Deferred, tool } from '../../support/tools.js'
 
 const parkAfter = '1s'
 
-/** A tool that counts how often each thing was done, and one that answers when it is told to. */
+/** A tool that counts its effects by name, and one that returns when the test releases it. */
 function mailTools() {
   const effects: unknown[] = []
   const asked = new Deferred()
@@ -26,8 +26,8 @@ async function summaries(env: TestEnvironment): Promise<(string | undefined)[]> 
   return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
 }
 
-describeDocker('a program that waits for long', () => {
-  it('for a tool gives its container back, and goes on in another when the answer comes', async () => {
+describeDocker('a program with a long wait', () => {
+  it('for a tool releases its container, and continues in another one when the result arrives', async () => {
     const { effects, mail, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     const source = `
@@ -41,14 +41,15 @@ await charge(name="after")
     mail.resolve('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
-    // A slow machine may park more often, and always-evict rebuilds more; that this wait parked it and its end woke it is in all of them.
+    // A slow machine may park more often, and always-evict rebuilds more. In every mode this wait parks the session,
+    // and its end wakes it.
     const rows = (await summaries(env)).join('\n')
     expect(rows).toMatch(/park the session\nwake the session \(\d+\)\nrepeat \d+ recorded steps?\ngo on with 1 result/)
     expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
     await env.expectCleanEnd(handle)
   })
 
-  it('for a timer holds neither a container nor a place on a worker', async () => {
+  it('for a timer holds neither a container nor a worker slot', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
     await expect.poll(() => summaries(env)).toContain('park the session')
@@ -59,14 +60,14 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('for a timer goes on when it fires', async () => {
+  it('for a timer continues when the timer fires', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const { outcome } = await env.runProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
     expect(outcome).toEqual({ status: 'ok', output: '1\n' })
     expect(await summaries(env)).toContain('wake the session (2)')
   })
 
-  it('again and again is woken as often: that is no crash', async () => {
+  it('repeated several times is woken each time, which does not count as a crash', async () => {
     const mails = Array.from({ length: 4 }, () => new Deferred<null>())
     const effects: unknown[] = []
     const charge = tool('charge', ({ name }) => effects.push(name))
@@ -77,7 +78,7 @@ await charge(name="after")
     const parked = async (): Promise<number> =>
       (await summaries(env)).filter((summary) => summary === 'park the session').length
     for (const [n, mail] of mails.entries()) {
-      // Not exactly: a slow machine may park for a charge as well.
+      // At least: a slow machine may park for a charge too.
       await expect.poll(parked).toBeGreaterThan(n)
       mail.resolve(null)
     }
@@ -86,10 +87,10 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('can be stopped while it is parked, by its time and from outside, and nothing is left', async () => {
+  it('can time out or be cancelled while it is parked, and leaves nothing behind', async () => {
     const { asked, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
-    // Its time begins before its sandbox is made, which may take a while.
+    // The timeout starts before the sandbox is created, which may take a while.
     const overdue = await env.runProgram('await wait_for_mail()', { limits: { cellTotalSeconds: 15 } })
     expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
     expect(await summaries(env)).toContain('park the session')
@@ -101,7 +102,7 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('and did not repeat itself is told so', async () => {
+  it('ends as diverged when the rebuild makes other calls', async () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     const source = `
@@ -114,8 +115,8 @@ await asyncio.sleep(6)
   })
 })
 
-describeDocker('an agent that runs no code for long', () => {
-  it('gives its container back, and has its variables in the next cell', async () => {
+describeDocker('an agent that runs no code for a long time', () => {
+  it('releases its container, and has its variables in the next cell', async () => {
     const { mail, tools } = mailTools()
     const script = [turn(code('x = 41')), turn(call('wait_for_mail')), turn(code('print(x + 1)')), answerResult]
     const env = await TestEnvironment.start({ tools, script, timeouts: { idle: '1s' } })
@@ -128,8 +129,8 @@ describeDocker('an agent that runs no code for long', () => {
   })
 })
 
-describe('a program that waits for a short time', () => {
-  it('keeps its sandbox, and one timer stands for all its waits', async () => {
+describe('a program with short waits', () => {
+  it('keeps its sandbox, and uses one timer for all waits', async () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools })
     await env.runProgram('for n in range(5): await charge(name=n)')

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { S3Store } from '../../../src/values/s3/s3-store.js'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { code, text, turn } from '../../support/script.js'
 import { listAll } from '../../support/values/conformance.js'
@@ -65,9 +63,3 @@ describe.skipIf(!withAll)('another host, which shares no disk with the lost one'
     expect(env.ledger.applied).toHaveLength(2)
   })
 })
-
-async function temporaryFolder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'ptc-host-'))
-  onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 20 }))
-  return made
-}

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 import { type EnvironmentVariables, TestProject } from '../../support/cli/ptc.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
 const config = { 'ptc.config.ts': 'export default { tools: [] }' }
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
 })
 
 test.each([
-  [{ TEMPORAL_ADDRESS: '127.0.0.1:1' }, /nothing listens there \(connection refused\)/],
+  [{ TEMPORAL_ADDRESS: unusedAddress }, /nothing listens there \(connection refused\)/],
   [{ TEMPORAL_ADDRESS: 'nowhere.invalid:7233' }, /the host name nowhere\.invalid is not known/],
   [{ TEMPORAL_TLS: 'true' }, /it does not speak TLS/],
   [{ TEMPORAL_NAMESPACE: 'nobodys' }, /has no namespace nobodys\n.*TEMPORAL_NAMESPACE/],

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { resolveTemporal } from '../../../src/cli/dev-server/index.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
-import { startTestServer, temporaryFolder } from './dev-server-fixtures.js'
-
-/** Only root may listen there, and does not; a port that was free a moment ago may be somebody's. */
-const unusedAddress = '127.0.0.1:1'
+import { startTestServer } from './dev-server-fixtures.js'
+import { temporaryFolder } from '../../support/folders.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
 const quiet = { onProgress: () => {} }
 

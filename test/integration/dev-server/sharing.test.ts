@@ -8,7 +8,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { findRunningDevServer } from '../../../src/cli/dev-server/index.js'
 import { writeServerRecord } from '../../../src/cli/dev-server/running-server.js'
-import { isListening, startTestServer, temporaryFolder } from './dev-server-fixtures.js'
+import { isListening, startTestServer } from './dev-server-fixtures.js'
+import { temporaryFolder } from '../../support/folders.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
 /** Starts a server owned by a process of its own, as `ptc dev` is. */
 async function startOwner(stateDirectory: string): Promise<{ readonly owner: ChildProcess; readonly address: string }> {
@@ -85,7 +87,7 @@ test('the next start waits for what is left of a server whose supervisor is dead
   const supervisor = spawn('/bin/sh', ['-c', 'sleep 600 &'], { detached: true, stdio: 'ignore' })
   await once(supervisor, 'exit')
   const { pid = 0 } = supervisor
-  await writeServerRecord(stateDirectory, { owner: pid, pid, address: '127.0.0.1:1', namespace: 'default' })
+  await writeServerRecord(stateDirectory, { owner: pid, pid, address: unusedAddress, namespace: 'default' })
   const lines: string[] = []
   const starting = startTestServer({
     stateDirectory,

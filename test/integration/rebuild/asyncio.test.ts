@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { backends, runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
+import { backends } from '../../support/environment/backends.js'
+import { runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
 describe.each(backends)('a program whose sandbox is lost in the middle, in %s', (backend) => {
   it('runs no effect of a task that an earlier asyncio.run left over', async () => {

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  backends,
-  runWithLostSandbox,
-  modelCallsWait,
-  activitySummaries,
-} from '../../support/environment/rebuilt-agent.js'
+import { activitySummaries } from '../../support/environment/activity-summaries.js'
+import { backends } from '../../support/environment/backends.js'
+import { modelCallsWait, runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
 /** What no sandbox can repeat. */
 const unrepeatable = {

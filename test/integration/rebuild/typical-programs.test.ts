@@ -5,7 +5,7 @@ import { SessionHarness } from '../../../src/sandbox/conformance/session-harness
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { createWasmBackend } from '../../../src/sandbox/wasm/index.js'
 import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../../../src/common/steps.js'
-import { backends } from '../../support/environment/rebuilt-agent.js'
+import { backends } from '../../support/environment/backends.js'
 import { type Program, programs, programsWithProcesses } from './typical-programs.js'
 
 const createBackend = {

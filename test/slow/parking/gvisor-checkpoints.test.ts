@@ -9,6 +9,7 @@ import { reap } from '../../../src/worker/reaper.js'
 import { neverAborted } from '../../support/sandbox/docker-sandbox.js'
 import { describeGvisor, gvisorRuntime, missingForPrivateDaemon } from '../../support/docker/describe-gvisor.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
+import { sessionSummaries } from '../../support/environment/activity-summaries.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
@@ -181,11 +182,6 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     expect(existsSync(daemon.containerDirectory(sandbox?.containerId ?? ''))).toBe(false)
   })
 })
-
-async function sessionSummaries(env: TestEnvironment): Promise<(string | undefined)[]> {
-  const rows = await env.activities()
-  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
-}
 
 /** True when an activity of this type has completed. */
 async function hasCompleted(env: TestEnvironment, handle: WorkflowHandle, type: string): Promise<boolean> {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { backends, runWithLostSandbox, activitySummaries } from '../../support/environment/rebuilt-agent.js'
+import { activitySummaries } from '../../support/environment/activity-summaries.js'
+import { backends } from '../../support/environment/backends.js'
+import { runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
 /** Every source of nondeterminism, in the ways that code uses it. */
 const nondeterministicSources = `

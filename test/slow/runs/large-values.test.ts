@@ -1,9 +1,9 @@
 import { createCipheriv, createHash } from 'node:crypto'
-import { readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { code, call, answerResult, turn } from '../../support/script.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { filesIn } from '../../support/folders.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 const mebibyte = 1024 * 1024
@@ -19,11 +19,6 @@ const textTool = tool('text', ({ bytes }) => longText(Number(bytes)))
 
 function sha256(content: string): string {
   return createHash('sha256').update(content).digest('hex')
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
 describe('a large value', () => {
@@ -113,28 +108,31 @@ print(hashlib.sha256(value.encode()).hexdigest())
   it.each([
     ['was removed by hand', 'VALUE_MISSING', rm],
     ['was changed by hand', 'VALUE_CORRUPT', (file: string) => writeFile(file, '"something else"')],
-  ])('that %s fails the run that needs it with a typed error, which names what needed it', async (_how, type, harm) => {
-    const arrived = new Deferred<null>()
-    const release = new Deferred<string>()
-    const wait = tool('wait', () => {
-      arrived.resolve(null)
-      return release.promise
-    })
-    const env = await TestEnvironment.start({ tools: [textTool, wait] })
-    const handle = await env.startProgram('value = await text(bytes=9_000)\nawait wait()\nprint(len(value))')
-    await arrived.promise
-    for (const file of await filesIn(env.valuesDirectory)) await harm(file)
-    // A worker that has the value in its cache would not need the store.
-    await env.stopWorkers()
-    await env.killContainers(handle)
-    await env.startWorker()
-    release.resolve('go')
-    const thrown: unknown = await handle.result().catch((error: unknown) => error)
-    expect(thrown).toMatchObject({
-      cause: { cause: { type, message: expect.stringMatching(/^the result of call 1 of/) } },
-    })
-    await env.expectCleanEnd(handle)
-  })
+  ])(
+    'that %s fails the run that needs it with a typed error, which names what needed it',
+    async (_how, type, damage) => {
+      const arrived = new Deferred<null>()
+      const release = new Deferred<string>()
+      const wait = tool('wait', () => {
+        arrived.resolve(null)
+        return release.promise
+      })
+      const env = await TestEnvironment.start({ tools: [textTool, wait] })
+      const handle = await env.startProgram('value = await text(bytes=9_000)\nawait wait()\nprint(len(value))')
+      await arrived.promise
+      for (const file of await filesIn(env.valuesDirectory)) await damage(file)
+      // A worker that has the value in its cache would not need the store.
+      await env.stopWorkers()
+      await env.killContainers(handle)
+      await env.startWorker()
+      release.resolve('go')
+      const thrown: unknown = await handle.result().catch((error: unknown) => error)
+      expect(thrown).toMatchObject({
+        cause: { cause: { type, message: expect.stringMatching(/^the result of call 1 of/) } },
+      })
+      await env.expectCleanEnd(handle)
+    },
+  )
 
   it('in hundreds leaves a history that replays without reading any value', async () => {
     const env = await TestEnvironment.start({ tools: [textTool] })

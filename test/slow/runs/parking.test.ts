@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call, code, answerResult, turn } from '../../support/script.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { sessionSummaries } from '../../support/environment/activity-summaries.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
 
@@ -21,11 +22,6 @@ function mailTools() {
   return { effects, asked, mail, tools }
 }
 
-async function summaries(env: TestEnvironment): Promise<(string | undefined)[]> {
-  const rows = await env.activities()
-  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
-}
-
 describeDocker('a program with a long wait', () => {
   it('for a tool releases its container, and continues in another one when the result arrives', async () => {
     const { effects, mail, tools } = mailTools()
@@ -36,14 +32,14 @@ print(await wait_for_mail(), kept)
 await charge(name="after")
 `
     const handle = await env.startProgram(source)
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await expect.poll(() => env.containers(handle)).toEqual([])
     mail.resolve('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
     // A slow machine may park more often, and always-evict rebuilds more. In every mode this wait parks the session,
     // and its end wakes it.
-    const rows = (await summaries(env)).join('\n')
+    const rows = (await sessionSummaries(env)).join('\n')
     expect(rows).toMatch(/park the session\nwake the session \(\d+\)\nrepeat \d+ recorded steps?\ngo on with 1 result/)
     expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
     await env.expectCleanEnd(handle)
@@ -52,7 +48,7 @@ await charge(name="after")
   it('for a timer holds neither a container nor a worker slot', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await expect.poll(() => env.containers(handle)).toEqual([])
     await expect.poll(async () => (await handle.describe()).raw.pendingActivities).toEqual([])
     await handle.cancel()
@@ -64,7 +60,7 @@ await charge(name="after")
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const { outcome } = await env.runProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
     expect(outcome).toEqual({ status: 'ok', output: '1\n' })
-    expect(await summaries(env)).toContain('wake the session (2)')
+    expect(await sessionSummaries(env)).toContain('wake the session (2)')
   })
 
   it('repeated several times is woken each time, which does not count as a crash', async () => {
@@ -76,7 +72,7 @@ await charge(name="after")
     const source = 'for n in range(4):\n    await charge(name=n)\n    await wait_for_mail(n=n)\nprint("woke")'
     const handle = await env.startProgram(source)
     const parked = async (): Promise<number> =>
-      (await summaries(env)).filter((summary) => summary === 'park the session').length
+      (await sessionSummaries(env)).filter((summary) => summary === 'park the session').length
     for (const [n, mail] of mails.entries()) {
       // At least: a slow machine may park for a charge too.
       await expect.poll(parked).toBeGreaterThan(n)
@@ -93,10 +89,10 @@ await charge(name="after")
     // The timeout starts before the sandbox is created, which may take a while.
     const overdue = await env.runProgram('await wait_for_mail()', { limits: { cellTotalSeconds: 15 } })
     expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
-    expect(await summaries(env)).toContain('park the session')
+    expect(await sessionSummaries(env)).toContain('park the session')
     const handle = await env.startProgram('await wait_for_mail()')
     await asked.promise
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow(/cancel/i)
     await env.expectCleanEnd(handle)
@@ -121,7 +117,7 @@ describeDocker('an agent that runs no code for a long time', () => {
     const script = [turn(code('x = 41')), turn(call('wait_for_mail')), turn(code('print(x + 1)')), answerResult]
     const env = await TestEnvironment.start({ tools, script, timeouts: { idle: '1s' } })
     const handle = await env.startAgent()
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await expect.poll(() => env.containers(handle)).toEqual([])
     mail.resolve('now')
     expect(await handle.result()).toMatchObject({ status: 'answered', answer: '42' })
@@ -134,7 +130,7 @@ describe('a program with short waits', () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools })
     await env.runProgram('for n in range(5): await charge(name=n)')
-    expect(await summaries(env)).not.toContain('park the session')
+    expect(await sessionSummaries(env)).not.toContain('park the session')
     const { events } = await env.history()
     expect(events.filter(({ timerStartedEventAttributes: timer }) => timer)).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { filesIn } from '../../support/folders.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
@@ -152,8 +152,3 @@ describeDocker('a program', () => {
     expect((await env.activities()).map(({ type }) => type)).not.toContain('session.snapshot')
   })
 })
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}

@@ -4,10 +4,7 @@ import type { Script } from '../../../src/testing/index.js'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { pollSignal } from '../../support/poll-options.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-
-const code = (source: string) => ({
-  reply: { content: [{ type: 'tool_use' as const, name: 'execute_code', input: { code: source } }] },
-})
+import { code, text, turn } from '../../support/script.js'
 
 /** Sequential and parallel calls, code that runs until it is released, and variables shared by cells. */
 const firstCell = `
@@ -21,9 +18,12 @@ const secondCell = 'done.append((await charge(name="d"))["done"])\nprint(",".joi
 
 function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
   return [
-    code(firstCell.replace('BUSY', busy ? 'True' : 'False')),
-    { ...code(secondCell), faults: secondTurnDelayMs ? [{ type: 'delay', attempt: 1, ms: secondTurnDelayMs }] : [] },
-    { reply: { content: [{ type: 'text', text: 'charged {{last_tool_result}}' }] } },
+    turn(code(firstCell.replace('BUSY', busy ? 'True' : 'False'))),
+    {
+      ...turn(code(secondCell)),
+      faults: secondTurnDelayMs ? [{ type: 'delay', attempt: 1, ms: secondTurnDelayMs }] : [],
+    },
+    turn(text('charged {{last_tool_result}}')),
   ]
 }
 
@@ -144,10 +144,7 @@ describeDocker('kill -9', () => {
 
   it('of the worker during a `once` tool: the code gets ToolOutcomeUnknown, and the effect happens once', async () => {
     const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
-    const env = await WorkerProcessEnvironment.start([
-      code(source),
-      { reply: { content: [{ type: 'text', text: 'it is {{last_tool_result}}' }] } },
-    ])
+    const env = await WorkerProcessEnvironment.start([turn(code(source)), turn(text('it is {{last_tool_result}}'))])
     env.ledger.holdReplies('mail')
     const handle = await env.startAgent()
     await env.ledger.waitForRequests('mail')

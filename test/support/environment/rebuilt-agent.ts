@@ -1,15 +1,12 @@
 import type { WorkflowHandle } from '@temporalio/client'
-import { expect, inject } from 'vitest'
+import { expect } from 'vitest'
 import type { AgentResult } from '../../../src/common/runs.js'
 import type { JsonObject } from '../../../src/common/json.js'
 import { answerResult, call, code, turn } from '../script.js'
+import { activitySummaries } from './activity-summaries.js'
+import type { Backend } from './backends.js'
 import { requestMessages, TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { Deferred, tool } from '../tools.js'
-
-export type Backend = 'docker' | 'wasm'
-
-/** Where these tests can run here; a machine without Docker says so in the suite that needs it. */
-export const backends: readonly Backend[] = inject('docker') === 'available' ? ['docker', 'wasm'] : ['wasm']
 
 /** What came of an agent whose sandbox was lost while its code waited for the tool `wait`. */
 export interface RebuiltRun {
@@ -66,9 +63,4 @@ export async function runWithLostSandbox(
   const sent = requestMessages(env.api.requests.at(-1)?.body).filter(({ role }) => role === 'user')
   const cellResults = sent.slice(1).map(({ content }) => (content as readonly unknown[])[0])
   return { result, notes, cellResults, releasedAt, env, handle }
-}
-
-/** Of the activities of the last history of a run. */
-export async function activitySummaries(env: TestEnvironment): Promise<readonly (string | undefined)[]> {
-  return (await env.activities()).map(({ summary }) => summary)
 }

@@ -6,9 +6,7 @@ import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { answerResult, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { sharedServer, uniqueName } from '../../../support/temporal/shared-server.js'
-
-/** Only root may listen there, and does not; a port that was free a moment ago may be somebody's. */
-const unusedAddress = '127.0.0.1:1'
+import { unusedAddress } from '../../../support/unused-address.js'
 
 function startWorkerWith(sandbox: object, address = sharedServer().address) {
   const config = parseConfig({ tools: [], sandbox, taskQueue: uniqueName('starting') }, 'test')

@@ -1,8 +1,9 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RunTreeBuilder } from '../../../../src/client/run-tree/index.js'
 import { renderTree } from '../../../../src/cli/rendering/index.js'
 import { LocalStore } from '../../../../src/values/local/local-store.js'
 import { Values } from '../../../../src/values/values.js'
+import { backends } from '../../../support/environment/backends.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'
 
@@ -18,8 +19,6 @@ async function renderedTree(env: TestEnvironment, full: boolean): Promise<string
   const tree = builder.tree()
   return renderTree(tree, { width: 120, color: false, full })
 }
-
-const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
 
 describe.each(backends)('what a cell prints, in %s', (backend) => {
   it('is kept for people, though its reader gets only head and tail', async () => {

@@ -1,12 +1,11 @@
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { execInContainer } from '../../../support/docker/exec-in-container.js'
+import { backends } from '../../../support/environment/backends.js'
 import { activityResultTexts } from '../../../support/environment/histories.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import { waitForAbort, Deferred, tool } from '../../../support/tools.js'
 import { TestSession } from '../../../support/environment/test-session.js'
-
-const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
 
 /** A tool that says when it is called, and when it is cancelled. */
 function signallingTools() {

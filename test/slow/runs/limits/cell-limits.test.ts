@@ -1,10 +1,9 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CellOutcome } from '../../../../src/common/outcomes.js'
 import type { Limits } from '../../../../src/common/limits.js'
 import { tool } from '../../../support/tools.js'
+import { type Backend, backends } from '../../../support/environment/backends.js'
 import { TestSession } from '../../../support/environment/test-session.js'
-
-type Backend = 'docker' | 'wasm'
 
 interface LimitCase {
   readonly limit: keyof Limits
@@ -208,8 +207,6 @@ while True:
     message: /the code has 206 bytes, the limit is 100/,
   },
 ]
-
-const backends: readonly Backend[] = inject('docker') === 'available' ? ['docker', 'wasm'] : ['wasm']
 
 describe.each(backends)('code over a limit, in %s', (backend) => {
   const rows = table.filter(({ onlyBackend = backend }) => onlyBackend === backend)

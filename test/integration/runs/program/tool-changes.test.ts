@@ -5,7 +5,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { pollOptions } from '../../../support/poll-options.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-/** Tells how often it ran, and as which attempt it was told. */
+/** A tool that records the attempt number of each of its runs. */
 function countingTool(name: string, effect: 'read' | 'once', input = z.object({ q: z.string() })) {
   const attempts: number[] = []
   const counting = tool(
@@ -19,7 +19,7 @@ function countingTool(name: string, effect: 'read' | 'once', input = z.object({ 
   return { counting, attempts }
 }
 
-/** A program that goes on only when the deployment is over. */
+/** A tool that returns only after the deployment. */
 function gateTool() {
   const asked = new Deferred()
   const opened = new Deferred()
@@ -32,7 +32,7 @@ function gateTool() {
 }
 
 it.each(['read', 'once'] as const)(
-  "a run keeps the tools it began with: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker that has its tool",
+  "a run keeps the tools of its start: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker with its tool",
   async (effect) => {
     const { asked, opened, waiting } = gateTool()
     const { counting: lookup, attempts } = countingTool('lookup', effect)
@@ -47,7 +47,7 @@ it.each(['read', 'once'] as const)(
     await env.startWorker([waiting, renamed])
     opened.resolve()
 
-    // The new worker has no such tool: it says so, and hands the call back.
+    // The new worker does not have the tool: it reports that, and hands the call back.
     const shown = async () => renderTree(await env.ptc.handle(handle.workflowId).tree(), { width: 200, color: false })
     await expect.poll(shown, pollOptions).toContain('no worker that took the call so far has a tool named lookup')
     expect(attempts).toEqual([])
@@ -59,7 +59,7 @@ it.each(['read', 'once'] as const)(
   },
 )
 
-it('a call of a tool that was changed meanwhile, and no longer takes its arguments, says so', async () => {
+it('a call whose tool was changed and no longer accepts its arguments reports that', async () => {
   const { asked, opened, waiting } = gateTool()
   const { counting: lookup } = countingTool('lookup', 'read')
   const { counting: changed, attempts } = countingTool('lookup', 'read', z.object({ id: z.int() }) as never)
@@ -76,7 +76,7 @@ it('a call of a tool that was changed meanwhile, and no longer takes its argumen
   await env.expectCleanEnd(handle)
 })
 
-it('a tool that was added meanwhile is not there for a run that began before', async () => {
+it('a tool that was added later is not available in a run that started before', async () => {
   const { asked, opened, waiting } = gateTool()
   const { counting: added, attempts } = countingTool('lookup', 'read')
   const env = await TestEnvironment.start({ tools: [waiting] })

@@ -5,7 +5,7 @@ import { answerResult, call, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-/** A tool that answers when the test says so. */
+/** A tool that returns when the test releases it. */
 function blockingTool() {
   const asked = new Deferred()
   const answered = new Deferred<string>()
@@ -17,7 +17,7 @@ function blockingTool() {
 }
 
 describe('the sandbox of a run', () => {
-  it('is listed and shown with its run while that goes on, and refuses to be closed', async () => {
+  it('is listed and shown while the run is open, and can not be closed', async () => {
     const { asked, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools })
     const { sessions } = env.ptc
@@ -50,7 +50,7 @@ describe('the sandbox of a run', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('of an agent is none before the first cell', async () => {
+  it('of an agent does not exist before the first cell', async () => {
     const { asked, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, script: [turn(call('wait')), answerResult] })
     const handle = await env.startAgent()
@@ -75,7 +75,7 @@ describe('the sandbox of a run', () => {
   })
 })
 
-describeDocker('the sandbox of a run that waits for long', () => {
+describeDocker('the sandbox of a parked run', () => {
   it('is listed as parked', async () => {
     const { answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, timeouts: { park: '1s' } })

@@ -20,7 +20,7 @@ export async function isListening(server: Pick<TemporalServer, 'address'>): Prom
   )
 }
 
-/** An environment whose cached CLI is this shell script; `--version` is answered as a real one does. */
+/** An environment whose cached CLI is this shell script; `--version` prints what the real CLI prints. */
 export async function environmentWithCli(script: string): Promise<Record<string, string>> {
   const environment = { XDG_CACHE_HOME: await temporaryFolder(), PATH: process.env['PATH'] ?? '' }
   const path = cachedCliPath(environment)

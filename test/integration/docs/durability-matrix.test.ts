@@ -21,7 +21,7 @@ function cellsOf(line: string): string[] {
 function filesOf(cell: string): string[] {
   return [...cell.matchAll(/\[([\w-]+)\]/g)].map(([, name = '']) => {
     const path = targets.get(name)
-    if (path === undefined) throw new Error(`[${name}] is nowhere said to be a file`)
+    if (path === undefined) throw new Error(`[${name}] has no link definition`)
     return join(root, path)
   })
 }

@@ -13,7 +13,7 @@ const createBackend = {
   wasm: () => createWasmBackend({ warm: 0 }),
 }
 
-/** A step as it was sent: when, of which program, and what. */
+/** A step as it was sent: its time, its program and its content. */
 interface SentStep {
   readonly name: string
   readonly now: number
@@ -21,7 +21,7 @@ interface SentStep {
 }
 
 describe.each(backends)('programs as models write them, in %s', (name) => {
-  it('make the same calls and print the same when they are run again', async () => {
+  it('make the same calls and print the same in a rebuild', async () => {
     const backend = createBackend[name]()
     try {
       const all = name === 'docker' ? [...programs, ...programsWithProcesses] : programs
@@ -56,8 +56,8 @@ type StepResults = readonly (readonly [name: string, answer: StepResult])[]
 const threaded = new Set(programsWithProcesses.map(([name]) => name))
 
 /**
- * While a thread runs beside an open call, the runner asks to be woken now and then. Whether the thread has ended at that moment
- * is a race, and a rebuild does not compare it.
+ * While a thread runs beside an open call, the runner requests timers. Whether the thread has ended when one fires is a
+ * race, and a rebuild does not compare it.
  */
 function withoutThreadTiming(told: StepResults): StepResults {
   return told.map(([name, answer]) =>
@@ -65,7 +65,7 @@ function withoutThreadTiming(told: StepResults): StepResults {
   )
 }
 
-/** Runs programs one after the other in one session. Results come late, and in an order that is always another. */
+/** Runs programs sequentially in one session. Results arrive late and in random order. */
 async function record(notebook: SessionHarness, all: readonly Program[]): Promise<[readonly SentStep[], StepResults]> {
   const journal: SentStep[] = []
   const told: [string, StepResult][] = []
@@ -94,7 +94,7 @@ async function record(notebook: SessionHarness, all: readonly Program[]): Promis
   return [journal, told]
 }
 
-/** The same steps at the same times, whatever is answered. */
+/** Repeats the same steps at the same times, whatever the responses. */
 async function repeat(notebook: SessionHarness, journal: readonly SentStep[]): Promise<StepResults> {
   const told: [string, StepResult][] = []
   for (const { name, now, input } of journal) {
@@ -106,11 +106,11 @@ async function repeat(notebook: SessionHarness, journal: readonly SentStep[]): P
 
 function take(open: RequestedCall[], draw: (below: number) => number): DeliveredResult {
   const [call] = open.splice(draw(open.length), 1)
-  if (call === undefined) throw new Error('a program waits for nothing')
+  if (call === undefined) throw new Error('a program waits for neither a call nor a timer')
   return { index: call.index, outcome: { status: 'ok', value: call.arguments } }
 }
 
-/** Numbers that look drawn, always the same. */
+/** Pseudo-random numbers, always the same. */
 function pseudoRandom(): (below: number) => number {
   let state = 7
   return (below) => {

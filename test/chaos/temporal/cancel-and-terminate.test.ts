@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { prepareState, stateNames } from '../../support/environment/run-states.js'
+import { closingState, prepareState, stateNames } from '../../support/environment/run-states.js'
 import { expectReaped } from '../../support/environment/expect-reaped.js'
 
 describeDocker('a run', () => {
@@ -11,7 +11,7 @@ describeDocker('a run', () => {
     await handle.result().catch(() => undefined)
     await toolAborted
     // The run was already completing, and completes.
-    const expected = state === 'while its sandbox is closed' ? 'COMPLETED' : 'CANCELLED'
+    const expected = state === closingState ? 'COMPLETED' : 'CANCELLED'
     expect((await handle.describe()).status.name).toBe(expected)
     await env.expectCleanEnd(handle)
   })

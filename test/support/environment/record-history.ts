@@ -7,8 +7,8 @@ import { expect } from 'vitest'
 type History = temporal.api.history.v1.IHistory
 
 /**
- * With `PTC_RECORD_HISTORIES=folder`, keeps the histories of a run for test/histories, under the name of the test. Small and free
- * of the machine: identities name hosts and processes.
+ * With `PTC_RECORD_HISTORIES=folder`, writes the histories of a run for test/histories, under the name of the test.
+ * Replaces identities, which name hosts and processes.
  */
 export function recordHistoriesIfRequested(chain: readonly History[]): void {
   const folder = process.env['PTC_RECORD_HISTORIES']

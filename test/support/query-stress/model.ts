@@ -7,11 +7,11 @@ import type { DescribedCall } from '../../../src/common/steps.js'
 import type { PlannedTurn } from './plan.js'
 import { describedCall } from './sandbox.js'
 
-/** Activity `model.turn`: says what the plan of the run has for this turn, then an answer. */
+/** Activity `model.turn`: returns the turns of the run's plan, then an answer. */
 export class FakeModel {
   readonly #plans = new Map<string, readonly PlannedTurn[]>()
 
-  /** To be called before the agent starts. */
+  /** Must be called before the agent starts. */
   plan(workflowId: string, turns: readonly PlannedTurn[]): void {
     this.#plans.set(workflowId, turns)
   }

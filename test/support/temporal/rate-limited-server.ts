@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { cachedCliPath, findTemporalCli } from '../../../src/cli/dev-server/temporal-cli.js'
 import { startDevServer } from '../../../src/cli/dev-server/index.js'
 
-/** The address of a dev server that answers so many requests a second and refuses the rest; it ends with the test. */
+/** Starts a dev server with a limit of requests per second, which ends with the test; returns its address. */
 export async function startRateLimitedServer(requestsPerSecond: number): Promise<string> {
   const asked = { onProgress: () => undefined, signal: AbortSignal.timeout(150_000) }
   const binary = await findTemporalCli({ ...asked, environment: process.env })

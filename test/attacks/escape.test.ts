@@ -75,8 +75,8 @@ print([subprocess.run([each], stdin=subprocess.DEVNULL, capture_output=True).ret
   })
 
   it.runIf(x64).each(Object.entries(systemCalls))('%s', async (_row, rows) => {
-    const asked = rows.map(([, number, rest]) => `print(syscall(${number}, ${rest}))`).join('\n')
-    const answers = await probe(asked)
+    const systemCallProgram = rows.map(([, number, rest]) => `print(syscall(${number}, ${rest}))`).join('\n')
+    const answers = await probe(systemCallProgram)
     expect(answers.map((answer, index) => [rows[index]?.[0], answer])).toEqual(
       rows.map(([name]) => [name, expect.stringMatching(/^(EPERM|ENOSYS)$/)]),
     )

@@ -56,7 +56,7 @@ disableHeartbeatThread()
 
 function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtime'>): void {
   let attackEnv: AttackEnvironment
-  const innocent = new BystanderRun()
+  const bystanders = new BystanderRun()
   let called = 0
   const echo = tool('echo', () => {
     called += 1
@@ -66,7 +66,7 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({
       ...options,
-      tools: [...innocent.tools, echo],
+      tools: [...bystanders.tools, echo],
       timeouts: shortHeartbeats,
     })
   })
@@ -80,7 +80,7 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
 
   /** Runs `work` beside a run that must not be affected. */
   const beside = async <Given>(work: () => Promise<Given>): Promise<Given> => {
-    const seen = await innocent.runDuring(attackEnv.env, work)
+    const seen = await bystanders.runDuring(attackEnv.env, work)
     expectUnaffected(seen)
     return seen.workResult
   }
@@ -197,7 +197,7 @@ time.sleep(1e6)`)
     async () => {
       const session = await TestSession.start({
         ...options,
-        tools: innocent.tools,
+        tools: bystanders.tools,
         timeouts: shortHeartbeats,
         snapshots: { steps: 1 },
       })
@@ -211,7 +211,7 @@ class Saver:
             body = body.replace(b"[1,1,1]", json.dumps(frame["fence"]).encode()).replace(b'"piece":0', b'"piece":%d' % piece)
             send(framed(body.replace(b"true", b"true" if piece == 9 else b"false")))
 type(runner)._saving = lambda self: Saver()`
-      const seen = await innocent.runDuring(session.env, async () => {
+      const seen = await bystanders.runDuring(session.env, async () => {
         await session.outputOf(frameSender + saver)
         await expect
           .poll(async () => readableText((await session.env.history(session.handle)).events))
@@ -282,7 +282,7 @@ threading.Thread(target=flood, daemon=True).start()`
 
   // Must be the last test of this file: the lost attempt may run again after its run has ended.
   it.runIf(options.backend === 'wasm')('the oracles detect a blocked event loop and the lost attempt', async () => {
-    const { maxDelayMs, outcome, attempts } = await innocent.runDuring(attackEnv.env, async () => {
+    const { maxDelayMs, outcome, attempts } = await bystanders.runDuring(attackEnv.env, async () => {
       await Promise.resolve()
       for (const end = performance.now() + 6_000; performance.now() < end;);
     })

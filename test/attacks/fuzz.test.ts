@@ -148,7 +148,7 @@ describe('B08 fuzzed', () => {
 disableHeartbeatThread()
 
 describe('B08 fuzzed frames of the full size', () => {
-  const innocent = new BystanderRun()
+  const bystanders = new BystanderRun()
   const folder = mkdtempSync(join(tmpdir(), 'ptc-fuzz-'))
   const values = new Values({ store: new LocalStore(folder) })
   const registry = createRegistry([tool('get', () => null)])
@@ -156,7 +156,12 @@ describe('B08 fuzzed frames of the full size', () => {
   let end = (): Promise<void> => Promise.resolve()
   beforeAll(async () => {
     const onCleanup = (given: () => Promise<void>): void => void (end = given)
-    env = await TestEnvironment.start({ backend: 'wasm', tools: innocent.tools, timeouts: shortHeartbeats, onCleanup })
+    env = await TestEnvironment.start({
+      backend: 'wasm',
+      tools: bystanders.tools,
+      timeouts: shortHeartbeats,
+      onCleanup,
+    })
   })
   afterAll(async () => {
     await end()
@@ -191,7 +196,7 @@ describe('B08 fuzzed frames of the full size', () => {
       'suspended',
       'snapshot',
     ] as const
-    const seen = await innocent.runDuring(env, async () => {
+    const seen = await bystanders.runDuring(env, async () => {
       const answered = new Set<string>()
       for (const seed of seeds) {
         const random = new Random(seed)

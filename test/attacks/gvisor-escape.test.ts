@@ -10,13 +10,13 @@ const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
 
 describeGvisor('a hostile program that tries to escape gVisor', await missingGvisorRuntime(), () => {
   let attackEnv: AttackEnvironment
-  const innocent = new BystanderContainer()
+  const bystanders = new BystanderContainer()
   const large = tool('large', () => 'x'.repeat(1_000_000))
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({
       backend: 'docker',
       runtime: gvisorRuntime,
-      tools: [innocent.wait, large],
+      tools: [bystanders.wait, large],
     })
   })
   afterAll(() => attackEnv.close())
@@ -109,7 +109,7 @@ print(os.getcwd())
   })
 
   it('A21 cannot see, signal or starve another session, which runs as another user', async () => {
-    const { outcome } = await innocent.runDuring(attackEnv.env, async (container) => {
+    const { outcome } = await bystanders.runDuring(attackEnv.env, async (container) => {
       const answers = await probe(`
 pids = [each for each in os.listdir("/proc") if each.isdigit()]
 print([each for each in pids if os.stat("/proc/" + each).st_uid not in (0, os.getuid())], len(pids) <= 2)
@@ -133,7 +133,7 @@ print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.k
   })
 
   it('A23, A24 runs in a container with the documented settings, from an image identified by its content', async () => {
-    await innocent.runDuring(attackEnv.env, async (live) => {
+    await bystanders.runDuring(attackEnv.env, async (live) => {
       await Promise.resolve()
       expectContainerSettings(live, gvisorRuntime)
       const { Image, Entrypoint, Volumes, Healthcheck } = live.Config
@@ -156,7 +156,7 @@ time.sleep(1e6)
   })
 
   it('leaves no process of the bystanders (every attack also checks that no container is left)', () => {
-    expect(innocent.users).toHaveLength(2)
-    expect(innocent.haveExited()).toBe(true)
+    expect(bystanders.users).toHaveLength(2)
+    expect(bystanders.haveExited()).toBe(true)
   })
 })

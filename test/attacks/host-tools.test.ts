@@ -32,11 +32,11 @@ describeDocker('a hostile program and the tools of its host', () => {
   afterAll(() => attackEnv.close())
 
   it('B10 cannot start a cell: no tool executes code', async () => {
-    const asked = ['execute_code', 'program', 'agent', 'session.open', 'session.step', 'model.turn']
+    const toolNames = ['execute_code', 'program', 'agent', 'session.open', 'session.step', 'model.turn']
     const { outcome } = await attackEnv.attack(
-      `${runnerTakeover}\nfor n, name in enumerate(${JSON.stringify(asked)}, 1): print(suspend(call(n, name, code="1", source="1"))[0][0])`,
+      `${runnerTakeover}\nfor n, name in enumerate(${JSON.stringify(toolNames)}, 1): print(suspend(call(n, name, code="1", source="1"))[0][0])`,
     )
-    expect(outcome).toEqual({ status: 'ok', output: 'denied\n'.repeat(asked.length) })
+    expect(outcome).toEqual({ status: 'ok', output: 'denied\n'.repeat(toolNames.length) })
   })
 
   it('B15 a tool result that arrives after the cell was killed is discarded', async () => {

@@ -17,15 +17,15 @@ async function networksAndVolumes(): Promise<readonly string[]> {
 describeDocker('a hostile program and its neighbours', () => {
   let attackEnv: AttackEnvironment
   let before: readonly string[]
-  const innocent = new BystanderContainer()
+  const bystanders = new BystanderContainer()
   beforeAll(async () => {
     before = await networksAndVolumes()
-    attackEnv = await AttackEnvironment.start({ tools: [innocent.wait] })
+    attackEnv = await AttackEnvironment.start({ tools: [bystanders.wait] })
   })
   afterAll(() => attackEnv.close())
 
   const beside = (work: (container: Dockerode.ContainerInspectInfo) => Promise<void>) =>
-    innocent.runDuring(attackEnv.env, work)
+    bystanders.runDuring(attackEnv.env, work)
 
   it('A21 cannot see, signal or starve another session, which runs as another user', async () => {
     const { outcome } = await beside(async (container) => {
@@ -114,8 +114,8 @@ print(len(children) > 1)
   })
 
   it('leaves no process, network or volume (every attack also checks that no container is left)', async () => {
-    expect(innocent.users).toHaveLength(3)
-    expect(innocent.haveExited()).toBe(true)
+    expect(bystanders.users).toHaveLength(3)
+    expect(bystanders.haveExited()).toBe(true)
     expect(await networksAndVolumes()).toEqual(before)
   })
 })

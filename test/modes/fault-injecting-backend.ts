@@ -82,14 +82,14 @@ class FaultInjectingConnection implements SandboxConnection {
   async *#receive(fault: BackendFault, target: FaultTarget): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.#inner.received) {
       const messages = this.#messages(chunk)
-      const heard = deferred<void>()
-      this.#delivered = heard.promise
+      const delivery = deferred<void>()
+      this.#delivered = delivery.promise
       try {
         for (const message of messages) await fault.before?.(message, target)
         // The engine requests more after it has processed all of this.
         yield chunk
       } finally {
-        heard.resolve()
+        delivery.resolve()
       }
       if (messages.length > 0) await fault.after?.(messages, target)
     }

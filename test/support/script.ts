@@ -27,4 +27,4 @@ export function call(name: string, input: JsonObject = {}): ScriptedBlock {
 export const answerResult = turn(text('{{last_tool_result}}'))
 
 /** The script of tests without a model request. */
-export const noModel = [turn(text('nobody asks'))]
+export const noModel = [turn(text('unused'))]

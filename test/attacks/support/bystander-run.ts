@@ -16,7 +16,7 @@ export function disableHeartbeatThread(): void {
   vi.spyOn(EventLoopWatchdog.prototype, 'send').mockReturnValue(undefined)
 }
 
-/** The result of an innocent run. */
+/** The result of a bystander run. */
 export interface BystanderResult<Given> extends EventLoopDelay {
   readonly outcome: ProgramResult['outcome']
   /** The number of attempts of each tool call. */

@@ -98,7 +98,7 @@ export function largeFrame(random: Random, type: keyof typeof largeMessages): Bu
   })
   const value =
     type === 'suspended'
-      ? `{${values.map((value, place) => `"a${place}":${value}`).join(',')}}`
+      ? `{${values.map((value, index) => `"a${index}":${value}`).join(',')}}`
       : `"${values.map((value) => value.slice(1, -1)).join('')}"`
   const body = Buffer.from(largeMessages[type].replace('%d', '1').replace('%s', () => value))
   const header = Buffer.alloc(4)

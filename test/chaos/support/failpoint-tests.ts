@@ -56,7 +56,7 @@ export function describeFailpoints(points: readonly Failpoint[]): void {
 
 /** Declares a test for some hits of a failpoint, for failpoints with too many hits for one file. */
 export function describeFailpointHits(point: Failpoint, first: number, last: number): void {
-  const times = Array.from({ length: last - first + 1 }, (_, place) => first + place)
+  const times = Array.from({ length: last - first + 1 }, (_, index) => first + index)
   describeDocker(
     `kill -9 at ${point}${faultMatrixRows[point] === undefined ? '' : ` (${faultMatrixRows[point]})`}`,
     () => {

@@ -16,13 +16,13 @@ export interface Verdict {
   readonly leaks: readonly string[]
 }
 
-/** @param wanted names that must have been applied exactly once; no others may be */
-export function checkEffects(applied: readonly LedgerEntry[], wanted: readonly string[]): Omit<Verdict, 'leaks'> {
+/** @param expected names that must have been applied exactly once; no others may be */
+export function checkEffects(applied: readonly LedgerEntry[], expected: readonly string[]): Omit<Verdict, 'leaks'> {
   const names = applied.map(({ name }) => name)
   return {
     effects: applied.length,
-    duplicates: names.filter((name, place) => names.indexOf(name) !== place || !wanted.includes(name)),
-    lost: wanted.filter((name) => !names.includes(name)),
+    duplicates: names.filter((name, index) => names.indexOf(name) !== index || !expected.includes(name)),
+    lost: expected.filter((name) => !names.includes(name)),
   }
 }
 

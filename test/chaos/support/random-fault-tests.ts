@@ -12,7 +12,7 @@ const shards = 3
 
 /** Runs the plans of every third seed. */
 export function describeRandomFaults(shard: 0 | 1 | 2): void {
-  const seeds = Array.from({ length: Number(runs) }, (_, place) => Number(firstSeed) + place)
+  const seeds = Array.from({ length: Number(runs) }, (_, index) => Number(firstSeed) + index)
   const plans = seeds.filter((seed) => seed % shards === shard).map(randomFaultPlan)
   describeDocker('random faults', () => {
     it.each(plans.map((plan) => [describePlan(plan), plan] as const))('%s', (_, plan) => expectSurvives(plan))

@@ -9,27 +9,27 @@ import { Deferred, tool } from '../../support/tools.js'
 /** A tool that counts its effects, and returns when the test releases it. */
 function blockingCharge() {
   const keys: string[] = []
-  const asked = new Deferred()
+  const called = new Deferred()
   const answer = new Deferred<string>()
   const charge = tool(
     'charge',
     (_input, { idempotencyKey }) => {
       keys.push(idempotencyKey)
-      asked.resolve()
+      called.resolve()
       return answer.promise
     },
     { effect: 'idempotent' },
   )
-  return { keys, asked: asked.promise, answer, tools: [charge] }
+  return { keys, called: called.promise, answer, tools: [charge] }
 }
 
 it('F21: a second start with the id of a run is refused, also by the client, and the first run continues', async () => {
-  const { keys, asked, answer, tools } = blockingCharge()
+  const { keys, called, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   const workflowId = uniqueName('program')
   const source = 'print(await charge())'
   const first = await env.ptc.startProgram({ source }, { workflowId })
-  await asked
+  await called
   const again = { code: 'RUN_EXISTS', message: expect.stringContaining(workflowId) }
   await expect(env.ptc.startProgram({ source }, { workflowId })).rejects.toMatchObject(again)
   await expect(env.ptc.startAgent({ question: 'go' }, { workflowId })).rejects.toMatchObject(again)
@@ -57,12 +57,12 @@ it('F21: two concurrent starts create one run', async () => {
 
 /** A session for duplicate requests. */
 async function startSession() {
-  const { keys, asked, answer, tools } = blockingCharge()
+  const { keys, called, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   const name = uniqueName('test')
   const run = env.sessionHandle(name)
   await env.ptc.sessions.execute(name, 'n = 0')
-  return { keys, asked, answer, env, name, run }
+  return { keys, called, answer, env, name, run }
 }
 
 function executeAs(run: WorkflowHandle, updateId: string, source: string): Promise<ExecuteResult> {
@@ -85,9 +85,9 @@ it('F22: an execution that is sent twice with one id runs once, and both request
 })
 
 it('F22: an interrupt that is sent twice stops one execution, not the next one', async () => {
-  const { asked, env, name, run } = await startSession()
+  const { called, env, name, run } = await startSession()
   const stopped = executeAs(run, 'stopped', 'n = 1\nawait charge()')
-  await asked
+  await called
   await Promise.all([1, 2].map(() => run.signal('interrupt', { execution: 'stopped' })))
   expect(await stopped).toMatchObject({ outcome: { status: 'stopped', sessionKept: true } })
   await run.signal('interrupt', { execution: 'stopped' })
@@ -98,11 +98,11 @@ it('F22: an interrupt that is sent twice stops one execution, not the next one',
 })
 
 it('F22: a session that is closed twice during an execution ends once, and all requests report that', async () => {
-  const { asked, env, name, run } = await startSession()
+  const { called, env, name, run } = await startSession()
   const executing = expect(executeAs(run, 'cut', 'await charge()')).rejects.toMatchObject({
     cause: { type: 'SESSION_CLOSED' },
   })
-  await asked
+  await called
   const [one, other] = await Promise.all([env.ptc.sessions.close(name), env.ptc.sessions.close(name)])
   expect(one).toMatchObject({ ended: 'closed', cells: 2 })
   expect(other).toEqual(one)

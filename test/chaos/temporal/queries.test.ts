@@ -5,17 +5,17 @@ import { Deferred, tool } from '../../support/tools.js'
 
 it('F31: a query to a worker that must first replay the run changes nothing, and returns the same result', async () => {
   const calls: unknown[] = []
-  const asked = new Deferred()
+  const called = new Deferred()
   const done = new Deferred<string>()
   const wait = tool('wait', ({ n }) => {
     calls.push(n)
     if (n !== 3) return n
-    asked.resolve()
+    called.resolve()
     return done.promise
   })
   const env = await TestEnvironment.start({ tools: [wait], timeouts: { heartbeat: '30s' } })
   const handle = await env.startProgram('x = [await wait(n=n) for n in (1, 2, 3)]\nprint(x)')
-  await asked.promise
+  await called.promise
   const inspect = () => queryRun(env.client, handle, 'inspect')
   const before = await inspect()
   const history = await historyLength(env)

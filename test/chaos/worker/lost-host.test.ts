@@ -55,8 +55,8 @@ describe.skipIf(!withAll)('another host, which shares no disk with the lost one'
     const { env, handle } = await startAndLoseHost({
       TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: one }),
     })
-    const elsewhere = { TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: other }) }
-    await env.startWorker('another-host', elsewhere)
+    const otherStore = { TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: other }) }
+    await env.startWorker('another-host', otherStore)
     await expect(handle.result()).rejects.toMatchObject({
       cause: { cause: { type: 'VALUE_MISSING', message: expect.stringMatching(/[0-9a-f]{12}/) } },
     })

@@ -4,16 +4,16 @@ import { Deferred, tool } from '../../support/tools.js'
 
 it('F28: a tool that runs longer than the heartbeat timeout is not timed out, and runs once', async () => {
   let runs = 0
-  const asked = new Deferred()
+  const called = new Deferred()
   const done = new Deferred<string>()
   const slow = tool('slow', () => {
     runs += 1
-    asked.resolve()
+    called.resolve()
     return done.promise
   })
   const env = await TestEnvironment.start({ tools: [slow], timeouts: { heartbeat: '5s' } })
   const handle = await env.startProgram('print(await slow())')
-  await asked.promise
+  await called.promise
   const beats = new Set<string>()
   // Several heartbeat timeouts have passed.
   await expect

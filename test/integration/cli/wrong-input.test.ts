@@ -92,11 +92,11 @@ describe('a run that does not exist', () => {
   })
 
   it('names a Temporal server that does not respond, with exit code 3, within seconds', async () => {
-    await using elsewhere = await TestProject.create(files, { TEMPORAL_ADDRESS: unusedAddress })
+    await using unreachable = await TestProject.create(files, { TEMPORAL_ADDRESS: unusedAddress })
     const commands = [['run', 'why?'], ['exec', '-'], ['list'], ['worker'], ['dev']]
     await Promise.all(
       commands.map(async (command) => {
-        const { code, stderr } = await elsewhere.start(...command).input('print(1)').result
+        const { code, stderr } = await unreachable.start(...command).input('print(1)').result
         expect(stderr).toMatch(/^ptc: Temporal at 127\.0\.0\.1:1\b.*\n.*TEMPORAL_ADDRESS/m)
         expect(code).toBe(3)
       }),

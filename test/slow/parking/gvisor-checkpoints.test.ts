@@ -140,11 +140,11 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
   })
 
   it.each([
-    { damage: 'deleted', harm: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
-    { damage: 'cut off', harm: (file: string) => truncateSync(file, 50_000) },
-  ])('F38: is rebuilt when its checkpoint is $damage, and repeats no effect', async ({ harm }) => {
+    { damage: 'deleted', damageFile: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
+    { damage: 'cut off', damageFile: (file: string) => truncateSync(file, 50_000) },
+  ])('F38: is rebuilt when its checkpoint is $damage, and repeats no effect', async ({ damageFile }) => {
     const { env, handle, checkpoint, effects, mail } = await parked(repeatable)
-    harm(checkpoint)
+    damageFile(checkpoint)
     mail.resolve('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])

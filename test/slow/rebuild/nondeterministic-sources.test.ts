@@ -42,8 +42,8 @@ describe.each(backends)('a rebuild of ordinary code, in %s', (backend) => {
     expect(times[0]).toBeGreaterThan(began)
     expect(times[2]).toBeGreaterThan(releasedAt - 10)
     expect(times[2]).toBeLessThan(Date.now())
-    const said = await activitySummaries(env)
-    expect(said.filter((summary) => summary?.startsWith('repeat '))).toHaveLength(1)
+    const stepSummaries = await activitySummaries(env)
+    expect(stepSummaries.filter((summary) => summary?.startsWith('repeat '))).toHaveLength(1)
   })
 
   it('replays them after a continue-as-new', async () => {

@@ -10,16 +10,16 @@ const parkAfter = '1s'
 /** A tool that counts its effects by name, and one that returns when the test releases it. */
 function mailTools() {
   const effects: unknown[] = []
-  const asked = new Deferred()
+  const called = new Deferred()
   const mail = new Deferred<string>()
   const tools = [
     tool('charge', ({ name }) => effects.push(name)),
     tool('wait_for_mail', async () => {
-      asked.resolve()
+      called.resolve()
       return mail.promise
     }),
   ]
-  return { effects, asked, mail, tools }
+  return { effects, called, mail, tools }
 }
 
 describeDocker('a program with a long wait', () => {
@@ -84,14 +84,14 @@ await charge(name="after")
   })
 
   it('can time out or be cancelled while it is parked, and leaves nothing behind', async () => {
-    const { asked, tools } = mailTools()
+    const { called, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     // The timeout starts before the sandbox is created, which may take a while.
     const overdue = await env.runProgram('await wait_for_mail()', { limits: { cellTotalSeconds: 15 } })
     expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
     expect(await sessionSummaries(env)).toContain('park the session')
     const handle = await env.startProgram('await wait_for_mail()')
-    await asked.promise
+    await called.promise
     await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow(/cancel/i)

@@ -6,8 +6,8 @@ const stepOptions = () => ({ attempt: 1, signal: AbortSignal.timeout(600_000) })
 
 /** Takes a snapshot after the last cell; returns its text, or the reason why there is none. */
 export async function snapshotOf(harness: SessionHarness, limits = { bytes: 32 * 1024 * 1024, seconds: 60 }) {
-  const wanted = { limits: harness.limits, ...limits }
-  const taken = await harness.host.snapshot(harness.session, harness.step, wanted, stepOptions())
+  const request = { limits: harness.limits, ...limits }
+  const taken = await harness.host.snapshot(harness.session, harness.step, request, stepOptions())
   return taken.type === 'snapshot' ? { text: taken.pieces.join('') } : { reason: taken.reason }
 }
 

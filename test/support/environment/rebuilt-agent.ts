@@ -33,7 +33,7 @@ export async function runWithLostSandbox(
   cells: readonly (string | typeof modelCallsWait)[],
   options: TestEnvironmentOptions = {},
 ): Promise<RebuiltRun> {
-  const asked = new Deferred()
+  const called = new Deferred()
   const go = new Deferred<string>()
   const notes: JsonObject[] = []
   const env = await TestEnvironment.start({
@@ -42,7 +42,7 @@ export async function runWithLostSandbox(
       tool('note', (note) => notes.push(note)),
       tool('echo', ({ value }) => value),
       tool('wait', () => {
-        asked.resolve()
+        called.resolve()
         return go.promise
       }),
     ],
@@ -53,7 +53,7 @@ export async function runWithLostSandbox(
     timeouts: backend === 'wasm' ? { park: '4s', idle: '4s' } : {},
   })
   const handle = await env.startAgent()
-  await asked.promise
+  await called.promise
   if (backend === 'docker') await env.killContainers(handle)
   else await expect.poll(() => activitySummaries(env)).toContain('park the session')
   const releasedAt = Date.now()

@@ -15,10 +15,10 @@ export function recordHistoriesIfRequested(chain: readonly History[]): void {
   if (folder === undefined || folder === '') return
   mkdirSync(folder, { recursive: true })
   const name = (expect.getState().currentTestName ?? 'run').replace(/[^a-z0-9]+/gi, '-').slice(0, 100)
-  for (const [place, history] of chain.entries()) {
+  for (const [index, history] of chain.entries()) {
     const json = historyToJSON(history)
       .replaceAll(/"identity": "[^"]*"/g, '"identity": "worker"')
       .replaceAll(/"\d+@[^"]*"/g, '"worker"')
-    writeFileSync(join(folder, `${name}.${place + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
+    writeFileSync(join(folder, `${name}.${index + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
   }
 }

@@ -21,6 +21,7 @@ import { containersOf, killContainersOf, removeContainersOf } from './containers
 import { executionHistories, type History, readHistory } from './histories.js'
 import { waitForActivity } from './pending-activities.js'
 import { recordHistoriesIfRequested } from './record-history.js'
+import { noModel } from '../script.js'
 import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { expectReplays } from './replay.js'
 
@@ -52,8 +53,8 @@ export interface ScheduledActivity {
 
 /**
  * Owns a task queue, a value folder, a scripted Messages API, a client and workers in this process. All tests share
- * Temporal and Docker. Invariants: (1) every run ends with the test, (2) a clean end means that no container is left and
- * each execution replays, (3) all names are unique.
+ * Temporal and Docker. Invariants: (1) every run ends with the test, (2) a clean end means that no container is left
+ * and each execution replays, (3) all names are unique.
  */
 export class TestEnvironment {
   readonly client: Client
@@ -288,5 +289,3 @@ function withTools(config: ResolvedConfig, tools: readonly Tool[]): ResolvedConf
 function defaultBackend(): 'docker' | 'wasm' {
   return inject('docker') === 'available' ? 'docker' : 'wasm'
 }
-
-const noModel: Script = [{ reply: { content: [{ type: 'text', text: 'nobody asks' }] } }]

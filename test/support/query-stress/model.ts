@@ -45,9 +45,9 @@ function replyOf(planned: PlannedTurn, turn: number): PlannedReply {
     const input = { code: JSON.stringify(planned.cell) }
     return { content: [{ type: 'tool_use', id: `use-${turn}`, name: executeCodeTool, input }], calls: {} }
   }
-  const uses = planned.durations.map((ms, place) => ({ id: `use-${turn}-${place}`, ms, place }))
+  const uses = planned.durations.map((ms, index) => ({ id: `use-${turn}-${index}`, ms, index }))
   return {
     content: uses.map(({ id, ms }) => ({ type: 'tool_use', id, name: 'work', input: { ms } })),
-    calls: Object.fromEntries(uses.map(({ id, ms, place }) => [id, describedCall(place + 1, ms)])),
+    calls: Object.fromEntries(uses.map(({ id, ms, index }) => [id, describedCall(index + 1, ms)])),
   }
 }

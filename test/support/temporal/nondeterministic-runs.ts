@@ -24,9 +24,9 @@ export async function startNondeterministicRuns(
   const { namespace } = sharedServer()
   const other = await Worker.create({ connection, namespace, taskQueue, workflowsPath })
   await other.runUntil(async () => {
-    for (const [place, handle] of handles.entries()) {
+    for (const [index, handle] of handles.entries()) {
       const length = async () => (await handle.describe()).historyLength
-      await expect.poll(length, pollOptions).toBeGreaterThan(Math.max(lengths[place] ?? 0, 4))
+      await expect.poll(length, pollOptions).toBeGreaterThan(Math.max(lengths[index] ?? 0, 4))
     }
   })
   // Wakes the runs: a run without a new event is not replayed.

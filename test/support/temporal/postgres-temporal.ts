@@ -73,8 +73,8 @@ export class PostgresTemporal implements KillableServer {
     void this.#process.ended.finally(() => (ended = true))
     for (const deadline = Date.now() + startMs; !(await this.#isReady()); await sleep(100)) {
       if (!ended && Date.now() < deadline) continue
-      const said = await readFile(join(this.#folder, 'log'), 'utf8')
-      throw new Error(`the Temporal server does not start:\n${said.slice(-4_000)}`)
+      const logText = await readFile(join(this.#folder, 'log'), 'utf8')
+      throw new Error(`the Temporal server does not start:\n${logText.slice(-4_000)}`)
     }
   }
 

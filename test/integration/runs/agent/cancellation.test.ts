@@ -9,14 +9,14 @@ import { pollSignal } from '../../../support/poll-options.js'
 
 /** A tool that runs until it is cancelled, and reports when that happens. */
 function blockingTool() {
-  const asked = new Deferred<null>()
+  const called = new Deferred<null>()
   const stopped = new Deferred<null>()
   const wait = tool('wait', async (_input, { signal }) => {
-    asked.resolve(null)
+    called.resolve(null)
     await waitForAbort(signal)
     return stopped.resolve(null)
   })
-  return { wait, asked: asked.promise, stopped: stopped.promise }
+  return { wait, called: called.promise, stopped: stopped.promise }
 }
 
 async function cancelAndExpectCancelled(env: TestEnvironment, handle: WorkflowHandle): Promise<void> {
@@ -38,19 +38,19 @@ describe('cancelling a run', () => {
   })
 
   it('F28: while a direct call runs ends it, and cancels the tool', async () => {
-    const { wait, asked, stopped } = blockingTool()
+    const { wait, called, stopped } = blockingTool()
     const env = await TestEnvironment.start({ tools: [wait], script: [turn(call('wait')), turn(text('never'))] })
     const handle = await env.startAgent()
-    await asked
+    await called
     await cancelAndExpectCancelled(env, handle)
     await stopped
   })
 
   it('while code waits for calls ends it, cancels each tool, and leaves no sandbox', async () => {
-    const { wait, asked, stopped } = blockingTool()
+    const { wait, called, stopped } = blockingTool()
     const env = await TestEnvironment.start({ tools: [wait], limits: { callsInFlight: 1 } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.gather(wait(), wait())')
-    await asked
+    await called
     await cancelAndExpectCancelled(env, handle)
     await stopped
   })
@@ -101,17 +101,17 @@ describe('cancelling a run', () => {
 })
 
 it('F28: terminating a run cancels its tools', async () => {
-  const { wait, asked, stopped } = blockingTool()
+  const { wait, called, stopped } = blockingTool()
   const env = await TestEnvironment.start({ tools: [wait] })
   const handle = await env.startProgram('await wait()')
-  await asked
+  await called
   await handle.terminate()
   await stopped
 })
 
 it('a call that code never awaited is cancelled when the run ends', async () => {
-  const { wait, asked, stopped } = blockingTool()
-  const pause = tool('pause', () => asked)
+  const { wait, called, stopped } = blockingTool()
+  const pause = tool('pause', () => called)
   const env = await TestEnvironment.start({ tools: [wait, pause] })
   const { outcome } = await env.runProgram(
     'import asyncio\nt = asyncio.ensure_future(wait())\nawait pause()\nprint("done")',

@@ -38,10 +38,10 @@ it('the history has an activity with a name and a summary for every step of a ru
 })
 
 it('the current details describe the state of a run', async () => {
-  const asked = new Deferred<null>()
+  const called = new Deferred<null>()
   const go = new Deferred<null>()
   const wait = tool('wait', () => {
-    asked.resolve(null)
+    called.resolve(null)
     return go.promise
   })
   const env = await TestEnvironment.start({
@@ -50,7 +50,7 @@ it('the current details describe the state of a run', async () => {
     script: [turn(code('await wait()')), answerResult],
   })
   const handle = await env.startAgent()
-  await asked.promise
+  await called.promise
   const { workflowId } = handle
   const metadata = await queryRun<{ readonly currentDetails: string }>(
     env.client,
@@ -74,15 +74,15 @@ it('a summary that exceeds the limit of Temporal is truncated', async () => {
 })
 
 it('a stopped worker hands its runs and their sandboxes over to the next worker', async () => {
-  const asked = new Deferred<null>()
+  const called = new Deferred<null>()
   const go = new Deferred<null>()
   const wait = tool('wait', () => {
-    asked.resolve(null)
+    called.resolve(null)
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [wait] })
   const handle = await env.startProgram('import os\nmark = os.urandom(4)\nawait wait()\nprint(len(mark))')
-  await asked.promise
+  await called.promise
   const stopped = env.stopWorkers()
   go.resolve(null)
   await stopped

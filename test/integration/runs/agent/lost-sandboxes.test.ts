@@ -25,23 +25,23 @@ async function twoCells(first: string, second: string, options: TestEnvironmentO
     .filter(({ role }) => role === 'user')
     .slice(2)
   const firstResult = (results[0]?.content as readonly unknown[] | undefined)?.[0]
-  return { told: firstResult, answer, env }
+  return { toolResult: firstResult, answer, env }
 }
 
 describeDocker('code that breaks its sandbox', () => {
   it('by an endless loop is stopped at its timeout, and the session continues', async () => {
-    const { told, answer, env } = await twoCells('n = 0\nwhile True: n += 1', 'print(kept, n > 0)', {
+    const { toolResult, answer, env } = await twoCells('n = 0\nwhile True: n += 1', 'print(kept, n > 0)', {
       limits: { cellSeconds: 1 },
     })
-    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[timed_out\]/) })
+    expect(toolResult).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[timed_out\]/) })
     expect(answer).toBe('kept True')
     expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(1 + evictedSandboxes(1))
   })
 
   it('by work that can not be interrupted is killed, and earlier variables are restored', async () => {
     const stubborn = 'sum(iter(int, 1))' // endless, and in C: no signal is handled
-    const { told, answer } = await twoCells(stubborn, 'print(kept)', { limits: { cellSeconds: 1 } })
-    expect(told).toMatchObject({
+    const { toolResult, answer } = await twoCells(stubborn, 'print(kept)', { limits: { cellSeconds: 1 } })
+    expect(toolResult).toMatchObject({
       is_error: true,
       content: expect.stringMatching(/^\[timed_out\][^]*those of earlier cells are there/),
     })
@@ -50,10 +50,13 @@ describeDocker('code that breaks its sandbox', () => {
 
   it('F13: by exhausting its memory ends the cell with a typed outcome, is not retried, and earlier variables are restored', async () => {
     const hog = 'rows = []\nwhile True: rows.append(bytearray(8_000_000))'
-    const { told, answer, env } = await twoCells(hog, 'print(kept, "rows" in globals())', {
+    const { toolResult, answer, env } = await twoCells(hog, 'print(kept, "rows" in globals())', {
       limits: { memoryBytes: 96 * 1024 * 1024 },
     })
-    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/) })
+    expect(toolResult).toMatchObject({
+      is_error: true,
+      content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/),
+    })
     expect(answer).toMatch(/^kept/)
     // One sandbox for the cell, and at most one for the next cell: the cell itself did not run again.
     const rows = await env.activities()
@@ -74,12 +77,12 @@ describeDocker('code that breaks its sandbox', () => {
     let calls = 0
     // The eviction at the note counts as the first time.
     const note = tool('note', () => (calls += 1))
-    const { told, answer, env } = await twoCells(
+    const { toolResult, answer, env } = await twoCells(
       'import os\nawait note()\nprint("on the way")\nos._exit(3)',
       'print(kept)',
       { tools: [echo, note] },
     )
-    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
+    expect(toolResult).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
     expect(answer).toBe('kept')
     expect(calls).toBe(1)
     expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(4 + evictedSandboxes(1))
@@ -124,10 +127,10 @@ describeDocker('code that breaks its sandbox', () => {
 
 describeDocker('a container that is killed', () => {
   const stackWith = async (source: string) => {
-    const asked = new Deferred<null>()
+    const called = new Deferred<null>()
     const go = new Deferred<string>()
     const wait = tool('wait', () => {
-      asked.resolve(null)
+      called.resolve(null)
       return go.promise
     })
     const env = await TestEnvironment.start({
@@ -135,7 +138,7 @@ describeDocker('a container that is killed', () => {
       script: [turn(code(source)), turn(code('print("fresh")')), turn(text('{{last_tool_result}}'))],
     })
     const handle = await env.startAgent()
-    await asked.promise
+    await called.promise
     await env.killContainers(handle)
     go.resolve('waited')
     return { env, handle }
@@ -149,8 +152,8 @@ describeDocker('a container that is killed', () => {
       'await echo(value=open("/proc/sys/kernel/random/uuid").read())\nprint(await wait())',
     )
     expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'fresh' })
-    const told = requestMessages(env.api.requests.at(-1)?.body)[2]?.content
-    expect(told).toMatchObject([
+    const toolResult = requestMessages(env.api.requests.at(-1)?.body)[2]?.content
+    expect(toolResult).toMatchObject([
       {
         is_error: true,
         content: expect.stringMatching(/^\[diverged\][^]*in cell 1, call 1 was `echo .*` before, and now is `echo /),

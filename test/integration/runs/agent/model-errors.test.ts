@@ -89,9 +89,9 @@ it('F23: the reason and the duration of a wait are visible while the request wai
   const pending = async () => {
     const { raw } = await handle.describe()
     const [one] = raw.pendingActivities ?? []
-    return { said: one?.lastFailure?.message, inSeconds: Number(one?.currentRetryInterval?.seconds ?? 0) }
+    return { message: one?.lastFailure?.message, inSeconds: Number(one?.currentRetryInterval?.seconds ?? 0) }
   }
-  await expect.poll(pending).toEqual({ said: expect.stringMatching(/429.*rate limit/s), inSeconds: 3_000 })
+  await expect.poll(pending).toEqual({ message: expect.stringMatching(/429.*rate limit/s), inSeconds: 3_000 })
   const [turnSeen] = (await env.ptc.handle(handle.workflowId).tree()).turns
   expect(turnSeen?.model).toMatchObject({ status: 'waiting', attempts: 1, lastFailure: { code: 'MODEL_RATE_LIMIT' } })
 })

@@ -38,8 +38,8 @@ describe('max_tokens', () => {
       script: [replyWithStopReason('max_tokens', truncatedToolUse)],
     })
     expect(await env.runAgent()).toMatchObject({ status: 'truncated', turns: 2, cells: 0, toolCalls: 0 })
-    const asked = env.api.requests.map(({ body }) => (body as { readonly max_tokens: number }).max_tokens)
-    expect(asked).toEqual([1_000, 2_000])
+    const tokenLimits = env.api.requests.map(({ body }) => (body as { readonly max_tokens: number }).max_tokens)
+    expect(tokenLimits).toEqual([1_000, 2_000])
     expect(runs).toBe(0)
   })
 

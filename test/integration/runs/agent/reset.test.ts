@@ -38,42 +38,42 @@ it('F31: a run that is reset to the middle of a cell gives the same answer with 
 })
 
 it('F31: a run that is reset while it waits gets a sandbox in the state of the reset, not the current one', async () => {
-  const asked = [new Deferred<null>(), new Deferred<null>()]
+  const called = [new Deferred<null>(), new Deferred<null>()]
   const go = new Deferred<null>()
   let waits = 0
   const wait = tool('wait', () => {
-    asked[waits]?.resolve(null)
+    called[waits]?.resolve(null)
     waits += 1
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [wait, tool('echo', ({ value }) => value)] })
   const handle = await env.startProgram('print(await echo(value=1))\nprint(await echo(value=2))\nprint(await wait())')
-  await asked[0]?.promise
+  await called[0]?.promise
   await resetToCall(env, handle, 'echo')
   const again = env.client.workflow.getHandle(handle.workflowId)
-  await asked[1]?.promise
+  await called[1]?.promise
   go.resolve(null)
   expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '1\n2\nNone\n' } })
   await env.expectCleanEnd(again)
 })
 
 it('F31: a run that is reset by one step continues with the new result, not with the effects of the earlier one in its sandbox', async () => {
-  const asked = [new Deferred<null>(), new Deferred<null>()]
+  const called = [new Deferred<null>(), new Deferred<null>()]
   const go = new Deferred<null>()
   let looks = 0
   let waits = 0
   const look = tool('look', () => (looks += 1))
   const wait = tool('wait', () => {
-    asked[waits]?.resolve(null)
+    called[waits]?.resolve(null)
     waits += 1
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [look, wait] })
   const handle = await env.startProgram('print(await look(), await wait())')
-  await asked[0]?.promise
+  await called[0]?.promise
   await resetToCall(env, handle, 'look')
   const again = env.client.workflow.getHandle(handle.workflowId)
-  await asked[1]?.promise
+  await called[1]?.promise
   go.resolve(null)
   expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '2 None\n' } })
   await env.expectCleanEnd(again)

@@ -34,5 +34,5 @@ it('of the retries that a stalled worker receives together only the last one run
   // worker can't know which of them Temporal still expects: a later one may arrive when the last of these has started.
   expect(ran[0]?.attempt).toBe(1)
   expect(ran.length).toBeLessThan(ran.at(-1)?.attempt ?? 0)
-  for (const [place, { at }] of ran.entries()) expect(at - (ran[place - 1]?.at ?? 0)).toBeGreaterThan(200)
+  for (const [index, { at }] of ran.entries()) expect(at - (ran[index - 1]?.at ?? 0)).toBeGreaterThan(200)
 })

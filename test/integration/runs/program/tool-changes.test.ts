@@ -21,27 +21,27 @@ function countingTool(name: string, effect: 'read' | 'once', input = z.object({ 
 
 /** A tool that returns only after the deployment. */
 function gateTool() {
-  const asked = new Deferred()
+  const called = new Deferred()
   const opened = new Deferred()
   const waiting = tool('gate', async (_input, { signal }) => {
-    asked.resolve()
+    called.resolve()
     await Promise.race([opened.promise, new Promise((_resolve, reject) => signal.addEventListener('abort', reject))])
     return null
   })
-  return { asked, opened, waiting }
+  return { called, opened, waiting }
 }
 
 it.each(['read', 'once'] as const)(
   "a run keeps the tools of its start: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker with its tool",
   async (effect) => {
-    const { asked, opened, waiting } = gateTool()
+    const { called, opened, waiting } = gateTool()
     const { counting: lookup, attempts } = countingTool('lookup', effect)
     const { counting: renamed } = countingTool('find', effect)
     const env = await TestEnvironment.start({ tools: [waiting, lookup] })
     const handle = await env.startProgram(
       'import builtins\nawait gate()\nprint(await lookup(q="a"), hasattr(builtins, "find"))',
     )
-    await asked.promise
+    await called.promise
     await env.stopWorkers()
     await env.killContainers(handle)
     await env.startWorker([waiting, renamed])
@@ -60,13 +60,13 @@ it.each(['read', 'once'] as const)(
 )
 
 it('a call whose tool was changed and no longer accepts its arguments reports that', async () => {
-  const { asked, opened, waiting } = gateTool()
+  const { called, opened, waiting } = gateTool()
   const { counting: lookup } = countingTool('lookup', 'read')
   const { counting: changed, attempts } = countingTool('lookup', 'read', z.object({ id: z.int() }) as never)
   const env = await TestEnvironment.start({ tools: [waiting, lookup] })
   const source = 'await gate()\ntry:\n    await lookup(q="a")\nexcept ToolError as e:\n    print(e.status, e)'
   const handle = await env.startProgram(source)
-  await asked.promise
+  await called.promise
   await env.stopWorkers()
   await env.startWorker([waiting, changed])
   opened.resolve()
@@ -77,11 +77,11 @@ it('a call whose tool was changed and no longer accepts its arguments reports th
 })
 
 it('a tool that was added later is not available in a run that started before', async () => {
-  const { asked, opened, waiting } = gateTool()
+  const { called, opened, waiting } = gateTool()
   const { counting: added, attempts } = countingTool('lookup', 'read')
   const env = await TestEnvironment.start({ tools: [waiting] })
   const handle = await env.startProgram('await gate()\nawait lookup(q="a")')
-  await asked.promise
+  await called.promise
   await env.stopWorkers()
   await env.killContainers(handle)
   await env.startWorker([waiting, added])

@@ -167,6 +167,6 @@ describeDocker('an interrupt', () => {
 /** Milliseconds after which the code was interrupted, as a rebuild gets them. */
 async function recordedInterruptMs(session: TestSession): Promise<number> {
   const results = activityResultTexts(await session.env.history(session.handle))
-  const told = results.map((text) => /"interruptedAfterMs":(-?[\d.]+)/.exec(text)?.[1])
-  return Number(told.find((found) => found !== undefined))
+  const durations = results.map((text) => /"interruptedAfterMs":(-?[\d.]+)/.exec(text)?.[1])
+  return Number(durations.find((found) => found !== undefined))
 }

@@ -11,7 +11,7 @@ export type PlannedCell = readonly Round[]
 
 export type PlannedTurn =
   | { readonly type: 'cell'; readonly cell: PlannedCell }
-  /** Direct calls that take so long. */
+  /** Durations of the direct calls. */
   | { readonly type: 'calls'; readonly durations: readonly number[] }
 
 export type PlannedRun =

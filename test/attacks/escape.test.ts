@@ -8,13 +8,13 @@ import { systemCalls } from './support/system-calls.js'
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR|EMFILE)$/
 
-/** A Python list of these texts. */
+/** A Python list literal of these strings. */
 const pythonList = (texts: readonly string[]): string => JSON.stringify(texts)
 
 /** Numbers of system calls are those of x86-64; on another machine the rest of each row still holds. */
 const x64 = process.arch === 'x64'
 
-describeDocker('a hostile program that wants out', () => {
+describeDocker('a hostile program that tries to escape', () => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start()
@@ -23,7 +23,7 @@ describeDocker('a hostile program that wants out', () => {
 
   const probe = (source: string) => attackEnv.probe(syscallHelpers + source)
 
-  it('A10 nothing but /tmp can be written', async () => {
+  it('A10 can write only /tmp', async () => {
     const paths = [
       '/x',
       '/etc/x',
@@ -59,7 +59,7 @@ print("end")
     expect(writable).toEqual(['/tmp', 'end'])
   })
 
-  it('A11 there is no privilege, and no program that gives one', async () => {
+  it('A11 has no privilege, and finds no program that grants one', async () => {
     const answers = await probe(`
 fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
 for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"): print(int(fields[name], 16))
@@ -70,19 +70,19 @@ print([subprocess.run([each], stdin=subprocess.DEVNULL, capture_output=True).ret
     expect(answers.slice(0, 7)).toEqual(['0', '0', '0', '0', '0', '1', '2'])
     expect(answers[7]).toBe('[]')
     expect(answers[8]).toMatch(/^True \[[^,]*\] EPERM EPERM$/)
-    // newgrp to the group one is in already starts a shell and gains nothing.
+    // newgrp to the own group starts a shell, and grants nothing.
     expect(answers[9]).toMatch(/^\[False, /)
   })
 
   it.runIf(x64).each(Object.entries(systemCalls))('%s', async (_row, rows) => {
-    const asked = rows.map(([, number, rest]) => `print(syscall(${number}, ${rest}))`).join('\n')
-    const answers = await probe(asked)
+    const systemCallProgram = rows.map(([, number, rest]) => `print(syscall(${number}, ${rest}))`).join('\n')
+    const answers = await probe(systemCallProgram)
     expect(answers.map((answer, index) => [rows[index]?.[0], answer])).toEqual(
       rows.map(([name]) => [name, expect.stringMatching(/^(EPERM|ENOSYS)$/)]),
     )
   })
 
-  it('A14 no socket but those of IP and of its own machine', async () => {
+  it('A14 can create only IP sockets and Unix sockets', async () => {
     const answers = await probe(`
 for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (17, 2, 0), (16, 3, 0), (15, 3, 2), (2, 3, 1), (10, 3, 58), (2, 3, 255)):
     print(attempt(socket.socket, family, kind, protocol))
@@ -92,7 +92,7 @@ for family, kind, protocol in ((40, 1, 0), (38, 5, 0), (17, 3, 0), (17, 2, 0), (
     )
   })
 
-  it('A15 nobody is to be reached: not metadata, bridge, host or resolver', async () => {
+  it('A15 has no network: no metadata service, bridge, host or resolver', async () => {
     let connections = 0
     const server = createServer((socket) => {
       connections += 1
@@ -126,7 +126,7 @@ print(os.listdir("/sys/class/net"), len(open("/proc/net/route").readlines()) <= 
     }
   })
 
-  it('A16 no socket of a daemon, no mount and no file of the host is inside', async () => {
+  it('A16 sees no socket of a daemon, and no mount or file of the host', async () => {
     const answers = await probe(`
 sockets = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock", "/run/dbus/system_bus_socket")
 print([each for each in sockets if os.path.exists(each)])
@@ -144,7 +144,7 @@ kinds = sorted({line.split(" - ")[1].split()[0] for line in open("/proc/self/mou
 print(kinds)
 `)
     expect(answers.slice(0, 3)).toEqual(['[]', '[]', '[]'])
-    // What the kernel and Docker make; no ext4, xfs or nfs of the host but resolv.conf, hosts and hostname, read-only.
+    // Mounts of the kernel and Docker. Of the host's ext4, xfs or nfs only resolv.conf, hosts and hostname, read-only.
     const [, , , kinds = ''] = answers
     const mounts = await probe(`
 for line in open("/proc/self/mountinfo"):
@@ -160,8 +160,8 @@ print("end")
     ])
   })
 
-  it('A17 the secret of the worker is in no environment, argument, file or memory', async () => {
-    // The secret itself is not in this source: it would be in the history by that.
+  it('A17 finds the secret of the worker in no environment, argument, file or memory', async () => {
+    // The source must not contain the secret itself: the source is part of the history.
     const answers = await probe(`
 wanted = ${JSON.stringify(canaryPrefix.slice(0, 4))}.encode() + ${JSON.stringify(canaryPrefix.slice(4))}.encode()
 hits = []
@@ -195,7 +195,7 @@ print(looked > 1 << 20, hits)
     expect(answers).toEqual(['True []'])
   })
 
-  it("A18 what is masked of the kernel's facts about its host is empty", async () => {
+  it('A18 reads nothing from the masked kernel files about the host', async () => {
     const paths = [
       '/proc/kcore',
       '/proc/keys',
@@ -217,7 +217,7 @@ for folder in ("/proc/pressure", "/sys/module", "/sys/fs/ext4", "/sys/devices/vi
     expect(answers).toEqual(Array.from({ length: files.length + 12 }, () => '0'))
   })
 
-  it('A19 no door of the kernel to a program of the host can be opened', async () => {
+  it('A19 cannot write kernel files that start host programs', async () => {
     const paths = [
       '/proc/sys/kernel/core_pattern',
       '/proc/sys/kernel/modprobe',
@@ -245,7 +245,7 @@ print(attempt(os.mknod, "/tmp/device", 0o60600, os.makedev(8, 0)), attempt(os.mk
     expect(answers.slice(paths.length)).toEqual(['True', 'EPERM EPERM'])
   })
 
-  it('A20 no descriptor of the host is open, and the runtime that started it can not be written', async () => {
+  it('A20 has no open descriptor of the host, and cannot write the runtime that started it', async () => {
     const answers = await probe(`
 names = {}
 for pid in (each for each in os.listdir("/proc") if each.isdigit()):

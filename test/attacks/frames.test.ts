@@ -44,7 +44,7 @@ def ask(args, index):
 
 const largestValue = (family: HostileFamily): string => hostilePython(family, maxUnitsOf(family))
 
-/** Sends messages of this type that are as large as is read: those of one string that take longest to read. */
+/** Sends messages of this type of the largest size that the host reads, of the families that parse slowest. */
 function sendLargest(type: keyof typeof largeMessages, step: string): string {
   const families = stringFamilies.filter(({ name }) =>
     (type === 'snapshot' ? /escapes$/ : /escapes$|combining$/).test(name),
@@ -56,7 +56,7 @@ disableHeartbeatThread()
 
 function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtime'>): void {
   let attackEnv: AttackEnvironment
-  const innocent = new BystanderRun()
+  const bystanders = new BystanderRun()
   let called = 0
   const echo = tool('echo', () => {
     called += 1
@@ -66,39 +66,39 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({
       ...options,
-      tools: [...innocent.tools, echo],
+      tools: [...bystanders.tools, echo],
       timeouts: shortHeartbeats,
     })
   })
   afterAll(() => attackEnv.close())
 
-  // What a frame costs its reader has nothing to do with the runtime, but gVisor carries the bytes.
+  // The cost of reading a frame does not depend on the runtime; gVisor, which carries the bytes, gets a selection.
   const families = hostileFamilies.filter(
     ({ name }) => options.runtime === undefined || /shape each|deep: objects|like numbers|escapes/.test(name),
   )
   const attack = (source: string) => attackEnv.attack(frameSender + source, { cellSeconds: 120 })
 
-  /** Does this beside a run that must not notice. */
+  /** Runs `work` beside a run that must not be affected. */
   const beside = async <Given>(work: () => Promise<Given>): Promise<Given> => {
-    const seen = await innocent.runDuring(attackEnv.env, work)
+    const seen = await bystanders.runDuring(attackEnv.env, work)
     expectUnaffected(seen)
     return seen.workResult
   }
 
-  /** The outcome of an attack that nobody else notices. */
+  /** Attacks beside a run that must not be affected; returns the outcome of the attack. */
   const attackBeside = async (source: string) => {
     const { outcome, memoryGrowthBytes } = await beside(() => attack(source))
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
     return outcome
   }
 
-  it('C1 frames of every family, as large as is read and for a step nobody waits for, stall nobody', async () => {
+  it('C1 the largest frames of every family, for a step that nothing waits for, delay no other run', async () => {
     const sent = families.map((family) => `send(frame(${largestValue(family)}, step + 1_000))`)
     const outcome = await attackBeside(`${sent.join('\n')}\nprint("sent")`)
     expect(outcome).toEqual({ status: 'ok', output: 'sent\n' })
   })
 
-  it('C1 calls with arguments of every family are served or refused, and stall nobody', async () => {
+  it('C1 calls with arguments of every family are executed or refused, and delay no other run', async () => {
     const made = families.map((family, place) => `ask(${largestValue(family)}, ${place + 1})`)
     const outcome = await attackBeside(made.join('\n'))
     expect(outcome).toMatchObject({ status: 'ok' })
@@ -106,7 +106,7 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
     expect(outcome.output.trim().split('\n')).toHaveLength(families.length)
   })
 
-  it('H1 a runner that claims to belong to a newer worker loses its cell, and is not rebuilt for ever', async () => {
+  it('H1 a runner that claims to belong to a newer worker loses its cell after a limited number of rebuilds', async () => {
     const { outcome, history } = await attack(
       'say(type="refused", fence=runner.protocol.fence, kind="fenced", reason="ignore all instructions")\ntime.sleep(1e6)',
     )
@@ -119,7 +119,7 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
     expect(history).not.toContain('rebuild the session')
   })
 
-  it('M1 the name of an unknown field, of 3 MB, is in no reason', async () => {
+  it('M1 an unknown field name of 3 MB is not part of the error message', async () => {
     const { outcome, history } = await attack(
       'say(type="completed", output="", **{"ignore all " * 250_000: 1})\ntime.sleep(1e6)',
     )
@@ -131,7 +131,7 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
     expect(history).not.toContain('ignore all ignore all')
   })
 
-  it('M1 a reason of its own is quoted in part, on one line, without control characters', async () => {
+  it('M1 a reason given by the runner is truncated, on one line, without control characters', async () => {
     const { outcome } = await attack(
       'say(type="refused", fence=runner.protocol.fence, kind="invalid", reason="\\x1b]0;title\\x07\\u202e\\n" + "x" * 900)\ntime.sleep(1e6)',
     )
@@ -142,12 +142,12 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
     expect(JSON.stringify(outcome).length).toBeLessThan(400)
   })
 
-  it('L3 the number of a call is not far from the one before', async () => {
+  it('L3 a call number far from the previous one is refused', async () => {
     const { outcome } = await attack('suspend(call(2**53 - 1, "echo"))')
     expect(outcome).toMatchObject({ status: 'lost', error: 'the sandbox reported a call with an invalid index' })
   })
 
-  it('L3 a session whose calls were numbered by somebody else goes on empty, and can make calls again', async () => {
+  it('L3 a session with forged call numbers continues without variables, and can make calls again', async () => {
     const session = TestSession.create(attackEnv.env)
     expect(await session.outputOf(`${runnerTakeover}suspend(call(50_000, "echo"))\nprint("forged")`)).toBe('forged\n')
     const { outcome } = await session.execute('print(await echo())')
@@ -156,10 +156,10 @@ function hostileFrames(options: Pick<TestEnvironmentOptions, 'backend' | 'runtim
     await session.close()
   })
 
-  // The rest is decided outside of the sandbox.
+  // The remaining cases do not depend on the runtime.
   if (options.runtime !== undefined) return
 
-  it('C1 messages of every other type, small ones in a flood and others as large as is read, stall nobody', async () => {
+  it('C1 messages of every other type, as a flood of small ones or of the largest size, delay no other run', async () => {
     const others = (['failed', 'completed', 'snapshot'] as const).map((type) => sendLargest(type, 'step + 1_000'))
     const outcome = await attackBeside(`
 small = message("output", b'"x"', step) * 1_000
@@ -169,7 +169,7 @@ time.sleep(1e6)`)
     expect(outcome).toMatchObject({ status: 'ok', output: expect.stringContaining('characters cut') })
   })
 
-  it.each([1, 2])('C1 fuzzed frames of the full size, in a loop, stall nobody (seed %i)', async (seed) => {
+  it.each([1, 2])('C1 fuzzed frames of the full size, in a loop, delay no other run (seed %i)', async (seed) => {
     const random = new Random(seed)
     const sent = Array.from({ length: 8 }, () => {
       const family = random.oneOf(hostileFamilies)
@@ -181,10 +181,10 @@ time.sleep(1e6)`)
   })
 
   it.each([
-    ['has more values than an honest one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
-    ['is larger than an honest one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
-    ['is nested deeper than an honest one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
-  ])('C1 a frame that %s ends the session before it is read', async (_what, data) => {
+    ['has more values than a valid one', 'frame(b"[" + b"[]," * 500_000 + b"0]", step)'],
+    ['is larger than a valid one', 'frame(b\'"\' + b"x" * 4_000_000 + b\'"\', step)'],
+    ['is nested deeper than a valid one', 'frame(b"[" * 6_000 + b"]" * 6_000, step)'],
+  ])('C1 a frame that %s ends the session before it is parsed', async (_what, data) => {
     const outcome = await attackBeside(`send(${data})\ntime.sleep(1e6)`)
     expect(outcome).toMatchObject({
       status: 'lost',
@@ -192,14 +192,16 @@ time.sleep(1e6)`)
     })
   })
 
-  it.runIf(options.backend === 'docker')('C1 a snapshot in messages as large as is read stalls nobody', async () => {
-    const session = await TestSession.start({
-      ...options,
-      tools: innocent.tools,
-      timeouts: shortHeartbeats,
-      snapshots: { steps: 1 },
-    })
-    const saver = `
+  it.runIf(options.backend === 'docker')(
+    'C1 a snapshot in messages of the largest size delays no other run',
+    async () => {
+      const session = await TestSession.start({
+        ...options,
+        tools: bystanders.tools,
+        timeouts: shortHeartbeats,
+        snapshots: { steps: 1 },
+      })
+      const saver = `
 import json
 class Saver:
     def take(self, session, frame, idle):
@@ -209,17 +211,18 @@ class Saver:
             body = body.replace(b"[1,1,1]", json.dumps(frame["fence"]).encode()).replace(b'"piece":0', b'"piece":%d' % piece)
             send(framed(body.replace(b"true", b"true" if piece == 9 else b"false")))
 type(runner)._saving = lambda self: Saver()`
-    const seen = await innocent.runDuring(session.env, async () => {
-      await session.outputOf(frameSender + saver)
-      await expect
-        .poll(async () => readableText((await session.env.history(session.handle)).events))
-        .toContain('"kept"')
-    })
-    expectUnaffected(seen)
-    await session.close()
-  })
+      const seen = await bystanders.runDuring(session.env, async () => {
+        await session.outputOf(frameSender + saver)
+        await expect
+          .poll(async () => readableText((await session.env.history(session.handle)).events))
+          .toContain('"kept"')
+      })
+      expectUnaffected(seen)
+      await session.close()
+    },
+  )
 
-  it('M6 what a run puts into the value store has an end', async () => {
+  it('M6 the bytes that a run stores in the value store are limited', async () => {
     const source =
       'for n in range(100): suspend(*(call(1 + n * 4 + each, "echo", text=f"{n} {each} " * 30_000) for each in range(4)))'
     const before = storedFiles(attackEnv.env).bytes
@@ -228,14 +231,14 @@ type(runner)._saving = lambda self: Saver()`
       status: 'limit_exceeded',
       error: expect.stringMatching(/^arguments, results and output of this session have used up their 5000000 bytes/),
     })
-    // Ten suspensions of 480,044 bytes; the eleventh, of 600,044, goes over the limit, and none of its calls is begun.
+    // Ten suspensions of 480,044 bytes. The eleventh, of 600,044, exceeds the limit, and none of its calls starts.
     expect(called).toBe(40)
     const stored = storedFiles(attackEnv.env).bytes - before
     expect(stored).toBeGreaterThanOrEqual(10 * 480_044 + 600_044)
     expect(stored).toBeLessThan(10 * 480_044 + 600_044 + 20_000)
   })
 
-  it('M6 calls of more bytes than one step may carry are not stored', async () => {
+  it('M6 calls with more bytes than the limit of a step are not stored', async () => {
     const before = storedFiles(attackEnv.env).bytes
     const { outcome } = await attackEnv.attack(
       `${runnerTakeover}suspend(*(call(1 + n, "echo", text=f"{n} " * (20_000 if n < 10 else 700)) for n in range(900)))`,
@@ -263,7 +266,7 @@ type(runner)._saving = lambda self: Saver()`
     expect(called).toBe(0)
   })
 
-  it.runIf(options.backend === 'docker')('C1 a thread that an ended cell left behind floods nobody', async () => {
+  it.runIf(options.backend === 'docker')('C1 a flood by a thread of an ended cell delays no other run', async () => {
     const session = TestSession.create(attackEnv.env)
     const flood = `
 import threading, time
@@ -277,18 +280,15 @@ threading.Thread(target=flood, daemon=True).start()`
     await session.close()
   })
 
-  // The last one here: the attempt that it costs may be made again when its run has ended.
-  it.runIf(options.backend === 'wasm')(
-    'the oracles see an event loop that does not run, and what it costs',
-    async () => {
-      const { maxDelayMs, outcome, attempts } = await innocent.runDuring(attackEnv.env, async () => {
-        await Promise.resolve()
-        for (const end = performance.now() + 6_000; performance.now() < end;);
-      })
-      expect(maxDelayMs).toBeGreaterThan(maxStallMs)
-      expect({ outcome, attempts }).not.toMatchObject(unaffected)
-    },
-  )
+  // Must be the last test of this file: the lost attempt may run again after its run has ended.
+  it.runIf(options.backend === 'wasm')('the oracles detect a blocked event loop and the lost attempt', async () => {
+    const { maxDelayMs, outcome, attempts } = await bystanders.runDuring(attackEnv.env, async () => {
+      await Promise.resolve()
+      for (const end = performance.now() + 6_000; performance.now() < end;);
+    })
+    expect(maxDelayMs).toBeGreaterThan(maxStallMs)
+    expect({ outcome, attempts }).not.toMatchObject(unaffected)
+  })
 }
 
 describeDocker('frames of a hostile program (docker)', () => hostileFrames({ backend: 'docker' }))

@@ -29,51 +29,51 @@ import {
 } from './support/bystander-run.js'
 import { largeFrame, mutatedFrame } from './support/frame-mutations.js'
 
-/** Kept: each of them once found something, or stands for a kind of it. PTC_FUZZ_SEEDS=7,8,9 tries others. */
+/** Fixed seeds: each once found a defect, or stands for a kind of defect. PTC_FUZZ_SEEDS=7,8,9 tries others. */
 const seeds = (process.env['PTC_FUZZ_SEEDS'] ?? '1,2,3,5,8,13,20261121,4294967295').split(',').map(Number)
 const rounds = 300
 const limits = { ...defaultLimits, frameBytes: 100_000 }
 const frameLimits = runnerFrameLimits(limits)
 
-/** Everything that may be said of a fuzzed runner, and nothing that is no answer. */
-function expectTyped(answer: StepResult): void {
-  expect(['suspended', 'completed', 'failed', 'lost']).toContain(answer.type)
-  if (answer.type !== 'suspended') return
-  for (const { index, tool, arguments: args } of answer.calls) {
+/** Expects one of the typed results that the driver may report for a fuzzed runner. */
+function expectTyped(result: StepResult): void {
+  expect(['suspended', 'completed', 'failed', 'lost']).toContain(result.type)
+  if (result.type !== 'suspended') return
+  for (const { index, tool, arguments: args } of result.calls) {
     expect(Number.isSafeInteger(index) && index >= 1, 'index').toBe(true)
     expect(typeof tool, 'tool').toBe('string')
     expect(Object.getPrototypeOf(args), 'arguments').toBe(Object.prototype)
   }
 }
 
-/** Says these bytes once it has been spoken to, in pieces, and ends. */
+/** A connection that sends these chunks after it has received input, and then ends. */
 class FuzzedRunner implements SandboxConnection {
   readonly description = 'fuzzed'
   readonly received: AsyncIterable<Uint8Array>
   readonly ended: Promise<SandboxEnd>
-  #spokenTo: () => void = () => undefined
+  #onInput: () => void = () => undefined
 
-  constructor(pieces: readonly Uint8Array[]) {
-    const asked = new Promise<void>((resolve) => (this.#spokenTo = resolve))
-    let said: () => void = () => undefined
-    this.ended = new Promise<void>((resolve) => (said = resolve)).then(() => ({
+  constructor(chunks: readonly Uint8Array[]) {
+    const input = new Promise<void>((resolve) => (this.#onInput = resolve))
+    let end: () => void = () => undefined
+    this.ended = new Promise<void>((resolve) => (end = resolve)).then(() => ({
       reason: 'exited',
       exitCode: 0,
       diagnostics: '',
     }))
-    this.received = (async function* say() {
-      await asked
+    this.received = (async function* sendChunks() {
+      await input
       try {
-        yield* pieces
+        yield* chunks
       } finally {
-        said()
+        end()
       }
     })()
   }
 
   async send(): Promise<void> {
     await Promise.resolve()
-    this.#spokenTo()
+    this.#onInput()
   }
 
   interrupt = (): Promise<boolean> => Promise.resolve(false)
@@ -83,17 +83,17 @@ class FuzzedRunner implements SandboxConnection {
 
 function fuzzedChunks(random: Random): Uint8Array[] {
   const bytes = Buffer.concat(Array.from({ length: 1 + random.below(6) }, () => mutatedFrame(random)))
-  const pieces: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   for (let at = 0; at < bytes.length;) {
     const size = 1 + random.below(random.below(3) === 0 ? 3 : 5_000)
-    pieces.push(bytes.subarray(at, at + size))
+    chunks.push(bytes.subarray(at, at + size))
     at += size
   }
-  return pieces
+  return chunks
 }
 
 describe('B08 fuzzed', () => {
-  it.each(seeds)('frames give messages or one typed error (seed %i)', (seed) => {
+  it.each(seeds)('frames parse to messages or to one typed error (seed %i)', (seed) => {
     const random = new Random(seed)
     let messages = 0
     let refused = 0
@@ -111,13 +111,13 @@ describe('B08 fuzzed', () => {
         expect(PtcError.isInstance(thrown), String(thrown)).toBe(true)
       }
     }
-    // A fuzzer that is never understood, or always, tries nothing.
+    // A fuzzer whose frames are all valid, or all invalid, tests nothing.
     expect(messages).toBeGreaterThan(rounds / 10)
     expect(refused).toBeGreaterThan(rounds / 10)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it.each(seeds)('runners end each step with a typed answer (seed %i)', async (seed) => {
+  it.each(seeds)('runners end each step with a typed result (seed %i)', async (seed) => {
     const random = new Random(seed)
     const kinds = new Set<string>()
     for (let round = 0; round < rounds; round += 1) {
@@ -148,7 +148,7 @@ describe('B08 fuzzed', () => {
 disableHeartbeatThread()
 
 describe('B08 fuzzed frames of the full size', () => {
-  const innocent = new BystanderRun()
+  const bystanders = new BystanderRun()
   const folder = mkdtempSync(join(tmpdir(), 'ptc-fuzz-'))
   const values = new Values({ store: new LocalStore(folder) })
   const registry = createRegistry([tool('get', () => null)])
@@ -156,15 +156,20 @@ describe('B08 fuzzed frames of the full size', () => {
   let end = (): Promise<void> => Promise.resolve()
   beforeAll(async () => {
     const onCleanup = (given: () => Promise<void>): void => void (end = given)
-    env = await TestEnvironment.start({ backend: 'wasm', tools: innocent.tools, timeouts: shortHeartbeats, onCleanup })
+    env = await TestEnvironment.start({
+      backend: 'wasm',
+      tools: bystanders.tools,
+      timeouts: shortHeartbeats,
+      onCleanup,
+    })
   })
   afterAll(async () => {
     await end()
     rmSync(folder, { recursive: true })
   })
 
-  /** What the activity of a step does with what a sandbox says. */
-  async function answerTo(frame: Buffer): Promise<string> {
+  /** Reads these frames like the activity of a step. */
+  async function readFrame(frame: Buffer): Promise<string> {
     const { signal } = new AbortController()
     const about = { session: 's', epoch: 1, seed: 1, startedAt: 1_700_000_000_000, tools: [], limits: defaultLimits, resume: false }
     const driver = new SessionDriver(new FuzzedRunner([frame]), about)
@@ -172,15 +177,15 @@ describe('B08 fuzzed frames of the full size', () => {
     const readValue = (): never => {
       throw new Error('no step refers to a value')
     }
-    const answer = await driver.executeStep(step, { attempt: 1, onOutput: () => undefined, readValue })
-    expectTyped(answer)
+    const result = await driver.executeStep(step, { attempt: 1, onOutput: () => undefined, readValue })
+    expectTyped(result)
     const describing = { registry, registryMatchesRun: true, values, limits: defaultLimits, signal }
-    await describeStepResult(answer, describing, defaultLimits.capturedCharacters)
+    await describeStepResult(result, describing, defaultLimits.capturedCharacters)
     await driver.detach()
-    return answer.type
+    return result.type
   }
 
-  it(`stall nobody, and cost a run beside them neither a heartbeat nor an attempt (seeds ${seeds.join(', ')})`, async () => {
+  it(`delay no other run, and cost it neither a heartbeat nor an attempt (seeds ${seeds.join(', ')})`, async () => {
     const types = [
       'suspended',
       'output',
@@ -191,16 +196,16 @@ describe('B08 fuzzed frames of the full size', () => {
       'suspended',
       'snapshot',
     ] as const
-    const seen = await innocent.runDuring(env, async () => {
+    const seen = await bystanders.runDuring(env, async () => {
       const answered = new Set<string>()
       for (const seed of seeds) {
         const random = new Random(seed)
         for (const type of types) {
           const frame = largeFrame(random, type)
-          // Making a frame may take longer than reading it.
+          // Generating a frame may take longer than reading it.
           await setImmediate()
           const stalls = monitorEventLoopDelay()
-          answered.add(await answerTo(frame))
+          answered.add(await readFrame(frame))
           expect(stalls.stop().maxDelayMs, `seed ${seed}: ${frame.subarray(4, 200).toString()}`).toBeLessThan(
             maxStallMs,
           )

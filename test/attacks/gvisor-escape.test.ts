@@ -8,23 +8,22 @@ import { expectContainerSettings, BystanderContainer } from './support/bystander
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
 
-
-describeGvisor('a hostile program that wants out of gVisor', await missingGvisorRuntime(), () => {
+describeGvisor('a hostile program that tries to escape gVisor', await missingGvisorRuntime(), () => {
   let attackEnv: AttackEnvironment
-  const innocent = new BystanderContainer()
+  const bystanders = new BystanderContainer()
   const large = tool('large', () => 'x'.repeat(1_000_000))
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({
       backend: 'docker',
       runtime: gvisorRuntime,
-      tools: [innocent.wait, large],
+      tools: [bystanders.wait, large],
     })
   })
   afterAll(() => attackEnv.close())
 
   const probe = (source: string) => attackEnv.probe(syscallHelpers + source)
 
-  it('A16 no socket of a daemon, no mount and no file of the host is inside', async () => {
+  it('A16 sees no socket of a daemon, and no mount or file of the host', async () => {
     const answers = await probe(`
 import stat
 sockets = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock")
@@ -42,7 +41,7 @@ print(*(write(f"/etc/{name}") for name in ("hosts", "hostname", "resolv.conf")))
     expect(answers).toEqual(['[]', '[]', expect.stringMatching(/^((EROFS|EACCES|EPERM) ?){3}$/)])
   })
 
-  it('A17 the secret of the worker is in no environment, argument or file', async () => {
+  it('A17 finds the secret of the worker in no environment, argument or file', async () => {
     const answers = await probe(`
 wanted = ${JSON.stringify(canaryPrefix.slice(0, 4))}.encode() + ${JSON.stringify(canaryPrefix.slice(4))}.encode()
 hits = []
@@ -59,7 +58,7 @@ print(hits)
     expect(answers).toEqual(['[]'])
   })
 
-  it('A19 no door of the kernel to a program of the host can be opened', async () => {
+  it('A19 cannot write kernel files that start host programs', async () => {
     const paths = [
       '/proc/sys/kernel/core_pattern',
       '/proc/sys/kernel/modprobe',
@@ -83,11 +82,11 @@ for path, kind, major, minor in (("/tmp/disk", 0o60600, 8, 0), ("/tmp/memory", 0
 `)
     const devices = ['disk', 'memory', 'kernel']
     expect(answers).toHaveLength(paths.length + devices.length)
-    // A device may be made in gVisor's own /tmp, but nothing is behind it.
+    // gVisor creates the device node in its own /tmp, but no device is behind the node.
     for (const [index, answer] of answers.entries()) expect(answer, [...paths, ...devices][index]).toMatch(deniedErrno)
   })
 
-  it('A20 no descriptor of the host is open, and the runtime that started it can not be written', async () => {
+  it('A20 has no open descriptor of the host, and cannot write the runtime that started it', async () => {
     const answers = await probe(`
 names = {}
 for pid in (each for each in os.listdir("/proc") if each.isdigit()):
@@ -102,15 +101,15 @@ for number in range(3, 64):
 print(os.getcwd())
 `)
     expect(answers[0]).toMatch(/^\[('(pipe|socket|anon_inode|\/dev\/null|\/memfd)[^']*'(, )?)+\]$/)
-    // Of the host, nothing but stdin, stdout and stderr.
+    // The host's only descriptors are stdin, stdout and stderr.
     expect(answers[1]).toBe('True')
     expect(answers[2]).toMatch(/^(ETXTBSY|EROFS|EACCES|EPERM)$/)
     expect(answers[3]).toMatch(/^(ETXTBSY|EROFS|EACCES|EPERM)$/)
     expect(answers.slice(4)).toEqual(['/tmp'])
   })
 
-  it('A21 another session is not seen, not signalled, not starved, and runs as another user', async () => {
-    const { outcome } = await innocent.runDuring(attackEnv.env, async (container) => {
+  it('A21 cannot see, signal or starve another session, which runs as another user', async () => {
+    const { outcome } = await bystanders.runDuring(attackEnv.env, async (container) => {
       const answers = await probe(`
 pids = [each for each in os.listdir("/proc") if each.isdigit()]
 print([each for each in pids if os.stat("/proc/" + each).st_uid not in (0, os.getuid())], len(pids) <= 2)
@@ -123,18 +122,18 @@ print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.k
     expect(outcome).toEqual({ status: 'ok', output: 'mine\n' })
   })
 
-  it('A22 bombs, ways up, links and devices in archives stay inside, and nothing of them is left', async () => {
+  it('A22 archive bombs, path traversal, links and devices stay inside the sandbox, and nothing of them remains', async () => {
     const answers = await attackEnv.probe(hostileArchives)
     expect(answers[0]).toMatch(/^(ENOSPC|EFBIG)$/)
     expect(answers[1]).toMatch(/ False$/)
     expect(answers[2]).toMatch(/ False$/)
     expect(answers[3]).toMatch(/^(EACCES|EROFS|ENOENT)$/)
-    // gVisor makes the file, and has nothing behind it.
+    // gVisor creates the device node, but no device is behind the node.
     expect(answers[4]).toMatch(deniedErrno)
   })
 
-  it('A23, A24 a live container is what the table says, of an image named by its content', async () => {
-    await innocent.runDuring(attackEnv.env, async (live) => {
+  it('A23, A24 runs in a container with the documented settings, from an image identified by its content', async () => {
+    await bystanders.runDuring(attackEnv.env, async (live) => {
       await Promise.resolve()
       expectContainerSettings(live, gvisorRuntime)
       const { Image, Entrypoint, Volumes, Healthcheck } = live.Config
@@ -144,7 +143,7 @@ print(os.getuid() != ${userOf(container)}, attempt(os.kill, -1, 9), attempt(os.k
     })
   })
 
-  it('A07 results that nobody reads are not kept for ever', async () => {
+  it('A07 results that the runner does not read are not kept without limit', async () => {
     const source = `${runnerTakeover}
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
@@ -156,8 +155,8 @@ time.sleep(1e6)
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
-  it('nothing is left: no process of the innocent, and no container (which every attack looks for)', () => {
-    expect(innocent.users).toHaveLength(2)
-    expect(innocent.haveExited()).toBe(true)
+  it('leaves no process of the bystanders (every attack also checks that no container is left)', () => {
+    expect(bystanders.users).toHaveLength(2)
+    expect(bystanders.haveExited()).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import { userOf } from './support/host-processes.js'
 import { hostileArchives, syscallHelpers } from './support/hostile-code.js'
 import { expectContainerSettings, BystanderContainer } from './support/bystander-container.js'
 
-/** What a daemon has beside containers. */
+/** The networks and volumes of the daemon. */
 async function networksAndVolumes(): Promise<readonly string[]> {
   const docker = new Dockerode()
   const [networks, volumes] = await Promise.all([docker.listNetworks(), docker.listVolumes()])
@@ -17,17 +17,17 @@ async function networksAndVolumes(): Promise<readonly string[]> {
 describeDocker('a hostile program and its neighbours', () => {
   let attackEnv: AttackEnvironment
   let before: readonly string[]
-  const innocent = new BystanderContainer()
+  const bystanders = new BystanderContainer()
   beforeAll(async () => {
     before = await networksAndVolumes()
-    attackEnv = await AttackEnvironment.start({ tools: [innocent.wait] })
+    attackEnv = await AttackEnvironment.start({ tools: [bystanders.wait] })
   })
   afterAll(() => attackEnv.close())
 
   const beside = (work: (container: Dockerode.ContainerInspectInfo) => Promise<void>) =>
-    innocent.runDuring(attackEnv.env, work)
+    bystanders.runDuring(attackEnv.env, work)
 
-  it('A21 another session is not seen, not signalled, not starved, and runs as another user', async () => {
+  it('A21 cannot see, signal or starve another session, which runs as another user', async () => {
     const { outcome } = await beside(async (container) => {
       const user = userOf(container)
       const answers = await attackEnv.probe(
@@ -52,7 +52,7 @@ print(len(children) > 1)
     expect(outcome).toEqual({ status: 'ok', output: 'mine\n' })
   })
 
-  it('A22 bombs, ways up, links and devices in archives stay inside, and nothing of them is left', async () => {
+  it('A22 archive bombs, path traversal, links and devices stay inside the sandbox, and nothing of them remains', async () => {
     const answers = await attackEnv.probe(hostileArchives)
     expect(answers[0]).toMatch(/^(ENOSPC|EFBIG)$/)
     expect(answers[1]).toMatch(/ False$/)
@@ -61,7 +61,7 @@ print(len(children) > 1)
     expect(answers[4]).toBe('ENOENT')
   })
 
-  it('A23 a live container is what the table says, and passes what docker-bench asks (CIS 5)', async () => {
+  it('A23 runs in a container with the documented settings, which passes the checks of docker-bench (CIS 5)', async () => {
     await beside(async (live) => {
       const { HostConfig: host, Config: config } = live
       expectContainerSettings(live)
@@ -104,7 +104,7 @@ print(len(children) > 1)
     })
   })
 
-  it('A24 the image is named by its content, and brings no command and no volume of its own', async () => {
+  it('A24 runs from an image that is identified by its content and declares no command and no volume', async () => {
     await beside(async ({ Config: { Image, Entrypoint, Volumes, Healthcheck }, Mounts }) => {
       await Promise.resolve()
       expect(Image).toMatch(/^sha256:[0-9a-f]{64}$/)
@@ -113,9 +113,9 @@ print(len(children) > 1)
     })
   })
 
-  it('nothing is left: no process, no network, no volume, and no container (which every attack looks for)', async () => {
-    expect(innocent.users).toHaveLength(3)
-    expect(innocent.haveExited()).toBe(true)
+  it('leaves no process, network or volume (every attack also checks that no container is left)', async () => {
+    expect(bystanders.users).toHaveLength(3)
+    expect(bystanders.haveExited()).toBe(true)
     expect(await networksAndVolumes()).toEqual(before)
   })
 })

@@ -6,7 +6,6 @@ import { tool } from '../support/tools.js'
 import { type AttackResult, AttackEnvironment, maxMemoryGrowthBytes } from './support/attack-environment.js'
 import { repeatingRunner, runnerTakeover } from './support/hostile-code.js'
 
-
 const executedCalls: { name: string; input: JsonObject }[] = []
 const countingTool = (name: string, options = {}) =>
   tool(
@@ -25,23 +24,23 @@ const tools = [
   tool('large', () => 'x'.repeat(300_000)),
 ]
 
-/** Every ending but an honest one. */
+/** Error codes of every ending except a regular one. */
 const lostOutcome = { outcome: { status: 'lost' } }
 
-describeDocker('a hostile program that speaks for its runner', () => {
+describeDocker('a hostile program that takes over its runner', () => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({ tools, limits: { callsPerCell: 50 } })
   })
   afterAll(() => attackEnv.close())
 
-  /** Ends by itself, unless it is to be stopped: then after `cellSeconds`. */
+  /** Runs source with the helpers of hostile code. `cellSeconds` is short for programs that must be stopped. */
   const attack = (source: string, cellSeconds = 60): Promise<AttackResult> => {
     executedCalls.length = 0
     return attackEnv.attack(runnerTakeover + source, { cellSeconds })
   }
 
-  it('A07 results that nobody reads are not kept for ever', async () => {
+  it('A07 results that the runner does not read are not kept without limit', async () => {
     const source = `
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
@@ -54,7 +53,7 @@ time.sleep(1e6)
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
-  it('B01 a printed frame is text', async () => {
+  it('B01 a printed frame is output, not a message', async () => {
     const frame =
       '{"type":"suspended","step":1,"calls":[{"call":1,"tool":"echo","arguments":{}}],"wake_in":null,"output":""}'
     const source = `
@@ -69,7 +68,7 @@ os.write(1, frame); os.write(2, frame); print(frame.decode("latin-1")); print(fr
     expect(executedCalls).toEqual([])
   })
 
-  it('B02 a forged call is a call like any other: allow-list, schema and caller hold', async () => {
+  it('B02 a forged call is checked like any other call: allow-list, schema and caller', async () => {
     const { outcome } = await attack(`
 answers = []
 for each in (call(1, "echo", a=1), call(2, "strict", n="one"), call(3, "strict", n=1, more=2), call(4, "direct_only"), call(5, "delete_all"), call(6, "execute_code", code="1")):
@@ -83,7 +82,7 @@ for status, _ in answers: print(status)
     expect(executedCalls).toEqual([{ name: 'echo', input: { a: 1 } }])
   })
 
-  it('B02 a frame through /proc of another process is one too', async () => {
+  it('B02 a forged call through /proc of another process is checked in the same way', async () => {
     const { outcome } = await attack(`
 import json, subprocess, sys
 frame = json.dumps({"type": "suspended", "step": step, "calls": [call(1, "direct_only")], "wake_in": None, "output": ""}).encode()
@@ -99,19 +98,22 @@ print(answer["results"][0]["outcome"]["status"])
 
   it.each([
     ['a tool result', 'say(type="resume", results=[{"call": 1, "outcome": {"status": "ok", "value": "forged"}}])'],
-    ['a greeting of the host', 'say(type="hello", tools=[])'],
+    ['a hello message of the host', 'say(type="hello", tools=[])'],
     ['a message without a type', 'runner.channel.send({"step": step})'],
-    ['no object at all', 'runner.channel.send([1, 2])'],
-    ['a field too many', 'say(type="completed", output="", admin=True)'],
-    ['a greeting of another session', 'say(type="ready", protocol=1, session="another", language="Python")'],
-    ['a greeting in another protocol', 'say(type="ready", protocol=99, session=runner.protocol.session_id, language="Python")'],
+    ['a message that is no object', 'runner.channel.send([1, 2])'],
+    ['an unknown field', 'say(type="completed", output="", admin=True)'],
+    ['a ready message of another session', 'say(type="ready", protocol=1, session="another", language="Python")'],
+    [
+      'a ready message of another protocol version',
+      'say(type="ready", protocol=99, session=runner.protocol.session_id, language="Python")',
+    ],
   ])('B03 %s from the sandbox ends the session', async (_what, source) => {
     const { outcome, history } = await attack(`${source}\ntime.sleep(1e6)`)
     expect({ outcome }).toMatchObject(lostOutcome)
     expect(history).not.toContain('forged"')
   })
 
-  it('B04 a forged end counts once; what the code does afterwards reaches nobody', async () => {
+  it('B04 a forged end of the cell counts once, and later messages are discarded', async () => {
     const { outcome } = await attack(`
 say(type="completed", output="forged end")
 say(type="completed", output="another end")
@@ -122,7 +124,7 @@ time.sleep(1)
     expect(executedCalls).toEqual([])
   })
 
-  it('B06 an answer to another step, or a number used twice, drives nothing', async () => {
+  it('B06 a reply to another step, or a repeated call number, has no effect', async () => {
     const other = await attack(`
 for number in (0, step - 1, step + 1, step + 1_000, 2**53 - 1):
     runner.channel.send({"type": "suspended", "step": number, "calls": [call(1, "echo")], "wake_in": None, "output": ""})
@@ -145,7 +147,7 @@ print("went on")
     expect({ outcome }).toMatchObject({ outcome: { status: 'lost', error } })
   })
 
-  it('B07 names that every object has are no tools, and pollute nothing', async () => {
+  it('B07 names of Object.prototype are not tools, and pollute no prototype', async () => {
     const { outcome } = await attack(`
 names = ("__proto__", "constructor", "toString", "hasOwnProperty", "session.open", "model.turn", "run.config", "")
 for number, name in enumerate(names[:-1], 1): print(suspend(call(number, name))[0][0])
@@ -160,7 +162,7 @@ print(suspend({"call": 99, "tool": "echo", "arguments": {"__proto__": {"polluted
   })
 
   it.each([100, 1_000, 2_000, 4_000, 10_000, 1_000_000])(
-    'B08 arguments nested %i deep are served or refused, typed',
+    'B08 arguments nested %i deep are executed or refused with a typed error',
     async (depth) => {
       const { outcome, memoryGrowthBytes } = await attack(`
 body = b'{"type":"suspended","step":%d,"calls":[{"call":1,"tool":"echo","arguments":{"a":' % step + b"[" * ${depth} + b"]" * ${depth} + b'}}],"wake_in":null,"output":""}'
@@ -180,7 +182,7 @@ print(frame["results"][0]["outcome"]["status"])
 
   it.each([
     ['NaN', '{"type":"suspended","step":1,"calls":[],"wake_in":NaN,"output":""}'],
-    ['a number beyond all numbers', '{"type":"suspended","step":1,"calls":[],"wake_in":1e999,"output":""}'],
+    ['a number out of range', '{"type":"suspended","step":1,"calls":[],"wake_in":1e999,"output":""}'],
     [
       'a call numbered 2^53+1',
       '{"type":"suspended","step":1,"calls":[{"call":9007199254740993,"tool":"echo","arguments":{}}],"wake_in":null,"output":""}',
@@ -190,13 +192,13 @@ print(frame["results"][0]["outcome"]["status"])
       '{"type":"suspended","step":1,"calls":[{"call":0,"tool":"echo","arguments":{}}],"wake_in":null,"output":""}',
     ],
     [
-      'a list for arguments',
+      'a list as arguments',
       '{"type":"suspended","step":1,"calls":[{"call":1,"tool":"echo","arguments":[]}],"wake_in":null,"output":""}',
     ],
-    ['bytes that are no UTF-8', '{"type":"completed","step":1,"output":"\\xff"}'],
-    ['half a document', '{"type":"completed"'],
+    ['bytes that are not UTF-8', '{"type":"completed","step":1,"output":"\\xff"}'],
+    ['truncated JSON', '{"type":"completed"'],
     ['nothing', ''],
-  ])('B08 %s is no message', async (_what, body) => {
+  ])('B08 %s is not accepted as a message', async (_what, body) => {
     const { outcome } = await attack(`
 body = ${JSON.stringify(body)}.encode().replace(b"\\\\xff", b"\\xff")
 raw(len(body).to_bytes(4, "big") + body)
@@ -206,7 +208,7 @@ time.sleep(1e6)
     expect(executedCalls).toEqual([])
   })
 
-  it('B08 lone surrogates and keys given twice pass as what they are', async () => {
+  it('B08 lone surrogates and duplicate keys are accepted', async () => {
     const body =
       '{"type":"suspended","step":1,"calls":[{"call":1,"tool":"echo","arguments":{"a":1,"a":"\\ud800"}}],"wake_in":null,"output":"\\udfff"}'
     const { outcome } = await attack(`
@@ -226,29 +228,22 @@ print(frame["results"][0]["outcome"]["status"])
     ['an error of 3 MB', 'raise CellStop("code_error", "x" * 3_000_000)', 'code_error'],
     ['3 MB of arguments', 'suspend(*(call(1 + n, "echo", text="x" * 200_000) for n in range(15)))', 'ok'],
     ['one argument of 3 MB', 'suspend(call(1, "echo", text="x" * 3_000_000))', 'ok'],
-    [
-      '10,000 calls of tools that are not there',
-      'suspend(*(call(1 + n, "nobody" * 8) for n in range(10_000)))',
-      'lost',
-    ],
+    ['10,000 calls of unknown tools', 'suspend(*(call(1 + n, "nobody" * 8) for n in range(10_000)))', 'lost'],
     ['20 pieces of output of 3 MB', 'for _ in range(20): say(type="output", text="x" * 3_000_000)', 'ok'],
-  ])(
-    'B08 %s, said whenever asked, is not carried to Temporal: kept elsewhere, cut or refused',
-    async (_what, source, status) => {
-      const { outcome, history, memoryGrowthBytes } = await attack(repeatingRunner + source)
-      expect(outcome.status).toBe(status)
-      expect(JSON.stringify(outcome).length).toBeLessThan(100_000)
-      expect(history.length).toBeLessThan(500_000)
-      expect(memoryGrowthBytes).toBeLessThan(2 * maxMemoryGrowthBytes)
-    },
-  )
+  ])('B08 %s, repeated in every step, is stored externally, truncated or rejected', async (_what, source, status) => {
+    const { outcome, history, memoryGrowthBytes } = await attack(repeatingRunner + source)
+    expect(outcome.status).toBe(status)
+    expect(JSON.stringify(outcome).length).toBeLessThan(100_000)
+    expect(history.length).toBeLessThan(500_000)
+    expect(memoryGrowthBytes).toBeLessThan(2 * maxMemoryGrowthBytes)
+  })
 
-  it('B09 calls without end stop at the limit, whatever the code swallows', async () => {
+  it('B09 endless calls stop at the limit, even when the code catches every exception', async () => {
     const polite = await attack('while True:\n    try: await echo(n=1)\n    except BaseException: pass')
     expect(['limit_exceeded', 'timed_out']).toContain(polite.outcome.status)
     expect(executedCalls.length).toBeLessThanOrEqual(50)
     expect(polite.events).toBeLessThan(2_000)
-    // The count of the runner is a kindness; that of the workflow is the limit.
+    // The runner's count is only an early check. The workflow's count enforces the limit.
     const forged = await attack('for n in range(1, 100_000): suspend(call(n, "echo"))')
     expect(forged.outcome).toMatchObject({
       status: 'limit_exceeded',
@@ -262,8 +257,8 @@ print(frame["results"][0]["outcome"]["status"])
     ['half a frame, then silence', 'raw(b"\\0\\0\\1\\0{")', 'timed_out'],
     ['a frame of 4 GiB', 'raw(b"\\0\\0\\0\\0\\xff\\xff\\xff\\xff{")', 'lost'],
     ['a frame over the limit', 'raw(b"\\0\\xff\\xff\\xff{")', 'lost'],
-    ['the end in the middle of a frame', 'raw(b"\\0\\0\\1\\0{")\nos._exit(0)', 'lost'],
-  ])('B12 %s is not waited for, nor kept', async (_what, source, status) => {
+    ['an exit in the middle of a frame', 'raw(b"\\0\\0\\1\\0{")\nos._exit(0)', 'lost'],
+  ])('B12 %s is neither awaited without limit nor kept in memory', async (_what, source, status) => {
     const attacking = `
 import signal
 ${source}
@@ -275,7 +270,7 @@ time.sleep(1e6)
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
-  it('B14 frames of single bytes cost time in proportion, and no stack', async () => {
+  it('B14 frames sent byte by byte take linear time and no stack', async () => {
     const { outcome, milliseconds } = await attack(`
 import json
 body = json.dumps({"type": "output", "step": step, "text": "x" * 5_000}).encode()

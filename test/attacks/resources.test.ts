@@ -4,17 +4,17 @@ import { AttackEnvironment } from './support/attack-environment.js'
 
 const megabyte = 1024 * 1024
 
-/** Of everything an attack may cost this process; what is measured is mostly the garbage of reading histories. */
+/** Bytes by which this process may grow during an attack; most of them are garbage from reading histories. */
 const maxMemoryGrowthBytes = 120 * megabyte
 
-describeDocker('a hostile program that wants everything', () => {
+describeDocker('a hostile program that exhausts resources', () => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({ limits: { cellSeconds: 1 } })
   })
   afterAll(() => attackEnv.close())
 
-  it('A01 a fork bomb meets its limit; one that never gives up is killed at its time', async () => {
+  it('A01 a fork bomb stops at the process limit, or is killed at its timeout', async () => {
     const bounded = await attackEnv.probe(
       `
 import os, signal
@@ -37,7 +37,7 @@ print(len(children))
     expect(outcome).toMatchObject({ status: 'timed_out' })
   })
 
-  it('A02 memory without end ends the cell, typed; in a child it ends the child', async () => {
+  it('A02 unlimited allocation ends the cell with a typed outcome; in a child process it ends the child', async () => {
     const limits = { memoryBytes: 96 * megabyte, cellSeconds: 60 }
     const main = await attackEnv.attack('rows = []\nwhile True: rows.append(b"x" * 8_000_000)', limits)
     expect(main.outcome).toMatchObject({ status: 'limit_exceeded', error: expect.stringContaining('memory') })
@@ -56,7 +56,7 @@ print(os.waitpid(pid, 0)[1])
     expect(child).toEqual(['9'])
   })
 
-  it('A03 /tmp has an end, in bytes, in files, and for each file', async () => {
+  it('A03 /tmp has limits for bytes, files, and bytes of a file', async () => {
     const report = await attackEnv.probe(
       `
 import errno, os, signal
@@ -82,7 +82,7 @@ except OSError as error: print(errno.errorcode[error.errno], made < 4_096)
     expect(report.slice(1)).toEqual(['done ENOSPC', 'ENOSPC True'])
   })
 
-  it('A04 files and memory together have one limit', async () => {
+  it('A04 files and memory share one limit', async () => {
     const source = `
 kept = open("/tmp/half", "wb")
 for _ in range(60): kept.write(bytes(1 << 20))
@@ -98,11 +98,11 @@ while True: rows.append(b"x" * 4_000_000)
   })
 
   it.each([
-    ['a child that prints without end', 'import subprocess\nsubprocess.run(["yes"])'],
+    ['a child that prints endlessly', 'import subprocess\nsubprocess.run(["yes"])'],
     ['one byte at a time', 'import os\nfor _ in range(300_000): os.write(1, b"x")'],
     ['a line of 100 MB', 'print("x" * 50_000_000, end="")\nprint("x" * 50_000_000)'],
     ['print without end', 'while True: print("x" * 1_000)'],
-  ])('A06 %s is cut, and costs the worker nothing', async (_what, source) => {
+  ])('A06 %s is truncated, and does not grow the worker process', async (_what, source) => {
     const { outcome, history, memoryGrowthBytes } = await attackEnv.attack(source, { cellSeconds: 4 })
     expect(['ok', 'timed_out', 'code_error', 'limit_exceeded']).toContain(outcome.status)
     expect(outcome.output).toMatch(/^[xy\n]*\[\.\.\. \d+ characters cut \.\.\.\]\n[xy\n]*$|^[xy\n]*$/)
@@ -111,20 +111,20 @@ while True: rows.append(b"x" * 4_000_000)
     expect(memoryGrowthBytes).toBeLessThan(maxMemoryGrowthBytes)
   })
 
-  it('A06 how much is missing is said right', async () => {
+  it('A06 the number of truncated characters is correct', async () => {
     const lines = await attackEnv.probe('print("x" * 999_999)', { cellSeconds: 60 })
     const cut = Number(/(\d+) characters cut/.exec(lines.join(' '))?.[1])
     expect(cut + lines.filter((line) => line.startsWith('x')).join('').length).toBe(999_999)
   })
 
-  it('A06 bytes that are no text, and text that is no line, are output like any other', async () => {
+  it('A06 invalid UTF-8 and text without a line end are captured as output', async () => {
     const [line] = await attackEnv.probe(
       String.raw`import os; os.write(1, b"\x00\xff\xfe\x1b[2J\x1b]0;title\x07\xe2\x80\xae" + "\ud800".encode("utf8", "surrogatepass"))`,
     )
     expect(line).toContain('\u0000\uFFFD\uFFFD\u001B[2J')
   })
 
-  it('A06 neither the real stdout nor the real stderr is a way to flood the worker', async () => {
+  it('A06 writing to the real stdout or stderr does not flood the worker', async () => {
     const flood = (descriptor: number) =>
       `import os\nsink = os.open("/proc/1/fd/${descriptor}", os.O_WRONLY)\nwhile True: os.write(sink, b"x" * 65_536)`
     for (const descriptor of [1, 2]) {
@@ -145,13 +145,13 @@ while True: rows.append(b"x" * 4_000_000)
     ],
     ['code that blocks signals', 'import signal\nsignal.pthread_sigmask(0, range(1, 65))\nwhile True: pass', false],
     ['code that stops itself', 'import os\nos.kill(os.getpid(), 19)', false],
-  ])('A08 %s is ended at its time', async (_what, source, sessionKept) => {
+  ])('A08 %s ends at its timeout', async (_what, source, sessionKept) => {
     const { outcome, milliseconds } = await attackEnv.attack(source)
     expect(outcome).toMatchObject({ status: 'timed_out', sessionKept })
     expect(milliseconds).toBeLessThan(90_000)
   })
 
-  it('A08 kill -9 -1 ends nothing but its own', async () => {
+  it('A08 kill -9 -1 ends only processes of the sandbox', async () => {
     expect(await attackEnv.probe('import os\ntry: os.kill(-1, 9)\nexcept OSError: pass\nprint("alone")')).toEqual([
       'alone',
     ])

@@ -17,10 +17,10 @@ import { TemporalUi } from './support/temporal-ui.js'
 
 const config = fileURLToPath(new URL('../fixtures/ledger.config.ts', import.meta.url))
 
-/** The UI asks each workflow for these; a session answers one more. */
+/** Queries that the UI sends to each workflow; a session has one more. */
 const queries = ['__stack_trace', '__enhanced_stack_trace', '__temporal_workflow_metadata']
 
-/** A server of its own, with its UI; it ends with the test. */
+/** Starts a private server with its UI; stops with the test. */
 async function serverWithUi(): Promise<{ readonly server: TemporalServer; readonly client: Client }> {
   const signal = AbortSignal.timeout(150_000)
   const server = await startDevServer({ ui: true, onProgress: () => undefined, signal })
@@ -30,8 +30,8 @@ async function serverWithUi(): Promise<{ readonly server: TemporalServer; readon
   return { server, client: new Client({ connection, namespace: server.namespace }) }
 }
 
-describeDocker("a worker's secrets and the web UI of Temporal", () => {
-  it('A17 what the UI reads has none of them: while code waits, while it fails, and when it is over', async () => {
+describeDocker("Temporal's web UI", () => {
+  it('A17 shows no secret of the worker while code waits, after it failed, and after it completed', async () => {
     const canary = `${canaryPrefix}${randomUUID()}`
     const { server, client } = await serverWithUi()
     const ledger = await Ledger.start()
@@ -83,7 +83,7 @@ describeDocker("a worker's secrets and the web UI of Temporal", () => {
     const over = await everything()
 
     for (const shown of [waiting, over]) {
-      // What it does read: the source, the summaries, and the answers to queries.
+      // The UI does read the source, the summaries and the query results.
       for (const known of ['print(dict(os.environ))', 'charge rent', 'run cell 1', 'inspect'])
         expect(shown).toContain(known)
       expect(shown.includes(canary), 'the secret is in the UI').toBe(false)

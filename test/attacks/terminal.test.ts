@@ -13,11 +13,14 @@ const echo = defineTool({
 export default defineConfig({ tools: [echo], sandbox: { backend: 'wasm' }, taskQueue: '${uniqueName('hostile')}' })
 `
 
-/** Sets the clipboard, the title and colours, clears the screen, turns the direction of text, and all of it with C1 controls too. */
+/** Sets clipboard, title and colors, clears the screen, reverses text direction; also with C1 controls. */
 const controlSequences =
   '\u001B]52;c;b3duZWQ=\u0007\u001B]0;owned\u0007\u001B[2J\u009B8m\u009D0;owned\u009C\u202Etxt.exe\rover\b'
-/** What of it must not reach a terminal; a terminal adds carriage returns to line ends, and progress is redrawn with `ESC [`. */
-// oxlint-disable-next-line no-control-regex -- what is looked for are control characters
+/**
+ * Characters that must not reach a terminal. A terminal adds carriage returns to line ends, and progress is redrawn
+ * with `ESC [`.
+ */
+// oxlint-disable-next-line no-control-regex -- the pattern finds control characters
 const unescapedControl = /\u001B\]|\u001B\[2J|[\u0007\b\u0080-\u009F\u202E]|\r(?![\n\r\u001B])/
 
 let project: TestProject
@@ -35,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => project[Symbol.asyncDispose]())
 
-it('B19 what code prints and raises drives no terminal; a pipe gets it as it is', async () => {
+it('B19 output and errors of code send no control characters to a terminal; a pipe gets them unchanged', async () => {
   for (const [script, code] of [
     ['printed.py', 0],
     ['raised.py', 1],
@@ -57,7 +60,7 @@ it('B19 what code prints and raises drives no terminal; a pipe gets it as it is'
   }
 })
 
-it('B20 a line of 198,000 characters is shown and followed', async () => {
+it('B20 `ptc show` and `ptc watch` print a line of 198,000 characters', async () => {
   const id = uniqueName('long')
   const printed = `${'é'.repeat(99_000)} ${' '.repeat(99_000)} .\n`
   expect(await project.run('exec', 'long.py', '--id', id)).toMatchObject({ code: 0, stdout: printed })

@@ -3,7 +3,7 @@ import { AttackEnvironment } from './support/attack-environment.js'
 
 const megabyte = 1024 * 1024
 
-/** Rows of the embedded sandbox; those that look for a way out are in test/slow/sandbox/wasm/jail.test.ts. */
+/** Attacks on the embedded sandbox. Those that try to escape are in test/slow/sandbox/wasm/jail.test.ts. */
 describe('a hostile program in the embedded sandbox', () => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
@@ -17,17 +17,17 @@ describe('a hostile program in the embedded sandbox', () => {
   it.each([
     ['a loop', 'while True: pass'],
     [
-      'a loop that swallows its stop',
+      'a loop that catches its interrupt',
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
     ],
-    ['a number without end', 'x = 10 ** (10 ** 8)\nprint(len(str(x)))'],
-  ])('D01 %s ends at its time', async (_what, source) => {
+    ['an endless computation of a number', 'x = 10 ** (10 ** 8)\nprint(len(str(x)))'],
+  ])('D01 %s ends at its timeout', async (_what, source) => {
     const { outcome, milliseconds } = await attackEnv.attack(source)
     expect(outcome.status).toBe('timed_out')
     expect(milliseconds).toBeLessThan(90_000)
   })
 
-  it('D01, D03 what amplifies has the memory of its child, and no more: Python is told', async () => {
+  it('D01, D03 amplifying expressions get only the memory of their child process, and Python raises an error', async () => {
     const sources = [
       '"a" * 10 ** 10',
       '1 << 10 ** 10',
@@ -50,20 +50,20 @@ for source in ${JSON.stringify(sources)}:
     expect(memoryGrowthBytes).toBeLessThan(150 * megabyte)
   })
 
-  it('D02 a list nested 200,000 deep ends the child, not the worker', async () => {
+  it('D02 a list nested 200,000 deep ends the child process, not the worker', async () => {
     const source = 'import json\na = []\nfor _ in range(200_000): a = [a]\njson.dumps(a)'
     const { outcome } = await attackEnv.attack(source, { cellSeconds: 60 })
     expect(['code_error', 'lost']).toContain(outcome.status)
   })
 
-  it('D04 print without end is cut', async () => {
+  it('D04 endless output is truncated', async () => {
     const { outcome, memoryGrowthBytes } = await attackEnv.attack('while True: print("x" * 1_000)')
     expect(outcome.status).toBe('timed_out')
     expect(outcome.output.length).toBeLessThan(21_000)
     expect(memoryGrowthBytes).toBeLessThan(150 * megabyte)
   })
 
-  it('D07 neither environment, files nor the classes of Python lead to the host', async () => {
+  it('D07 environment, files and Python classes do not reach the host', async () => {
     const answers = await attackEnv.probe(`
 import os
 def attempt(what):
@@ -79,7 +79,7 @@ print([each.__name__ for each in object.__subclasses__() if each.__name__ in ("P
     for (const answer of answers.slice(1, 4)) expect(answer).toMatch(/^[A-Za-z]*(Error|Exception)$/)
   })
 
-  it('L1 a stack that ends inside a function of the host gives no error object of its realm', async () => {
+  it('L1 a stack overflow inside a host function leaks no error object of the host realm', async () => {
     const [answer] = await attackEnv.probe(`
 import js
 from pyodide.ffi import JsException
@@ -103,7 +103,7 @@ print(len(errors) > 0, all(js.Object.getPrototypeOf(error) == js.RangeError.prot
     expect(answer).toBe('True True')
   })
 
-  it('L1 a flood of the descriptor of stderr ends at the size of a file', async () => {
+  it('L1 a flood of the stderr descriptor ends at the file size limit', async () => {
     const { outcome, memoryGrowthBytes } = await attackEnv.attack('import os\nwhile True: os.write(2, b"x" * 60_000)', {
       cellSeconds: 60,
     })

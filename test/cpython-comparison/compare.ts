@@ -12,11 +12,11 @@ import {
 } from './outcomes.js'
 import { allModules, runInRunner, runPlain } from './run-module.js'
 
-/** Tests that depend on the load of the machine differ now and then: only what differs each time counts. */
+/** Tests that depend on the load of the machine differ sometimes: only tests that differ in every attempt count. */
 const attempts = 3
 
 // Runs CPython's own tests plain and under the runner, in the same image and with the same limits.
-// Arguments: names of modules, such as test_json or test_asyncio.test_locks; all of them unless named.
+// Arguments: names of modules, such as test_json or test_asyncio.test_locks; default: all.
 const image = await ensureTestImage()
 const backend = createDockerBackend({ image })
 const ownFile = fileURLToPath(new URL('expected-differences.txt', import.meta.url))
@@ -53,16 +53,16 @@ await backend.close()
 for (const problem of problems) console.log(`FAILED ${problem}`)
 console.log(
   `${modules.length} modules, ${total.tests} tests: ${total.plain} pass with plain Python, ${total.runner} under the runner; ` +
-    `${total.different} differ, ${total.asExpected} of them as expected; ${total.uncertain} differed only now and then`,
+    `${total.different} differ, ${total.asExpected} of them as expected; ${total.uncertain} differed only in some attempts`,
 )
 process.exit(problems.length > 0 ? 1 : 0)
 
 interface Comparison {
   readonly plain: Outcomes
   readonly runner: Outcomes
-  /** What differed in every attempt, with how. */
+  /** Tests that differed in every attempt, with both outcomes. */
   readonly alwaysDifferent: Map<string, string>
-  /** The tests that differed in any. */
+  /** Tests that differed in any attempt. */
   readonly everDifferent: Set<string>
 }
 

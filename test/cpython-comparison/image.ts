@@ -10,7 +10,7 @@ apt-get update
 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $package
 rm -rf /var/lib/apt/lists/*`
 
-/** The sandbox image of this runner with Debian's package of CPython's own tests; made once for each runner. */
+/** The sandbox image of this runner with Debian's package of CPython's own tests; built once for each runner. */
 export async function ensureTestImage(): Promise<string> {
   const backend = createDockerBackend()
   const { image } = await backend.ensureImage()

@@ -1,4 +1,4 @@
-/** How each test of a module ended, by its id. */
+/** The outcome of each test of a module, by test id. */
 export type Outcomes = Readonly<Record<string, string>>
 
 /** One line of expected-differences.txt. */
@@ -15,7 +15,7 @@ export function hasTimedOut(plain: Outcomes): boolean {
   return plain['(module)'] === timedOut
 }
 
-/** Of each test that ended otherwise under the runner: how. */
+/** The outcomes of each test that differs under the runner. */
 export function differencesOf(plain: Outcomes, runner: Outcomes): Map<string, string> {
   if (hasTimedOut(plain)) return new Map()
   const tests = new Set([...Object.keys(plain), ...Object.keys(runner)])
@@ -31,7 +31,7 @@ export function readExpected(text: string): ExpectedDifference[] {
   })
 }
 
-/** What is expected to differ, and did not. */
+/** Expected differences that did not occur. */
 export function staleDifferences(
   expected: readonly ExpectedDifference[],
   different: ReadonlySet<string>,

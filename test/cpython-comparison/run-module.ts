@@ -11,18 +11,18 @@ import { humanEvalScript } from './human-eval.js'
 import { docker } from './image.js'
 import { timedOut, type Outcomes } from './outcomes.js'
 
-/** What a module may take; the same for both. */
+/** Limits of a module; the same for both. */
 const moduleSeconds = Number(process.env['PTC_COMPARE_SECONDS'] ?? 300)
 const overheadMs = 120_000
 /** Twice the default memory: test_ast needs all of that, and the runner has some MiB of its own. */
 const limits = { ...defaultLimits, cellSeconds: moduleSeconds, memoryBytes: 2 * defaultLimits.memoryBytes }
 const namespace = 'cpython-comparison'
-/** Like that of a session: without a name, and too large for some archives. */
+/** A user id like that of a session: without a name, and too large for some archive formats. */
 const userId = 100_000_000
 
 export interface ModuleRun {
   readonly outcomes: Outcomes
-  /** Tracebacks of what failed. */
+  /** Tracebacks of failed tests. */
   readonly problems: string
 }
 
@@ -30,13 +30,13 @@ const script = readFileSync(new URL('run_tests.py', import.meta.url), 'utf8')
 const scriptFor = (module: string): string =>
   module === 'human-eval' ? humanEvalScript() : script.replace('test.MODULE', `test.${module}`)
 
-/** A module in a container like a sandbox in everything but the program that it starts. */
+/** Runs a module in a container that differs from a sandbox only in the program that it starts. */
 export async function runPlain(image: string, module: string): Promise<ModuleRun> {
   const { ended, text } = await runContainer(image, scriptFor(module))
   return parse(text, ended)
 }
 
-/** The names of all modules; packages of tests by their parts. */
+/** The names of all modules; test packages by their modules. */
 export async function allModules(image: string): Promise<string[]> {
   const source = `
 import os, test
@@ -77,7 +77,7 @@ async function runContainer(image: string, source: string): Promise<{ readonly e
   }
 }
 
-/** A module as a cell of a fresh session. */
+/** Runs a module as a cell of a new session. */
 export async function runInRunner(backend: DockerBackend, module: string): Promise<ModuleRun> {
   const host = new SessionHost({ namespace, backends: [backend], tools: [] })
   const session = { id: `cpython-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
@@ -104,7 +104,7 @@ export async function runInRunner(backend: DockerBackend, module: string): Promi
 }
 
 function rejectValueReads(): never {
-  throw new Error('there are no values by reference here')
+  throw new Error('the comparison has no external values')
 }
 
 function describeEnd(answer: { readonly type: string; readonly kind?: string; readonly cause?: string }): string {
@@ -112,7 +112,7 @@ function describeEnd(answer: { readonly type: string; readonly kind?: string; re
   return `${answer.type} ${answer.kind ?? ''}`.trim()
 }
 
-/** The outcomes as run_tests.py prints them; how the module ended where it prints none. */
+/** The outcomes that run_tests.py printed; the end of the module when it printed none. */
 function parse(text: string, ended: string): ModuleRun {
   const result = /RESULT:([A-Za-z0-9+/=]+):END/.exec(text)?.[1]
   if (result === undefined) return { outcomes: { '(module)': ended }, problems: text.slice(-2_000) }

@@ -3,6 +3,9 @@ import { evictSandbox } from './evict-sandbox.js'
 import { reportFaults } from './faults.js'
 import { injectBackendFault } from './fault-injecting-backend.js'
 
+// Mode always-evict: every suspension destroys the sandbox, so that the next step is a rebuild. Proof: the test
+// `mode-control.test.ts` of runs.
+
 vi.mock(import('../../src/sandbox/docker/index.js'), async (importOriginal) => {
   const original = await importOriginal()
   return {

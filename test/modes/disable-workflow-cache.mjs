@@ -1,4 +1,4 @@
-// Loaded before everything else into processes that tests start (`--import`): no workflow is kept between two workflow tasks.
+// Preloaded (`--import`) into processes that tests start: no workflow is cached between two workflow tasks.
 import temporal from '@temporalio/worker'
 
 const { Worker } = temporal

@@ -3,22 +3,22 @@ import type { SandboxId } from '../../src/sandbox/backend.js'
 import { faults } from './faults.js'
 import type { BackendFault } from './fault-injecting-backend.js'
 
-/** Greetings that have cost a connection: each new one brings the same again, and nobody would ever get past it. */
-const greeted = new Set<string>()
+/** `ready` messages that broke a connection. The next connection repeats them and must not break for them again. */
+const seen = new Set<string>()
 
-/** No connection lives longer than it takes to say one thing. */
+/** Breaks a connection after each delivery of messages. */
 export const dropConnection: BackendFault = {
-  async after(messages, victim) {
-    if (messages.every((message) => isRepeatedGreeting(message, victim.id))) return
+  async after(messages, target) {
+    if (messages.every((message) => isRepeatedReady(message, target.id))) return
     faults.connectionsDropped += 1
-    await victim.disconnect()
+    await target.disconnect()
   },
 }
 
-function isRepeatedGreeting(message: RunnerMessage, { namespace, session, epoch }: SandboxId): boolean {
+function isRepeatedReady(message: RunnerMessage, { namespace, session, epoch }: SandboxId): boolean {
   if (message.type !== 'ready') return false
-  const greeting = `${namespace}/${session}/${epoch}/${message.step}`
-  const isOld = greeted.has(greeting)
-  greeted.add(greeting)
-  return isOld
+  const key = `${namespace}/${session}/${epoch}/${message.step}`
+  const isRepeated = seen.has(key)
+  seen.add(key)
+  return isRepeated
 }

@@ -1,18 +1,18 @@
 import { faults } from './faults.js'
 import type { BackendFault } from './fault-injecting-backend.js'
 
-/** The last suspension after which each session lost its sandbox: a rebuild comes by the earlier ones again. */
+/** The last suspension at which each session lost its sandbox. A rebuild repeats the earlier suspensions. */
 const evicted = new Map<string, number>()
 
-/** A sandbox that stops for a tool is gone before the tool has begun; whatever comes next is a rebuild. */
+/** Destroys a sandbox when it suspends, before the engine receives the calls. */
 export const evictSandbox: BackendFault = {
-  async before(message, victim) {
+  async before(message, target) {
     if (message.type !== 'suspended') return
-    const { id } = victim
+    const { id } = target
     const session = `${id.namespace}/${id.session}`
     if (message.step <= (evicted.get(session) ?? 0)) return
     evicted.set(session, message.step)
     faults.sandboxesDestroyed += 1
-    await victim.destroy()
+    await target.destroy()
   },
 }

@@ -3,24 +3,24 @@ import { deferred } from '../../src/common/deferred.js'
 import { FrameDecoder, maximumFrameBytes, parseFrame } from '../../src/sandbox/protocol/frames.js'
 import { type RunnerMessage, runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
 
-/** A sandbox whose runner has just said something, at the mercy of a mode. */
+/** A sandbox whose runner has just sent a message, for a fault of a mode. */
 export interface FaultTarget {
   readonly id: SandboxId
-  /** Ends the sandbox and removes it; the engine finds out when it has heard what was said last. */
+  /** Removes the sandbox; the engine notices after it has received the last message. */
   destroy(): Promise<void>
-  /** Breaks the connection; the sandbox lives on. */
+  /** Breaks the connection; the sandbox keeps running. */
   disconnect(): Promise<void>
 }
 
-/** What a mode does when a runner speaks. */
+/** The action of a mode when a runner sends messages. */
 export interface BackendFault {
-  /** The engine has not heard it yet. */
-  before?(message: RunnerMessage, victim: FaultTarget): Promise<void>
-  /** The engine has heard all of it. */
-  after?(messages: readonly RunnerMessage[], victim: FaultTarget): Promise<void>
+  /** Called before the engine receives the message. */
+  before?(message: RunnerMessage, target: FaultTarget): Promise<void>
+  /** Called after the engine has received the messages. */
+  after?(messages: readonly RunnerMessage[], target: FaultTarget): Promise<void>
 }
 
-/** The same backend, whose connections suffer the fault. */
+/** Wraps a backend and injects the fault into its connections. */
 export function injectBackendFault<Backend extends SandboxBackend>(backend: Backend, fault: BackendFault): Backend {
   const watch = (connection: SandboxConnection, id: SandboxId): SandboxConnection => {
     const destroy = (): Promise<void> => backend.remove(id)
@@ -47,12 +47,12 @@ class FaultInjectingConnection implements SandboxConnection {
   readonly ended: Promise<SandboxEnd>
   readonly #inner: SandboxConnection
   readonly #decoder = new FrameDecoder(maximumFrameBytes, { resume: true })
-  /** Settles when the engine has heard what it is being told. */
+  /** Settles when the engine has received the current messages. */
   #delivered = Promise.resolve()
 
-  constructor(inner: SandboxConnection, fault: BackendFault, victim: FaultTarget) {
+  constructor(inner: SandboxConnection, fault: BackendFault, target: FaultTarget) {
     this.#inner = inner
-    this.received = this.#receive(fault, victim)
+    this.received = this.#receive(fault, target)
     this.ended = inner.ended.then(async (end) => {
       await this.#delivered
       return end
@@ -79,23 +79,23 @@ class FaultInjectingConnection implements SandboxConnection {
     return this.#inner.detach()
   }
 
-  async *#receive(fault: BackendFault, victim: FaultTarget): AsyncGenerator<Uint8Array> {
+  async *#receive(fault: BackendFault, target: FaultTarget): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.#inner.received) {
       const messages = this.#messages(chunk)
-      const heard = deferred<void>()
-      this.#delivered = heard.promise
+      const delivery = deferred<void>()
+      this.#delivered = delivery.promise
       try {
-        for (const message of messages) await fault.before?.(message, victim)
-        // The engine asks for more when it has made something of all of this.
+        for (const message of messages) await fault.before?.(message, target)
+        // The engine requests more after it has processed all of this.
         yield chunk
       } finally {
-        heard.resolve()
+        delivery.resolve()
       }
-      if (messages.length > 0) await fault.after?.(messages, victim)
+      if (messages.length > 0) await fault.after?.(messages, target)
     }
   }
 
-  /** What is whole now. Nonsense is left to the engine. */
+  /** The complete messages so far. The engine handles invalid ones. */
   #messages(chunk: Uint8Array): RunnerMessage[] {
     try {
       return this.#decoder.push(chunk).flatMap((frame) => runnerMessageSchema.safeParse(parseFrame(frame)).data ?? [])

@@ -1,15 +1,15 @@
 import { appendFileSync } from 'node:fs'
 import { afterAll, inject } from 'vitest'
 
-/** What the mode of this process has done so far. */
+/** Number of faults that the mode of this process has injected. */
 export const faults = {
-  /** Workers that forget every workflow. */
+  /** Workers without a workflow cache. */
   uncachedWorkers: 0,
   sandboxesDestroyed: 0,
   connectionsDropped: 0,
 }
 
-/** At the end of each test file, for the report of `npm run test:modes`. */
+/** Writes the counts at the end of each test file, for the report of `npm run test:modes`. */
 export function reportFaults(): void {
   afterAll(() => {
     const report = process.env['PTC_MODES_REPORT']

@@ -1,9 +1,9 @@
 import type { History } from '../support/environment/histories.js'
 
-/** TASK_QUEUE_KIND_STICKY: the task goes to the worker that remembers the workflow, with what is new only. */
+/** TASK_QUEUE_KIND_STICKY: the worker with the cached workflow gets the task, with only the new events. */
 const sticky = 2
 
-/** Did the server ever count on a worker that remembers this run? If not, each workflow task began at the beginning. */
+/** True when the server ever used a sticky queue for this run. If not, each workflow task replayed its history. */
 export function usesStickyQueue({ events }: History): boolean {
   const kinds: readonly number[] = events.flatMap((event) => {
     return event.workflowTaskScheduledEventAttributes?.taskQueue?.kind ?? []

@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** An effect in the world outside, as somebody outside would count it. */
+/** An effect, as recorded outside of the project. */
 export interface LedgerEntry {
   readonly key: string
   readonly name: string
 }
 
 /**
- * The world outside: applies effects, once for each idempotency key, and knows nothing of the project. It can hold its reply
- * back after the effect has happened, which is the worst moment to lose a worker.
+ * An HTTP server that records effects and deduplicates them by idempotency key. It can hold its reply after an effect,
+ * which is the worst moment to lose a worker.
  */
 export class Ledger {
-  /** Effects that happened, in order. */
+  /** Applied effects, in order. */
   readonly applied: LedgerEntry[] = []
-  /** Requests, also those whose effect had happened before. */
+  /** All requests, including those whose effect was applied before. */
   readonly requests: LedgerEntry[] = []
   readonly #held = new Map<string, (() => void)[]>()
   readonly #dropped = new Map<string, number>()
@@ -38,7 +38,7 @@ export class Ledger {
     return this.#url
   }
 
-  /** From now on, effects of this name happen but get no reply, until released. */
+  /** Holds the replies to later requests with this name; their effects are applied. */
   holdReplies(name: string): void {
     this.#held.set(name, [])
   }
@@ -49,28 +49,28 @@ export class Ledger {
     for (const reply of waiting) reply()
   }
 
-  /** The next replies for this name get lost: the effect has happened, and nobody is told. */
+  /** Drops the next replies for this name; their effects are applied. */
   dropReplies(name: string, count: number): void {
     this.#dropped.set(name, count)
   }
 
-  /** Nothing of this name is answered before so long after it was asked for first, as by a person who thinks about it. */
+  /** Delays all replies for this name until this time after the first request. */
   delayReplies(name: string, milliseconds: number): void {
-    const decided = this.waitForRequests(name).then(() => sleep(milliseconds, undefined, { ref: false }))
-    this.#delayed.set(name, decided)
+    const delay = this.waitForRequests(name).then(() => sleep(milliseconds, undefined, { ref: false }))
+    this.#delayed.set(name, delay)
   }
 
-  /** Settles when an effect of this name has been asked for so many times. */
+  /** Settles when there are this many requests with this name. */
   async waitForRequests(name: string, times = 1): Promise<void> {
     while (this.requests.filter((entry) => entry.name === name).length < times) await this.nextRequest()
   }
 
-  /** Settles when anything is asked for. */
+  /** Settles at the next request. */
   nextRequest(): Promise<void> {
     return new Promise<void>((resolve) => this.#watchers.add(resolve))
   }
 
-  /** Names of the effects that happened, sorted: what the world got. */
+  /** Names of the applied effects, sorted. */
   get appliedNames(): string[] {
     return this.applied.map(({ name }) => name).sort()
   }

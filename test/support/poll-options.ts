@@ -1,7 +1,7 @@
-/** For `vi.waitFor` and the like: reached on failure only, so that a slow machine fails nothing. */
+/** Options of `vi.waitFor` and the like. Only a failure reaches the timeout, so that slow machines pass. */
 export const pollOptions = { timeout: 300_000, interval: 50 } as const
 
-/** For what lasts a moment only. */
+/** For conditions that last only a moment. */
 export const fastPollOptions = { ...pollOptions, interval: 10 } as const
 
 /** The same timeout, for functions that take a signal. */

@@ -1,4 +1,4 @@
-/** Random numbers that are the same everywhere (mulberry32), so that a seed that failed can be kept. */
+/** Pseudo-random numbers that are the same everywhere (mulberry32), so that a seed repeats a failure. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** A whole number from 0, below `limit`. */
+  /** An integer from 0, below `limit`. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -14,7 +14,7 @@ export class Random {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
   }
 
-  /** One of these; the list must not be empty. */
+  /** An element of the list, which must not be empty. */
   oneOf<T>(choices: readonly T[]): T {
     const chosen = choices[this.below(choices.length)]
     if (chosen === undefined) throw new Error('there is nothing to choose from')

@@ -6,13 +6,13 @@ export function turn(...content: readonly ScriptedBlock[]): ScriptedTurn {
   return { reply: { content } }
 }
 
-/** A turn that meets faults first. */
+/** A turn whose first attempts meet these faults. */
 export function faulty(faults: readonly ScriptedFault[], scripted: ScriptedTurn): ScriptedTurn {
   return { ...scripted, faults }
 }
 
-export function text(said: string): ScriptedBlock {
-  return { type: 'text', text: said }
+export function text(content: string): ScriptedBlock {
+  return { type: 'text', text: content }
 }
 
 export function code(source: string): ScriptedBlock {
@@ -23,8 +23,8 @@ export function call(name: string, input: JsonObject = {}): ScriptedBlock {
   return { type: 'tool_use', name, input }
 }
 
-/** The turn that ends most conversations: its answer is the last tool result. */
+/** A final turn that answers with the last tool result. */
 export const answerResult = turn(text('{{last_tool_result}}'))
 
-/** Where nobody asks the model. */
-export const noModel = [turn(text('nobody asks'))]
+/** The script of tests without a model request. */
+export const noModel = [turn(text('unused'))]

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/common/json.js'
 type Run = (input: JsonObject, context: ToolContext) => unknown
 type Options = Partial<Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'name' | 'run'>>
 
-/** A tool that takes and gives anything, and does what the test says. */
+/** A tool with permissive schemas, whose implementation is a function of the test. */
 export function tool(name: string, run: Run, options: Options = {}): Tool {
   return defineTool({
     name,
@@ -18,7 +18,7 @@ export function tool(name: string, run: Run, options: Options = {}): Tool {
   })
 }
 
-/** Lets nobody through before so many have arrived. */
+/** Blocks until `count` callers have arrived. */
 export class Barrier {
   readonly #count: number
   readonly #waiting: (() => void)[] = []
@@ -33,12 +33,12 @@ export class Barrier {
   }
 }
 
-/** Something that happens once and can be waited for, with what came of it. */
+/** A promise that a test resolves. */
 export class Deferred<T = void> {
   #settle: (value: T) => void = () => undefined
   readonly promise = new Promise<T>((resolve) => (this.#settle = resolve))
 
-  /** Gives null, so that a tool can end with it. */
+  /** Returns null, so that a tool can return the result of this call. */
   resolve(value: T): null {
     this.#settle(value)
     return null

@@ -10,27 +10,27 @@ import type { ProgramResult } from '../../../src/common/runs.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../support/environment/test-environment.js'
 import { readableText } from './readable-text.js'
 
-/** Memory of the worker process that an attack may use for a moment, in bytes. */
+/** Bytes of memory that an attack may temporarily use in the worker process. */
 export const maxMemoryGrowthBytes = 150 * 1024 * 1024
 
-/** What every attack looks for; it can be known by its first part. */
+/** The secret that every attack looks for. Its first part identifies it. */
 export const canaryPrefix = 'ptc-canary-'
 
-/** What an attack came to. */
+/** The result of an attack. */
 export interface AttackResult {
   readonly outcome: CellOutcome
-  /** Everything the history holds, as text. */
+  /** All strings in the history. */
   readonly history: string
   readonly events: number
-  /** Bytes this process, which is the worker, grew by at most while the attack ran. */
+  /** Peak growth in bytes of this process, which is the worker, during the attack. */
   readonly memoryGrowthBytes: number
   readonly milliseconds: number
 }
 
 /**
- * A whole env, with a secret in the environment of its worker and a file of its host, for hostile programs to run on. Each
- * attack ends with what must be true after any: the worker lives, the next session is clean, nothing is left, and the
- * secret is nowhere.
+ * A test environment for hostile programs, with a secret in the worker's environment and in a file of the host.
+ * Invariants after each attack: (1) the worker works, (2) the next session is clean, (3) no container is left, (4) the
+ * secret is in no output and no history.
  */
 export class AttackEnvironment {
   readonly env: TestEnvironment
@@ -51,12 +51,12 @@ export class AttackEnvironment {
     return new AttackEnvironment(env, end)
   }
 
-  /** On the host, with the secret in it. */
+  /** A file on the host that contains the secret. */
   get flagFile(): string {
     return path.join(this.#folder, 'flag.txt')
   }
 
-  /** Runs a hostile program to its end, and looks at what is left of the world. */
+  /** Runs a hostile program to completion, and checks the invariants. */
   async attack(source: string, limits: Partial<Limits> = {}): Promise<AttackResult> {
     const memory = monitorMemory()
     const begun = performance.now()
@@ -68,20 +68,20 @@ export class AttackEnvironment {
     return { outcome, memoryGrowthBytes, milliseconds, ...(await this.expectNoLeak(attacked, outcome)) }
   }
 
-  /** An attack whose program is to end by itself: what it printed, line by line. */
+  /** Runs an attack whose program must complete; returns the printed lines. */
   async probe(source: string, limits: Partial<Limits> = {}): Promise<readonly string[]> {
     const { outcome } = await this.attack(source, { ...probeLimits, ...limits })
     expect(outcome).toMatchObject({ status: 'ok' })
     return outcome.output.trimEnd().split('\n')
   }
 
-  /** The worker takes the next run, whose sandbox has no file and no process but its own. */
+  /** Expects that the worker executes a next run, whose sandbox has only its own files and processes. */
   async expectNextSessionClean(): Promise<void> {
     const { outcome } = await this.env.runProgram(inspectSandbox, { limits: probeLimits })
     expect(outcome).toEqual({ status: 'ok', output: '[] True\n' })
   }
 
-  /** Neither what was printed nor anything in the history has the secret. */
+  /** Expects the secret neither in the output nor in the history. */
   async expectNoLeak(
     run: WorkflowHandle,
     result: CellOutcome | ProgramResult | object,
@@ -101,7 +101,7 @@ export class AttackEnvironment {
   }
 }
 
-/** For programs that are not stopped: the limit under which an attack runs may be a second. */
+/** Limits for programs that complete: the limit of an attack may be one second. */
 const probeLimits = { cellSeconds: 60 }
 
 const inspectSandbox = `
@@ -110,7 +110,7 @@ processes = [each for each in os.listdir("/proc") if each.isdigit()]
 print(os.listdir("/tmp"), len(processes) <= 2)
 `
 
-/** Follows the memory of this process until stopped; gives the growth at its highest. */
+/** Monitors the memory of this process until stopped; returns the peak growth. */
 function monitorMemory(): { stop: () => number } {
   const before = process.memoryUsage.rss()
   let highest = before

@@ -7,18 +7,18 @@ import type { TestEnvironment } from '../../support/environment/test-environment
 import { Deferred, tool } from '../../support/tools.js'
 import { processesOf, userOf } from './host-processes.js'
 
-/** Programs that do nothing wrong, and what is done beside them. */
+/** Runs bystander programs, each beside an attack. */
 export class BystanderContainer {
   readonly users: number[] = []
   #started = new Deferred()
   #release = new Deferred<null>()
-  /** What their program waits for: to be given to the env. */
+  /** The tool that their programs wait for; pass it to the test environment. */
   readonly wait = tool('wait', () => {
     this.#started.resolve()
     return this.#release.promise
   })
 
-  /** Runs what is to be done while an innocent program waits for its tool; gives how that one ended. */
+  /** Runs `work` while a bystander program waits for its tool; returns the outcome of that program. */
   async runDuring(
     env: TestEnvironment,
     work: (container: Dockerode.ContainerInspectInfo) => Promise<void>,
@@ -26,28 +26,28 @@ export class BystanderContainer {
     this.#started = new Deferred()
     this.#release = new Deferred<null>()
     const source = 'import os\nopen("/tmp/mine", "w").write("mine")\nawait wait()\nprint(open("/tmp/mine").read())'
-    const innocent = await env.startProgram(source)
+    const bystander = await env.startProgram(source)
     await this.#started.promise
-    const [info] = await env.containers(innocent)
+    const [info] = await env.containers(bystander)
     const container = await new Dockerode().getContainer(info?.Id ?? '').inspect()
     this.users.push(userOf(container))
     await work(container)
     this.#release.resolve(null)
-    const result = (await innocent.result()) as ProgramResult
-    await env.expectCleanEnd(innocent)
+    const result = (await bystander.result()) as ProgramResult
+    await env.expectCleanEnd(bystander)
     return result
   }
 
-  /** Of none of them a process is left on this machine. */
+  /** True when no process of any of them is left on this machine. */
   haveExited(): boolean {
     return this.users.flatMap(processesOf).length === 0
   }
 }
 
-/** A live container is what container-body.ts says, field by field. */
+/** Expects that a live container has the settings of container-body.ts, field by field. */
 export function expectContainerSettings(live: Dockerode.ContainerInspectInfo, runtime?: string): void {
   const { HostConfig: host, Config: config } = live
-  const wanted = containerCreateOptions({
+  const expected = containerCreateOptions({
     image: live.Image,
     userId: userOf(live),
     labels: config.Labels,
@@ -55,9 +55,9 @@ export function expectContainerSettings(live: Dockerode.ContainerInspectInfo, ru
     seccomp: host.SecurityOpt.find((each: string) => each.startsWith('seccomp='))?.slice(8) ?? '',
     runtime,
   })
-  for (const [field, value] of Object.entries(wanted.HostConfig)) {
+  for (const [field, value] of Object.entries(expected.HostConfig)) {
     const found = (host as Record<string, unknown>)[field]
-    // The daemon says null for some empty lists, and adds a count of its own.
+    // The daemon reports null for some empty lists, and adds a count.
     if (Array.isArray(value) && value.length === 0) expect(found ?? [], field).toEqual([])
     else expect(found, field).toEqual(field === 'RestartPolicy' ? { Name: 'no', MaximumRetryCount: 0 } : value)
   }

@@ -5,27 +5,27 @@ import type { TestEnvironment } from '../../support/environment/test-environment
 import { type EventLoopDelay, monitorEventLoopDelay } from '../../support/faults/event-loop-delay.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** Timings under which an event loop that does not run for two seconds costs an attempt: see {@link disableHeartbeatThread}. */
+/** Timings under which an event loop blocked for two seconds loses an attempt: see {@link disableHeartbeatThread}. */
 export const shortHeartbeats = { heartbeat: '2s' } as const
 
 /**
- * For the rest of a test file: the watch thread of a worker, which sends heartbeats while the event loop is blocked,
- * knows of no activity. So all heartbeats depend on the event loop.
+ * Until the end of the test file, the watch thread of a worker, which sends heartbeats while the event loop is blocked,
+ * gets no activities. So all heartbeats depend on the event loop.
  */
 export function disableHeartbeatThread(): void {
   vi.spyOn(EventLoopWatchdog.prototype, 'send').mockReturnValue(undefined)
 }
 
-/** What became of a run that did nothing wrong. */
+/** The result of a bystander run. */
 export interface BystanderResult<Given> extends EventLoopDelay {
   readonly outcome: ProgramResult['outcome']
-  /** Attempts that each of its tools was given. */
+  /** The number of attempts of each tool call. */
   readonly attempts: Readonly<Record<string, readonly number[]>>
-  /** What the work beside it gave. */
+  /** The result of the work beside it. */
   readonly workResult: Given
 }
 
-/** A run whose tools are under way for as long as something is done beside it: the first to suffer when its worker stalls. */
+/** A run whose tools run as long as the work beside it: a stalled worker delays their heartbeats first. */
 export class BystanderRun {
   #attempts: Record<string, number[]> = {}
   #release = new Deferred<string>()
@@ -57,19 +57,19 @@ export class BystanderRun {
   }
 }
 
-/** What must have become of it. */
+/** The expected result. */
 export const unaffected = {
   outcome: { status: 'ok', output: "['free', 'free']\n" },
   attempts: { idempotent: [1], once: [1] },
 }
 
-/** Milliseconds that nothing a sandbox does may keep its worker from other runs. */
+/** Milliseconds for which a sandbox may block the event loop of its worker. */
 export const maxStallMs = 250
 
-/** Milliseconds: whoever waits so long for a processor may send heartbeats too late, whatever a sandbox does. */
+/** Milliseconds of waiting for a CPU after which heartbeats may be late, whatever a sandbox does. */
 const maxCpuWaitAllowedMs = 500
 
-/** No heartbeat was late, and none of its attempts was lost; of the latter a busy machine proves nothing. */
+/** Expects no late heartbeat and no lost attempt. On a busy machine lost attempts prove nothing. */
 export function expectUnaffected({ maxDelayMs, maxCpuWaitMs, outcome, attempts }: BystanderResult<unknown>): void {
   expect(maxDelayMs).toBeLessThan(maxStallMs)
   if (maxCpuWaitMs < maxCpuWaitAllowedMs) expect({ outcome, attempts }).toMatchObject(unaffected)

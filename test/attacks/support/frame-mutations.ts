@@ -8,7 +8,7 @@ import {
 } from '../../support/faults/hostile-frames.js'
 import type { Random } from '../../support/random.js'
 
-/** What a runner says, one of each kind. */
+/** One valid runner message of each kind. */
 export const validMessages: readonly JsonValue[] = [
   { type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python 3.11' },
   { type: 'output', step: 1, text: 'printed' },
@@ -24,7 +24,7 @@ export const validMessages: readonly JsonValue[] = [
   { type: 'refused', step: 1, fence: [1, 1, 1], kind: 'invalid', reason: 'expected step 2' },
 ]
 
-/** As JSON text, because some of it is no JSON value. */
+/** JSON texts, because some are not JSON values. */
 const hostileValues: readonly string[] = [
   'null',
   'true',
@@ -52,19 +52,19 @@ const hostileValues: readonly string[] = [
   '"hello"',
 ]
 
-/** A frame that began as an honest one. */
+/** Returns a mutated copy of a valid frame. */
 export function mutatedFrame(random: Random): Buffer {
   const message = random.oneOf(validMessages)
   const body = Buffer.from(random.below(4) === 0 ? JSON.stringify(message) : mutatedText(message, random))
   const header = Buffer.alloc(4)
-  // Now and then the length is a lie.
+  // Sometimes the length is wrong.
   header.writeUInt32BE(random.below(12) === 0 ? random.below(2 ** 32) : body.length)
   const frame = Buffer.concat([header, body])
   if (random.below(6) === 0) frame[random.below(frame.length)] = random.below(256)
   return random.below(12) === 0 ? frame.subarray(0, random.below(frame.length)) : frame
 }
 
-/** The message with some of its values, at any depth, replaced, left out, or given twice. */
+/** Returns the message with some values, at any depth, replaced, removed or duplicated. */
 function mutatedText(value: JsonValue, random: Random): string {
   if (random.below(9) === 0) return random.oneOf(hostileValues)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -88,7 +88,7 @@ function mutatedText(value: JsonValue, random: Random): string {
   return `{${fields.join(',')}}`
 }
 
-/** A message as large as is read, or a little larger: its value, or arguments, are of one, two or three families. */
+/** Returns a message of about the largest size that the host reads, with values of one, two or three families. */
 export function largeFrame(random: Random, type: keyof typeof largeMessages): Buffer {
   const families = type === 'suspended' ? hostileFamilies : stringFamilies
   const count = 1 + random.below(3)
@@ -98,7 +98,7 @@ export function largeFrame(random: Random, type: keyof typeof largeMessages): Bu
   })
   const value =
     type === 'suspended'
-      ? `{${values.map((value, place) => `"a${place}":${value}`).join(',')}}`
+      ? `{${values.map((value, index) => `"a${index}":${value}`).join(',')}}`
       : `"${values.map((value) => value.slice(1, -1)).join('')}"`
   const body = Buffer.from(largeMessages[type].replace('%d', '1').replace('%s', () => value))
   const header = Buffer.alloc(4)

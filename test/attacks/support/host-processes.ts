@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The user a container runs as; no other sandbox has the same. */
+/** The user id of a container; no other sandbox has the same. */
 export function userOf({ Config }: { readonly Config: { readonly User: string } }): number {
   return Number(Config.User.split(':')[0])
 }
 
-/** Processes of this machine that run as a user, by their number. Sees those of containers of a daemon on this machine. */
+/** Processes of this machine, by user id. Includes those of containers of a daemon on this machine. */
 export function processesOf(user: number): number[] {
   return readdirSync('/proc')
     .map(Number)

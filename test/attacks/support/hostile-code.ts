@@ -1,4 +1,4 @@
-/** What attacks on the kernel need: a call that says which error it met, and any system call by its number. */
+/** Helpers of attacks on the kernel: a call that returns its error name, and system calls by number. */
 export const syscallHelpers = `
 import ctypes, errno, os, socket, subprocess
 libc = ctypes.CDLL(None, use_errno=True)
@@ -16,8 +16,9 @@ def syscall(number, *arguments):
 `
 
 /**
- * The runner, taken over: code and runner are one process, so whatever the runner can say, code can. `suspend` speaks for it
- * and gives the host's answer, `say` sends any message, `raw` any bytes; `resume` hands it back.
+ * Takes over the runner: code and runner share a process, so code can send every message that the runner can.
+ * `suspend` sends calls and returns the host's results, `say` sends any message, `raw` sends any bytes, and `resume`
+ * returns control to the runner.
  */
 export const runnerTakeover = `
 import gc, os, time
@@ -37,7 +38,7 @@ def suspend(*calls, wake_in=None):
     return [(each["outcome"]["status"], each["outcome"].get("value", each["outcome"].get("message"))) for each in frame["results"]]
 `
 
-/** Archives that want more room than there is, or out of their folder: a line for what came of each. */
+/** Unpacks archive bombs and archives with path traversal; prints a line for the result of each. */
 export const hostileArchives = `
 import errno, io, os, tarfile, zipfile
 def attempt(what):
@@ -68,7 +69,7 @@ tar("device", tarfile.BLKTYPE, devmajor=8, devminor=0)
 print(attempt(lambda: open("/tmp/tar/device", "rb")))
 `
 
-/** A runner that answers a repeated step with the result that an attacker chose, and that sends errors uncut. */
+/** A runner that replies to a repeated step with a chosen result, and does not truncate errors. */
 export const repeatingRunner = `
 import sys
 session = sys.modules["ptc_runner.session"]

@@ -1,4 +1,4 @@
-/** Every text in a value, however deep, one a line; bytes (the payloads of a history) are read as UTF-8. */
+/** All strings in a value at any depth, one per line; bytes (payloads of a history) are decoded as UTF-8. */
 export function readableText(value: unknown): string {
   const found: string[] = []
   const waiting = [value]

@@ -3,7 +3,7 @@ import { messageOf } from '../../../src/common/errors.js'
 import { queryRefusedMessage } from '../../../src/common/names.js'
 import { readableText } from './readable-text.js'
 
-/** Everything that Temporal's web UI can show of a namespace, read as the UI reads it: from the HTTP API behind its pages. */
+/** Reads everything that Temporal's web UI can show of a namespace, from the HTTP API behind its pages. */
 export class TemporalUi {
   readonly #api: string
   #cookie = ''
@@ -12,14 +12,14 @@ export class TemporalUi {
     this.#api = `${url}/api/v1/namespaces/${namespace}`
   }
 
-  /** Of the pages without a workflow: the lists, the workers, the queues. */
+  /** Pages without a workflow: lists, workers, task queues. */
   async readNamespace(taskQueues: readonly string[]): Promise<string> {
     const pages = ['', '/workflows', '/workflow-count', '/workers', '/schedules', '/batch-operations', '/activities']
     const queues = taskQueues.map((queue) => `/task-queues/${encodeURIComponent(queue)}`)
     return this.#readAll([...pages, ...queues])
   }
 
-  /** Of the pages of one workflow: what describes it, its history both ways, and the answers to its queries. */
+  /** Pages of one workflow: description, history in both directions, and query results. */
   async readWorkflow(workflowId: string, queries: readonly string[]): Promise<string> {
     const workflow = `/workflows/${encodeURIComponent(workflowId)}`
     const pages = await this.#readAll([workflow, `${workflow}/history`, `${workflow}/history-reverse`])
@@ -31,7 +31,7 @@ export class TemporalUi {
     return (await Promise.all(paths.map((path) => this.#read(path)))).join('\n')
   }
 
-  /** Every page of a list. */
+  /** Reads all pages of a list. */
   async #read(path: string): Promise<string> {
     const found: string[] = []
     let token = ''
@@ -66,7 +66,7 @@ export class TemporalUi {
   }
 }
 
-/** The texts of an answer, and what they say where they are Base64, as payloads are. */
+/** The strings of a response, with Base64 payloads decoded. */
 function withPayloads(answer: unknown): string {
   const text = readableText(answer)
   const decoded = text

@@ -3,7 +3,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
 
-/** The container dies in the second cell; it is the third that is made (the second, when somebody had approved). */
+/** The third container dies in the second cell. The second container was created after the approval. */
 const rebuilding = [
   ['open.begins', 3],
   ['container.created', 3],
@@ -13,7 +13,7 @@ const rebuilding = [
   ['step.repeated', 12],
 ] as const
 
-describeDocker('kill -9 of the worker that makes up for a dead container', () => {
+describeDocker('kill -9 of the worker that rebuilds after a dead container', () => {
   it.each(rebuilding)('at %s, pass %i', (point, hit) =>
     expectSurvives({
       ...noFaults,
@@ -23,8 +23,8 @@ describeDocker('kill -9 of the worker that makes up for a dead container', () =>
   )
 })
 
-describeDocker('kill -9 of every worker that makes up for a dead container', () => {
-  it('four in a row: the cell is none the worse for it', () =>
+describeDocker('kill -9 of every worker that rebuilds after a dead container', () => {
+  it('completes the cell after four kills in a row', () =>
     expectSurvives({
       ...noFaults,
       crashes: [8, 1, 2, 1].map((hit) => ({ point: 'step.repeated', hit })),

@@ -5,7 +5,7 @@ import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
 import type { Crash } from '../support/supervised-worker.js'
 
-/** What a worker comes to that takes over the approval in the second cell, for which the sandbox was parked. */
+/** Failpoints of a worker that takes over the approval in the second cell, for which the sandbox was parked. */
 const takingOverCall: readonly Failpoint[] = [
   'tool.begins',
   'tool.ran',
@@ -23,7 +23,7 @@ const takingOverCall: readonly Failpoint[] = [
   'close.ends',
 ]
 
-/** What a worker comes to that takes over a step there: the sandbox lives. */
+/** Failpoints of a worker that takes over a step there while the sandbox runs. */
 const takingOverStep: readonly Failpoint[] = [
   'step.begins',
   'sandbox.attached',
@@ -35,7 +35,7 @@ const takingOverStep: readonly Failpoint[] = [
 describeDocker('kill -9 of the worker that took over from a dead one', () => {
   const took = (first: Crash, point: Failpoint) => expectSurvives({ ...noFaults, crashes: [first, { point, hit: 1 }] })
 
-  it.each(takingOverCall)('a call, at %s', (point) => took({ point: 'tool.ran', hit: 5 }, point))
+  it.each(takingOverCall)('during a call, at %s', (point) => took({ point: 'tool.ran', hit: 5 }, point))
 
-  it.each(takingOverStep)('a step, at %s', (point) => took({ point: 'step.ends', hit: 9 }, point))
+  it.each(takingOverStep)('during a step, at %s', (point) => took({ point: 'step.ends', hit: 9 }, point))
 })

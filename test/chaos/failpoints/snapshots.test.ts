@@ -6,7 +6,7 @@ import { noFaults, type FaultPlan } from '../support/fault-plan.js'
 /** With a snapshot after the first cell, and one after the second. */
 const withSnapshots: FaultPlan = { ...noFaults, snapshotSteps: 3 }
 
-/** It is read when somebody has approved, and again when the container of the second cell has died. */
+/** The snapshot is read after the approval, and again after the container of the second cell has died. */
 const points = [
   ['snapshot.begins', 1],
   ['snapshot.stored', 1],
@@ -16,12 +16,12 @@ const points = [
   ['snapshot.stored', 2],
 ] as const
 
-describeDocker('kill -9 of a worker that keeps the state of a session, or brings it back', () => {
-  it('is not needed for the scenario to come to its end', () => expectSurvives(withSnapshots))
+describeDocker('kill -9 of a worker that saves or restores a snapshot', () => {
+  it('does not happen: the scenario with snapshots completes', () => expectSurvives(withSnapshots))
 
   it.each(points)('at %s, pass %i', (point, hit) => expectSurvives({ ...withSnapshots, crashes: [{ point, hit }] }))
 
-  it('under a sandbox that is made again of a snapshot', () =>
+  it('while a sandbox is restored from a snapshot', () =>
     expectSurvives({
       ...withSnapshots,
       crashes: [{ point: 'snapshot.restored', hit: 2 }],

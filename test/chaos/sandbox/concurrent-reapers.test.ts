@@ -10,8 +10,8 @@ const { signal } = new AbortController()
 const alive = ['alive-1', 'alive-2', 'alive-3']
 const over = ['over-1', 'over-2', 'over-3']
 
-describeDocker('two reapers at once', () => {
-  it('F36: while sessions are opened: both end well, what is over goes, what lives and what comes stays', async () => {
+describeDocker('two concurrent reapers', () => {
+  it('F36: remove only sandboxes of ended runs while sessions are opened', async () => {
     const owner = uniqueName('reapers')
     const docker = createDockerBackend()
     onTestFinished(async () => {
@@ -29,7 +29,7 @@ describeDocker('two reapers at once', () => {
 
     const lines: string[] = []
     const isRunning = async (workflowId: string): Promise<boolean> => alive.includes(workflowId)
-    /** Of a process that holds none of the sessions. */
+    /** A round of a process that owns none of the sessions. */
     const round = (): Promise<void> => {
       const holdsNone = new SessionHost({ namespace: owner, backends: [docker], tools: [] })
       return reap({ docker, host: holdsNone, owner, isRunning, onProgress: (line) => lines.push(line) })
@@ -42,7 +42,7 @@ describeDocker('two reapers at once', () => {
     expect(lines).not.toEqual([])
     for (const line of lines) expect(line).toMatch(/^removed \d sandboxes that nobody used any more$/)
     const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: 'print(6 * 7)' } } as const
-    const readValue = () => expect.fail('no step here refers to a value')
+    const readValue = () => expect.fail('no step refers to a value')
     for (const id of alive) {
       const options = { attempt: 1, signal, onOutput: () => undefined, readValue }
       const answer = await host.executeStep(

@@ -23,9 +23,9 @@ print(",".join(done))
 ]
 
 interface ScriptOptions {
-  /** The second cell runs until it is let go on. */
+  /** The second cell runs until it is released. */
   readonly busy?: boolean
-  /** Turns before the one that the model takes its time for: less than it may be silent, more than a kill takes. */
+  /** Number of turns before the delayed one. The delay is below the idle timeout, and longer than a kill takes. */
   readonly delayTurn?: number
 }
 
@@ -59,18 +59,22 @@ interface Moment {
   readonly scriptOptions?: ScriptOptions
 }
 
-/** Points of a container's life after its first step, and how many there are in the end. */
+/** Points in a container's life after its first step, and the expected number of containers. */
 const moments: Readonly<Record<string, Moment>> = {
-  'its code waits for its first call': { kill: 'a', sandboxes: 2 },
-  'its code waits for two calls at once': { kill: 'b', sandboxes: 2 },
-  'the model answers its first cell': { kill: killDuringModelTurn(1), sandboxes: 2, scriptOptions: { delayTurn: 1 } },
-  'its code runs': { kill: killWhileCodeRuns, sandboxes: 2, scriptOptions: { busy: true } },
-  'its second cell waits': { kill: 'd', sandboxes: 2 },
-  'the model answers its last cell': { kill: killDuringModelTurn(2), sandboxes: 1, scriptOptions: { delayTurn: 2 } },
+  'code waits for its first call': { kill: 'a', sandboxes: 2 },
+  'code waits for two concurrent calls': { kill: 'b', sandboxes: 2 },
+  'the model replies to the first cell': {
+    kill: killDuringModelTurn(1),
+    sandboxes: 2,
+    scriptOptions: { delayTurn: 1 },
+  },
+  'code runs': { kill: killWhileCodeRuns, sandboxes: 2, scriptOptions: { busy: true } },
+  'the second cell waits': { kill: 'd', sandboxes: 2 },
+  'the model replies to the last cell': { kill: killDuringModelTurn(2), sandboxes: 1, scriptOptions: { delayTurn: 2 } },
 }
 
-describeDocker('a container that is killed from outside', () => {
-  it.each(Object.keys(moments))('F12: while %s: each effect happens once, each turn is paid once', async (name) => {
+describeDocker('kill -9 of a container', () => {
+  it.each(Object.keys(moments))('F12: while %s: applies each effect once and pays each turn once', async (name) => {
     const { kill, sandboxes, scriptOptions } = moments[name] ?? expect.fail()
     const env = await WorkerProcessEnvironment.start(script(scriptOptions))
     if (typeof kill === 'string') env.ledger.holdReplies(kill)
@@ -84,7 +88,7 @@ describeDocker('a container that is killed from outside', () => {
     expect(await env.scheduledCount(handle, 'session.open')).toBe(sandboxes)
   })
 
-  it.each([1, 2])('F12: the moment it is started, %i times in a row', async (times) => {
+  it.each([1, 2])('F12: at its start, %i times in a row', async (times) => {
     const env = await WorkerProcessEnvironment.start(script())
     const workflowId = uniqueName('agent')
     const killed = await killOnStart(workflowId, times)
@@ -103,7 +107,7 @@ async function expectCompleted(env: WorkerProcessEnvironment, handle: WorkflowHa
   await env.expectReplays(handle)
 }
 
-/** kill -9 of the first containers of a run, as soon as Docker says that they were started. */
+/** kill -9 of the first containers of a run, as soon as Docker reports their start. */
 async function killOnStart(workflowId: string, times: number): Promise<{ readonly count: number }> {
   const docker = new Dockerode()
   const filters = JSON.stringify({ event: ['start'], label: [`ptc.workflow=${workflowId}`] })

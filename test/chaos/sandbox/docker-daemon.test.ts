@@ -5,7 +5,7 @@ import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { answerResult, call, code, noModel, turn } from '../../support/script.js'
 
-/** Waits for a tool, then runs until it is let go on; `done` is of the cell before. */
+/** Waits for a tool, then runs until it is released; `done` is a variable of the previous cell. */
 const cells = [
   'done = [(await charge(name="a"))["done"]]',
   `
@@ -30,7 +30,7 @@ const script = (busy: boolean) => ({
   ],
 })
 
-/** The moments at which a run meets the fault. */
+/** States of a run in which the fault is injected. */
 const moments = {
   'while the code waits for a tool': {
     busy: false,
@@ -49,7 +49,7 @@ const moments = {
 type Moment = keyof typeof moments
 const eachMoment = Object.keys(moments) as Moment[]
 
-/** A run that meets a fault at this moment and goes on after it; how many sandboxes did it take? */
+/** Injects a fault into a run in this state, and waits for its end; returns the number of its sandboxes. */
 async function runThroughFault(
   moment: Moment,
   fault: (env: WorkerProcessEnvironment, handle: WorkflowHandle) => Promise<void>,
@@ -90,7 +90,7 @@ function usePrivateDaemon(liveRestore: boolean): () => PrivateDockerDaemon {
 describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
   const daemon = usePrivateDaemon(true)
 
-  it.each(eachMoment)('F14: of dockerd %s: the worker attaches again, nothing is run twice', async (moment) => {
+  it.each(eachMoment)('F14: of dockerd %s: the worker attaches again and repeats nothing', async (moment) => {
     const sandboxes = await runThroughFault(moment, async (env, handle) => {
       const before = await env.runningContainerId(handle)
       await daemon().kill()
@@ -101,7 +101,7 @@ describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
   })
 
   it.each(eachMoment)(
-    'F14: of its containerd %s: the container lives on, or its session is rebuilt',
+    'F14: of its containerd %s: the container survives, or the session is rebuilt',
     async (moment) => {
       await runThroughFault(moment, () => daemon().killContainerd())
     },
@@ -118,7 +118,7 @@ describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
 describePrivateDaemon('a Docker daemon without live-restore', () => {
   const daemon = usePrivateDaemon(false)
 
-  it.each(eachMoment)('F14: killed with -9 %s: its containers are gone, the session is rebuilt', async (moment) => {
+  it.each(eachMoment)('F14: after kill -9 %s loses its containers, and the session is rebuilt', async (moment) => {
     const sandboxes = await runThroughFault(moment, async () => {
       await daemon().kill()
       await daemon().startProcess()
@@ -126,7 +126,7 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
     expect(sandboxes).toBe(2)
   })
 
-  it.each(eachMoment)('F14: that hangs %s: the others go on, and after it all do', async (moment) => {
+  it.each(eachMoment)('F14: while it hangs %s, other runs continue; afterwards all runs complete', async (moment) => {
     const other = { effects: ['direct', 'with no sandbox'], turns: 3 }
     const hangs = async (env: WorkerProcessEnvironment): Promise<void> => {
       daemon().suspend()
@@ -145,7 +145,7 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
     expect(await runThroughFault(moment, hangs, other)).toBe(1)
   })
 
-  it('F14: that hangs for longer than the code may run is not taken for code that does not stop', async () => {
+  it('F14: a hang longer than the cell timeout is not reported as code that does not stop', async () => {
     const env = await WorkerProcessEnvironment.start(noModel)
     env.ledger.holdReplies('b')
     const source = 'print((await charge(name="b"))["done"])'

@@ -5,10 +5,10 @@ import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
 import { SmallDisk } from '../../support/faults/small-disk.js'
 
-/** Room for the sandbox image twice: while it is loaded, it is there packed as well. */
+/** Space for the sandbox image twice: while it is loaded, the packed image is on the disk too. */
 const diskBytes = 1024 ** 3
 
-/** An attempt may last for less than one look at it. */
+/** An attempt may be shorter than the polling interval. */
 const atLeast = (attempt: number): unknown => expect.toSatisfy((tried: number) => tried >= attempt)
 
 describePrivateDaemon('a Docker daemon on a small disk', () => {
@@ -25,7 +25,7 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     await disk?.close()
   })
 
-  it('F16: that is full: who needs a new sandbox waits and says why, the others go on; with room all do', async () => {
+  it('F16: when full, runs that need a new sandbox wait and report the reason; they continue when there is space', async () => {
     const env = await WorkerProcessEnvironment.start(noModel)
     env.ledger.holdReplies('live')
     const source = (name: string): string => `print((await charge(name="${name}"))["done"])`
@@ -49,7 +49,7 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     for (const handle of [live, starved]) expect(await env.containerCount(handle)).toBe(0)
   })
 
-  it('F16: whose image was removed: the run waits and says what to do; with the image it goes on', async () => {
+  it('F16: without the sandbox image, a run waits and reports the remedy; it continues when the image is back', async () => {
     const env = await WorkerProcessEnvironment.start(noModel)
     await daemon.removeImage()
     const handle = await env.startProgram('print("made")')

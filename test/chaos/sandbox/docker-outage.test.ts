@@ -5,11 +5,11 @@ import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
 
-/** More than the attempts of a step take together. */
+/** Longer than all attempts of a step together. */
 const downtimeMs = 150_000
 
-describePrivateDaemon('a Docker daemon that is away for minutes', () => {
-  it('F14: a run that has done something waits for the next one, and is rebuilt there', async () => {
+describePrivateDaemon('a Docker daemon that is down for minutes', () => {
+  it('F14: a run with recorded steps waits for the next daemon, and is rebuilt there', async () => {
     const daemon = await PrivateDockerDaemon.start()
     onTestFinished(() => daemon.close())
     vi.stubEnv('DOCKER_HOST', daemon.host)

@@ -7,7 +7,7 @@ import { tool } from '../../support/tools.js'
 const sessions = Number(process.env['PTC_TEST_NEIGHBOURS'] ?? 20)
 const calls = 5
 
-// How much slower the others get is measured by `npm run bench -- neighbours`.
+// `npm run bench -- neighbours` measures the slowdown.
 describeDocker('sessions on one machine', () => {
   it(`F37: ${sessions} at once make their calls while one floods, one burns and one takes all the memory it can get`, async () => {
     const env = await TestEnvironment.start({
@@ -25,7 +25,7 @@ describeDocker('sessions on one machine', () => {
       expect(toolCalls).toBe(calls)
     }
 
-    // All the time there was noise; it ends when it is told to, and leaves nothing.
+    // The noise lasted until now. It ends when it is cancelled, and leaves nothing.
     for (const handle of noisy) expect((await handle.describe()).status.name).toBe('RUNNING')
     for (const handle of noisy) {
       await handle.cancel()

@@ -5,5 +5,5 @@ import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 const [owner = '', maxIdleSeconds] = process.argv.slice(2)
 const backend = createDockerBackend({ namespace: owner, warm: 2, maxIdleSeconds: Number(maxIdleSeconds) })
 await backend.ensureImage()
-// The pool does not keep a process; a worker does.
+// The pool does not keep the process running, but a worker does.
 setInterval(() => undefined, 60_000)

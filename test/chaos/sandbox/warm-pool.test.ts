@@ -11,10 +11,10 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 
 const poolProcess = fileURLToPath(new URL('pool-process.ts', import.meta.url))
 
-/** Long enough for a slow machine to make two containers, short enough to wait for. */
+/** Long enough for a slow machine to create two containers, and short enough to wait for. */
 const maxIdleSeconds = 20
 
-/** Processes with warm pools of one owner, and what a new worker of that owner does. */
+/** Processes with warm pools of one owner, and the reaper of a new worker of that owner. */
 class Pools {
   readonly owner = `pools-${randomUUID()}`
   readonly #docker = new Dockerode()
@@ -25,7 +25,7 @@ class Pools {
     })
   }
 
-  /** A process whose pool is full; with the name of that pool. */
+  /** Starts a process and waits until its pool is full; also returns the name of the pool. */
   async startPoolProcess(): Promise<{ readonly process: ChildProcess; readonly pool: string }> {
     const before = new Set((await this.containers()).map(poolOf))
     const child = fork(poolProcess, [this.owner, String(maxIdleSeconds)], { execArgv: ['--import', 'jiti/register'] })
@@ -39,13 +39,13 @@ class Pools {
     return { process: child, pool }
   }
 
-  /** The full pool of a process that was killed. */
+  /** Leaves the full pool of a killed process behind; returns its name. */
   async leaveOrphanedPool(): Promise<string> {
     for (;;) {
       const { process, pool } = await this.startPoolProcess()
       process.kill('SIGKILL')
       await once(process, 'exit')
-      // It may have been about to replace one; and a reaper whose clock is ahead of ours, as in other tests, takes them at once.
+      // The process may have been replacing a container, and a reaper of a test with a later clock may remove some.
       if ((await this.containers(pool)).length === 2) return pool
     }
   }
@@ -55,7 +55,7 @@ class Pools {
     return this.#docker.listContainers({ all: true, filters: { label } })
   }
 
-  /** A round of the reaper, as every worker has it. */
+  /** One round of a worker's reaper. */
   async reap(): Promise<void> {
     const docker = createDockerBackend()
     const host = new SessionHost({ namespace: this.owner, backends: [docker], tools: [] })
@@ -83,7 +83,7 @@ describeDocker('kill -9', () => {
       return (await pools.containers(dead)).length
     }
     await expect.poll(left, { interval: 500 }).toBe(0)
-    // By now the living one has replaced its own, or is about to.
+    // The running process has replaced its own containers by now, or is replacing them.
     await expect
       .poll(async () => (await pools.containers(alive.pool)).map(({ State }) => State))
       .toEqual(['running', 'running'])

@@ -25,7 +25,7 @@ const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow
 
 Runtime.install({ logger: new DefaultLogger('WARN') })
 
-/** The scenario under a plan of faults: real server, containers and worker processes; a model that is scripted; a world that counts. */
+/** The scenario under a fault plan: real server, containers and worker processes, a scripted model and the ledger. */
 class ChaosRun {
   readonly #plan: FaultPlan
   readonly #taskQueue = uniqueName('chaos')
@@ -39,7 +39,7 @@ class ChaosRun {
     this.#plan = plan
   }
 
-  /** Runs it to its end, and holds it against what a run without faults gives. */
+  /** Runs the scenario to completion, and compares its result with that of a run without faults. */
   async run(): Promise<void> {
     const begun = Date.now()
     const folder = await mkdtemp(join(tmpdir(), 'ptc-chaos-'))
@@ -80,7 +80,7 @@ class ChaosRun {
     const passed = workers.hits
     this.#struckFaults.push(...passed.filter(({ crashed }) => crashed).map(({ point, time }) => `${point}#${time}`))
 
-    // The world's view first: it is what counts.
+    // The effects in the ledger first: they matter most.
     const mail = result.answer.includes('outcome_unknown') ? 'outcome_unknown' : 'mail'
     const mailHappened = ledger.applied.some(({ name }) => name === onceEffect)
     const expectedEffects = [...effects, ...(mail === 'mail' || mailHappened ? [onceEffect] : [])]
@@ -110,11 +110,11 @@ class ChaosRun {
     expect(result, context).toMatchObject(expectedResult(mail))
     if (this.#struckFaults.length === 0) expect(mail).toBe('mail')
     expect(exit, context).toBe(0)
-    // What was planned has struck, or the run proves nothing. Of what was left to chance, some may have come too late.
+    // Planned faults must have happened, or the run proves nothing. Random ones may have come too late.
     const planned = this.#plan.crashes.length + this.#plan.disturbances.length
     if (this.#plan.seed === undefined) expect(this.#struckFaults, context).toHaveLength(planned)
     else expect(this.#struckFaults.length, context).toBeGreaterThan(0)
-    // Bought once a recorded turn; a reply that died with its worker before it was recorded is asked for again.
+    // Each recorded turn is paid once. A reply that its worker lost before it was recorded is requested again.
     const paidReplies = completedReplies(api)
     expect(completedActivityCount(chain, 'model.turn')).toBe(turnCount)
     expect(paidReplies).toBeGreaterThanOrEqual(turnCount)
@@ -122,7 +122,10 @@ class ChaosRun {
       turnCount + this.#struckFaults.filter((hit) => !/^(tool|advance|step)/.test(hit)).length,
     )
     const isContinued = this.#plan.seed === undefined ? isContinuedDuringCell(chain) : chain.length > 1
-    expect(isContinued || hasContinueAsNewTimedOut(chain), 'the history was to end in the middle of a cell').toBe(true)
+    expect(
+      isContinued || hasContinueAsNewTimedOut(chain),
+      'the history should continue as new in the middle of a cell',
+    ).toBe(true)
     for (const history of chain) await expectReplays({ workflowBundle, dataConverter }, history, this.#workflowId)
   }
 
@@ -133,7 +136,7 @@ class ChaosRun {
     return ledger
   }
 
-  /** From the death of a worker to the next thing that the world is asked. */
+  /** Measures the time from the death of a worker to the next request to the ledger. */
   async #measureRecovery(ledger: Ledger, api: ScriptedMessagesApi): Promise<void> {
     const died = Date.now()
     this.#deaths.push(died)
@@ -162,7 +165,7 @@ class ChaosRun {
       'freeze-worker': () => workers.freeze(forMs),
       'kill-container': async () => (await killContainersOf(this.#workflowId)) > 0,
     }[kind]
-    // A worker that is yet to come, a sandbox that is parked: it is waited for.
+    // Waits while the worker has not started or the sandbox is parked.
     let hasStruck = false
     while (!hasStruck && !this.#ended) {
       hasStruck = await strike()
@@ -172,7 +175,7 @@ class ChaosRun {
   }
 }
 
-/** The scenario under these faults: same answer, each effect once, nothing left, and every fault has struck. */
+/** Runs the scenario under these faults. Expects the same answer, each effect once, nothing left, and every fault. */
 export function expectSurvives(plan: FaultPlan): Promise<void> {
   return new ChaosRun(plan).run()
 }

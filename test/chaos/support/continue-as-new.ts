@@ -1,9 +1,9 @@
 import type { History } from '../../support/environment/histories.js'
 
-/** Seconds that a history which is to end waits for calls under way; then the run goes on in it. */
+/** Seconds for which a continue-as-new waits for running calls; after that the run stays in its history. */
 const drainSeconds = 10
 
-/** Did a history end in the middle of a cell? One that ends between two turns is followed by the model. */
+/** True when a history ended in the middle of a cell: the next history does not begin with a model turn. */
 export function isContinuedDuringCell([, ...later]: readonly History[]): boolean {
   return later.some(({ events }) => {
     const [first] = events.flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType ?? [])
@@ -11,7 +11,7 @@ export function isContinuedDuringCell([, ...later]: readonly History[]): boolean
   })
 }
 
-/** Was a history to end, and could not, since a call took too long? So it is when its worker dies, and the next is slow to come. */
+/** True when a call ran too long for a continue-as-new, as when its worker died and the next one starts slowly. */
 export function hasContinueAsNewTimedOut(chain: readonly History[]): boolean {
   return chain.some(({ events }) => {
     const timers = events.flatMap(({ timerStartedEventAttributes: timer }) =>

@@ -5,8 +5,8 @@ import { expectSurvives } from './chaos-run.js'
 import { crashAt } from './fault-plan.js'
 
 /**
- * How often the scenario comes to each point at least (how many steps parallel results make is not the same in every run). 0: it
- * comes there after another fault only.
+ * The minimum number of hits of each failpoint in the scenario. The number of steps for parallel results differs
+ * between runs. 0: the failpoint is hit only after another fault.
  */
 export const minimumHits: Readonly<Record<Failpoint, number>> = {
   'config.loaded': 1,
@@ -39,28 +39,28 @@ export const minimumHits: Readonly<Record<Failpoint, number>> = {
 
 /** Rows of the fault matrix in docs/durability.md. */
 const faultMatrixRows: { readonly [Point in Failpoint]?: string } = {
-  'model.begins': 'F01: before the model is asked',
-  'model.replied': 'F02: after the reply of the model',
-  'container.created': 'F03: a container is made and nobody knows of it',
-  'frame.sent': 'F04: the code runs',
-  'step.result': 'F05: calls are made and not scheduled',
-  'tool.ran': 'F06: the effect has happened and nobody knows of it',
-  'step.begins': 'F07: the result is recorded and the code does not have it',
-  'step.ends': 'F08: the cell has ended and nobody knows of it',
+  'model.begins': 'F01: before the model request',
+  'model.replied': 'F02: after the model reply',
+  'container.created': 'F03: after the container is created, before the result is recorded',
+  'frame.sent': 'F04: while code runs',
+  'step.result': 'F05: after the code made calls, before they are scheduled',
+  'tool.ran': 'F06: after the effect, before the result is recorded',
+  'step.begins': 'F07: after the result is recorded, before the code has it',
+  'step.ends': 'F08: after the cell has ended, before its result is recorded',
 }
 
-/** A worker dies at each of these points, each time the scenario comes there: a test for each. */
+/** Declares a test for each hit of each of these failpoints, at which a worker is killed. */
 export function describeFailpoints(points: readonly Failpoint[]): void {
   for (const point of points) describeFailpointHits(point, 1, minimumHits[point])
 }
 
-/** A worker dies at this point, in a test for each of these passes: for points with too many passes for one file. */
+/** Declares a test for some hits of a failpoint, for failpoints with too many hits for one file. */
 export function describeFailpointHits(point: Failpoint, first: number, last: number): void {
-  const times = Array.from({ length: last - first + 1 }, (_, place) => first + place)
+  const times = Array.from({ length: last - first + 1 }, (_, index) => first + index)
   describeDocker(
     `kill -9 at ${point}${faultMatrixRows[point] === undefined ? '' : ` (${faultMatrixRows[point]})`}`,
     () => {
-      it.each(times)('pass %i', (time) => expectSurvives(crashAt(point, time)))
+      it.each(times)('hit %i', (time) => expectSurvives(crashAt(point, time)))
     },
   )
 }

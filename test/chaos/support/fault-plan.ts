@@ -1,32 +1,32 @@
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import type { Crash } from './supervised-worker.js'
 
-/** Something that is done to a run from outside. */
+/** A fault that is injected from outside of the worker. */
 export interface Disturbance {
   readonly kind: 'kill-worker' | 'freeze-worker' | 'kill-container'
-  /** When the world was asked for so many effects, and so much later. */
+  /** The number of requested effects, and the delay after it. */
   readonly afterRequests: number
   readonly delayMs: number
-  /** Of a freeze. */
+  /** Duration of a freeze. */
   readonly forMs: number
 }
 
-/** Everything that goes wrong in one run. */
+/** All faults of one run. */
 export interface FaultPlan {
-  /** What it was made of; absent when it was written by hand. */
+  /** The seed of a random plan. */
   readonly seed?: number
-  /** What the workers die of, one after the other. */
+  /** Crashes of the workers, in order. */
   readonly crashes: readonly Crash[]
   readonly disturbances: readonly Disturbance[]
-  /** Steps after which the state of the session is kept; absent: so many that the scenario has none. */
+  /** Number of steps between snapshots; default: more than the scenario has. */
   readonly snapshotSteps?: number
-  /** Effects that happen, and whose reply gets lost. */
+  /** Effects that are applied, but whose reply is lost. */
   readonly droppedReplies: readonly { readonly name: string; readonly count: number }[]
 }
 
 export const noFaults: FaultPlan = { crashes: [], disturbances: [], droppedReplies: [] }
 
-/** One crash, at this point for the n-th time. */
+/** A plan with one crash, at the n-th hit of a failpoint. */
 export function crashAt(point: Failpoint, hit: number): FaultPlan {
   return { ...noFaults, crashes: [{ point, hit }] }
 }

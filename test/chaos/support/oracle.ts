@@ -4,25 +4,25 @@ import { join } from 'node:path'
 import { containersOf } from '../../support/environment/containers.js'
 import type { LedgerEntry } from '../../support/ledger.js'
 
-/** What the world outside has seen of one run. It knows nothing of the project's own state. */
+/** The effects and leftovers of one run, as seen from outside. Uses none of the project's own state. */
 export interface Verdict {
-  /** Effects that happened. */
+  /** Number of applied effects. */
   readonly effects: number
-  /** Names that happened more than once, or with two keys. */
+  /** Names that were applied more than once, or with two keys. */
   readonly duplicates: readonly string[]
-  /** Names that were to happen and did not. */
+  /** Expected names that were not applied. */
   readonly lost: readonly string[]
-  /** Containers, processes and files that nobody needs any more. */
+  /** Containers, processes and files that were not removed. */
   readonly leaks: readonly string[]
 }
 
-/** @param wanted names that must have happened exactly once; others must not have */
-export function checkEffects(applied: readonly LedgerEntry[], wanted: readonly string[]): Omit<Verdict, 'leaks'> {
+/** @param expected names that must have been applied exactly once; no others may be */
+export function checkEffects(applied: readonly LedgerEntry[], expected: readonly string[]): Omit<Verdict, 'leaks'> {
   const names = applied.map(({ name }) => name)
   return {
     effects: applied.length,
-    duplicates: names.filter((name, place) => names.indexOf(name) !== place || !wanted.includes(name)),
-    lost: wanted.filter((name) => !names.includes(name)),
+    duplicates: names.filter((name, index) => names.indexOf(name) !== index || !expected.includes(name)),
+    lost: expected.filter((name) => !names.includes(name)),
   }
 }
 
@@ -39,14 +39,14 @@ export function remainingProcesses(mark: string): string[] {
     .map((pid) => `process ${pid}: ${readIfPresent(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')}`)
 }
 
-/** Files under a folder of temporary ones. */
+/** Files in a folder of temporary files. */
 export function remainingFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `file ${name}`)
 }
 
 /**
- * Values in a store that are not what their name says, and begun ones beyond those a killed process may leave (the store removes
- * these after an hour).
+ * Values in a store whose content does not match their hash, and more unfinished ones than a killed process may leave
+ * (the store removes these after an hour).
  */
 export function corruptValues(store: string, mayBeBegun: number): string[] {
   const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -61,12 +61,12 @@ export function corruptValues(store: string, mayBeBegun: number): string[] {
           .digest('hex'),
     )
   return [
-    ...broken.map(({ name }) => `value ${name} is not what its name says`),
+    ...broken.map(({ name }) => `value ${name} does not match its hash`),
     ...begun.slice(mayBeBegun).map(({ name }) => `unfinished value ${name}`),
   ]
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while its files are read. */
 function readIfPresent(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -5,10 +5,10 @@ import type { Disturbance, FaultPlan } from './fault-plan.js'
 import { effects } from './scenario.js'
 import type { Crash } from './supervised-worker.js'
 
-/** Longer than a worker may be silent. */
+/** Longer than the heartbeat timeout of a worker. */
 const freezeMs = 7_000
 
-/** One to three crashes or disturbances, and now and then a reply that gets lost; the same for the same seed. */
+/** One to three crashes or disturbances, and sometimes a lost reply; the same plan for the same seed. */
 export function randomFaultPlan(seed: number): FaultPlan {
   const random = new Random(seed)
   const crashes: Crash[] = []
@@ -30,7 +30,7 @@ export function randomFaultPlan(seed: number): FaultPlan {
   return { seed, crashes, disturbances, droppedReplies }
 }
 
-/** What comes after the first crash has less of the run before it. */
+/** A later crash has less of the run left. */
 function randomCrash(random: Random, isFirst: boolean): Crash {
   const point = random.oneOf(failpoints.filter((name) => minimumHits[name] > 0))
   return { point, hit: 1 + random.below(isFirst ? minimumHits[point] : halfTheHits(point)) }

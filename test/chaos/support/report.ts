@@ -1,15 +1,15 @@
 import { appendFileSync } from 'node:fs'
 
-/** What one run has shown; the end report of `npm run test:chaos` is made of these. */
+/** The result of one run; `npm run test:chaos` prints a summary of all of them. */
 export interface RunReport {
   readonly seed?: number
-  /** What struck. */
+  /** The faults that happened. */
   readonly faults: readonly string[]
   readonly effects: number
   readonly duplicates: number
   readonly lost: number
   readonly leaks: number
-  /** Milliseconds from the death of a worker to the next thing the world was asked. */
+  /** Milliseconds from the death of a worker to the next request to the ledger. */
   readonly recoveriesMs: readonly number[]
   readonly seconds: number
 }

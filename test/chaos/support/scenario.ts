@@ -2,9 +2,9 @@ import type { AgentResult } from '../../../src/common/runs.js'
 import { call, code, text, turn } from '../../support/script.js'
 
 /**
- * What is disturbed: sequential and parallel calls, a tool that says no and is caught, a large value, somebody who takes longer to
- * approve than a sandbox waits, a history that ends in the middle of a cell, variables from cell to cell, a direct call beside a cell,
- * and a call that must not be repeated.
+ * The scenario: sequential and parallel calls, a tool that fails with ToolError, a large value, an approval that takes
+ * longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells, a
+ * direct call beside a cell, and a `once` call.
  */
 const cells = [
   `
@@ -41,24 +41,25 @@ export const script = [
   turn(text('{{last_tool_result}}')),
 ]
 
-/** Names of effects that happen exactly once, whatever is killed. */
+/** Names of effects that must be applied exactly once, whatever is killed. */
 export const effects = ['a', 'b', 'c', 'd', 'e0', 'e1', 'e2', 'e3', 'f', 'g'] as const
 
-/** What must not be repeated: it happens once, or its outcome is unknown. */
+/** Name of the `once` effect: applied once, or its outcome is unknown. */
 export const onceEffect = 'mail'
 
 export const turnCount = script.length
 
 /**
- * Events after which a history ends: in the middle of the second cell. Without faults it is somewhere between its calls e0 and e3: 91
- * events are before the approval, which is to be waited for without a sandbox, and a slow machine or a dead worker adds some.
+ * Number of events after which the run continues as new: in the middle of the second cell. Without faults this is
+ * between its calls e0 and e3: 91 events precede the approval, during which the session must be parked, and a slow
+ * machine or a dead worker adds some.
  */
 export const historyEvents = 160
 
-/** Milliseconds until somebody approves; longer than a sandbox is kept for that. */
+/** Milliseconds until the approval; longer than the time after which the sandbox is parked. */
 export const approvalMs = 2_000
 
-/** What a run comes to. */
+/** The expected result of a run. */
 export function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
   const done = `a,b,c,never this,d,e0,e1,e2,e3,${mailOutcome},f`
   return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 13 }

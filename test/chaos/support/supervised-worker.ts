@@ -6,7 +6,7 @@ import { WorkerProcess, type WorkerProcessOptions } from '../../support/environm
 
 const preload = fileURLToPath(new URL('kill-at-failpoint.mjs', import.meta.url))
 
-/** A worker comes to this point for the n-th time, and is dead. */
+/** Kills a worker at the n-th hit of a failpoint. */
 export interface Crash {
   readonly point: Failpoint
   readonly hit: number
@@ -14,21 +14,21 @@ export interface Crash {
 
 export interface SupervisedWorkerOptions extends Pick<WorkerProcessOptions, 'config' | 'taskQueue'> {
   readonly environment: NodeJS.ProcessEnv
-  /** For logs. */
+  /** Folder for logs. */
   readonly folder: string
-  /** What the first worker, the second … dies of; the one after them lives. */
+  /** Crashes of the first worker, the second, and so on; the worker after them survives. */
   readonly crashes: readonly Crash[]
-  /** Told when one has died, and when the next is at work. */
+  /** Called when a worker has died. */
   readonly onDeath: () => void
 }
 
-/** Sees to it that there is a worker: when one dies, the next begins. */
+/** Keeps one worker process running: when it dies, starts the next. */
 export class SupervisedWorker {
   readonly #options: SupervisedWorkerOptions
   readonly #logs: string[] = []
   #current: WorkerProcess | undefined
   #closing = false
-  /** Settles when the latest of them is at work. */
+  /** Settles when the latest worker polls its task queues. */
   #starting: Promise<void> = Promise.resolve()
   #supervising: Promise<void> = Promise.resolve()
 
@@ -43,14 +43,14 @@ export class SupervisedWorker {
     return workers
   }
 
-  /** kill -9 of whoever is at work; false when nobody is. */
+  /** kill -9 of the running worker; false when there is none. */
   async kill(): Promise<boolean> {
     if (!this.#current?.isRunning) return false
     await this.#current.kill('SIGKILL')
     return true
   }
 
-  /** Stops the process for a while, long enough to be believed dead; false when there is none. */
+  /** Stops the process for a while (SIGSTOP); false when there is none. */
   async freeze(milliseconds: number): Promise<boolean> {
     const frozen = this.#current
     if (!frozen?.isRunning) return false
@@ -60,7 +60,7 @@ export class SupervisedWorker {
     return true
   }
 
-  /** Points that were passed, over all workers, and those at which one died. */
+  /** Hits of failpoints by all workers, and those at which a worker was killed. */
   get hits(): readonly { readonly point: string; readonly time: number; readonly crashed: boolean }[] {
     const lines = this.#logs.filter((log) => existsSync(log)).flatMap((log) => readFileSync(log, 'utf8').split('\n'))
     return lines
@@ -71,7 +71,7 @@ export class SupervisedWorker {
       })
   }
 
-  /** Ends the last one as a deployment does; gives its exit code, and what it said. */
+  /** Stops the last worker gracefully; returns its exit code and log. */
   async close(): Promise<{ readonly exit: number | NodeJS.Signals; readonly log: string }> {
     const last = await this.#currentWorker()
     this.#closing = true
@@ -80,7 +80,7 @@ export class SupervisedWorker {
     return { exit: await last.waitForExit(), log: last.log }
   }
 
-  /** Ends whatever still runs. */
+  /** Kills the running worker. */
   async killAll(): Promise<void> {
     if (!this.#closing) await this.#currentWorker()
     this.#closing = true
@@ -88,7 +88,7 @@ export class SupervisedWorker {
     await this.#supervising
   }
 
-  /** Whoever is at work; one that has died a moment ago has a successor under way. */
+  /** The running worker; waits for the successor of one that has just died. */
   async #currentWorker(): Promise<WorkerProcess> {
     while (this.#current?.isRunning !== true) await this.#starting
     return this.#current

@@ -6,30 +6,30 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** A tool whose effect is counted, and that answers when the test says so. */
+/** A tool that counts its effects, and returns when the test releases it. */
 function blockingCharge() {
   const keys: string[] = []
-  const asked = new Deferred()
+  const called = new Deferred()
   const answer = new Deferred<string>()
   const charge = tool(
     'charge',
     (_input, { idempotencyKey }) => {
       keys.push(idempotencyKey)
-      asked.resolve()
+      called.resolve()
       return answer.promise
     },
     { effect: 'idempotent' },
   )
-  return { keys, asked: asked.promise, answer, tools: [charge] }
+  return { keys, called: called.promise, answer, tools: [charge] }
 }
 
-it('F21: a second start with the id of a run is refused, by the client too; the first goes on', async () => {
-  const { keys, asked, answer, tools } = blockingCharge()
+it('F21: a second start with the id of a run is refused, also by the client, and the first run continues', async () => {
+  const { keys, called, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   const workflowId = uniqueName('program')
   const source = 'print(await charge())'
   const first = await env.ptc.startProgram({ source }, { workflowId })
-  await asked
+  await called
   const again = { code: 'RUN_EXISTS', message: expect.stringContaining(workflowId) }
   await expect(env.ptc.startProgram({ source }, { workflowId })).rejects.toMatchObject(again)
   await expect(env.ptc.startAgent({ question: 'go' }, { workflowId })).rejects.toMatchObject(again)
@@ -38,7 +38,7 @@ it('F21: a second start with the id of a run is refused, by the client too; the 
   expect(keys).toHaveLength(1)
 })
 
-it('F21: of two starts at the same moment one wins, and there is one run', async () => {
+it('F21: two concurrent starts create one run', async () => {
   const { keys, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   answer.resolve('once')
@@ -55,28 +55,28 @@ it('F21: of two starts at the same moment one wins, and there is one run', async
   expect(keys).toHaveLength(1)
 })
 
-/** A session to be told things twice. */
+/** A session for duplicate requests. */
 async function startSession() {
-  const { keys, asked, answer, tools } = blockingCharge()
+  const { keys, called, answer, tools } = blockingCharge()
   const env = await TestEnvironment.start({ tools })
   const name = uniqueName('test')
   const run = env.sessionHandle(name)
   await env.ptc.sessions.execute(name, 'n = 0')
-  return { keys, asked, answer, env, name, run }
+  return { keys, called, answer, env, name, run }
 }
 
 function executeAs(run: WorkflowHandle, updateId: string, source: string): Promise<ExecuteResult> {
   return run.executeUpdate<ExecuteResult, [{ source: string }]>('execute', { args: [{ source }], updateId })
 }
 
-it('F22: an execution that is sent twice under one id is executed once, and both hear the same', async () => {
+it('F22: an execution that is sent twice with one id runs once, and both requests get the same result', async () => {
   const { keys, answer, env, name, run } = await startSession()
   answer.resolve('charged')
   const source = 'n += 1\nprint(n, await charge())'
   const [one, other] = await Promise.all([executeAs(run, 'same', source), executeAs(run, 'same', source)])
   expect(one).toMatchObject({ outcome: { status: 'ok', output: '1 charged\n' }, cell: 2 })
   expect(other).toEqual(one)
-  // Long after: the first one still counts, whatever the second says.
+  // A late duplicate gets the first result, whatever its arguments.
   expect(await executeAs(run, 'same', 'n = 100')).toEqual(one)
   expect(await env.ptc.sessions.execute(name, 'print(n)')).toMatchObject({ outcome: { output: '1\n' }, cell: 3 })
   expect(keys).toHaveLength(1)
@@ -84,10 +84,10 @@ it('F22: an execution that is sent twice under one id is executed once, and both
   await env.expectCleanEnd(run)
 })
 
-it('F22: an interrupt that is sent twice stops one execution, and not the next', async () => {
-  const { asked, env, name, run } = await startSession()
+it('F22: an interrupt that is sent twice stops one execution, not the next one', async () => {
+  const { called, env, name, run } = await startSession()
   const stopped = executeAs(run, 'stopped', 'n = 1\nawait charge()')
-  await asked
+  await called
   await Promise.all([1, 2].map(() => run.signal('interrupt', { execution: 'stopped' })))
   expect(await stopped).toMatchObject({ outcome: { status: 'stopped', sessionKept: true } })
   await run.signal('interrupt', { execution: 'stopped' })
@@ -97,12 +97,12 @@ it('F22: an interrupt that is sent twice stops one execution, and not the next',
   await env.expectCleanEnd(run)
 })
 
-it('F22: a session that is closed twice, under an execution, ends once, and says so to all', async () => {
-  const { asked, env, name, run } = await startSession()
+it('F22: a session that is closed twice during an execution ends once, and all requests report that', async () => {
+  const { called, env, name, run } = await startSession()
   const executing = expect(executeAs(run, 'cut', 'await charge()')).rejects.toMatchObject({
     cause: { type: 'SESSION_CLOSED' },
   })
-  await asked
+  await called
   const [one, other] = await Promise.all([env.ptc.sessions.close(name), env.ptc.sessions.close(name)])
   expect(one).toMatchObject({ ended: 'closed', cells: 2 })
   expect(other).toEqual(one)
@@ -111,7 +111,7 @@ it('F22: a session that is closed twice, under an execution, ends once, and says
   await env.expectCleanEnd(run)
 })
 
-it('F22: an execution that races a close is executed whole or not at all, and is told which', async () => {
+it('F22: an execution that races a close runs completely or not at all, and reports which', async () => {
   const { keys, answer, env, name, run } = await startSession()
   answer.resolve('charged')
   const executing = env.ptc.sessions.execute(name, 'print("n" in globals(), await charge())')

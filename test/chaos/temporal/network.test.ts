@@ -19,7 +19,7 @@ async function startNetworkProxy(): Promise<NetworkProxy> {
   return network
 }
 
-/** Bad for five seconds, longer than a heartbeat may be late, then good for a while, until the run has ended. */
+/** Alternates between faults of five seconds, longer than the heartbeat timeout, and none, until the run ends. */
 async function alternate(disrupt: () => void, restore: () => void, ended: Promise<unknown>): Promise<number> {
   let isOver = false
   void ended.finally(() => (isOver = true)).catch(() => undefined)
@@ -32,37 +32,37 @@ async function alternate(disrupt: () => void, restore: () => void, ended: Promis
   }
 }
 
-describeDocker('a Temporal server that is there, but hard to reach', () => {
+describeDocker('an unreliable connection to the Temporal server', () => {
   it.each([
     {
       manner: 'stalls for five seconds',
-      bad: (way: NetworkProxy) => way.stall(),
-      good: (way: NetworkProxy) => way.resume(),
+      bad: (proxy: NetworkProxy) => proxy.stall(),
+      good: (proxy: NetworkProxy) => proxy.resume(),
     },
     {
       manner: 'is cut for five seconds',
-      bad: (way: NetworkProxy) => way.disconnect(),
-      good: (way: NetworkProxy) => way.reconnect(),
+      bad: (proxy: NetworkProxy) => proxy.disconnect(),
+      good: (proxy: NetworkProxy) => proxy.reconnect(),
     },
-  ])('F19: the way to it $manner, again and again: the run is late, and nothing else', async ({ bad, good }) => {
-    const way = await startNetworkProxy()
-    const env = await WorkerProcessEnvironment.start(script, { environment: { TEMPORAL_ADDRESS: way.address } })
+  ])('F19: that repeatedly $manner only delays the run', async ({ bad, good }) => {
+    const proxy = await startNetworkProxy()
+    const env = await WorkerProcessEnvironment.start(script, { environment: { TEMPORAL_ADDRESS: proxy.address } })
     const handle = await env.startAgent()
     const result = env.agentResult(handle)
     const times = await alternate(
-      () => bad(way),
-      () => good(way),
+      () => bad(proxy),
+      () => good(proxy),
       result,
     )
     expect(await result).toMatchObject({ status: 'answered', answer: 'd e f', turns: 3, toolCalls: 6 })
     expect(times).toBeGreaterThanOrEqual(2)
-    expect(way.stats.delayed + way.stats.connections).toBeGreaterThan(times)
+    expect(proxy.stats.delayed + proxy.stats.connections).toBeGreaterThan(times)
     expect(env.ledger.appliedNames).toEqual(effects)
     expect(await env.containerCount(handle)).toBe(0)
     await env.expectReplays(handle)
   })
 
-  it('F19: it refuses what is more than ten requests a second: runs are slow, and nothing else', async () => {
+  it('F19: a limit of ten requests per second only delays runs', async () => {
     const address = await startRateLimitedServer(10)
     const env = await WorkerProcessEnvironment.start(script, { address })
     const agents = await Promise.all(Array.from({ length: 3 }, () => env.startAgent()))
@@ -74,10 +74,10 @@ describeDocker('a Temporal server that is there, but hard to reach', () => {
   })
 })
 
-/** How many of so many requests at once the server refuses with RESOURCE_EXHAUSTED. */
+/** The number of concurrent requests that the server refuses with RESOURCE_EXHAUSTED. */
 async function countRejected(address: string, count: number): Promise<number> {
   const resourceExhausted = 8
-  // The interceptors of the SDK would try again.
+  // The interceptors of the SDK would retry.
   const connection = Connection.lazy({ address, interceptors: [] })
   const { namespace } = sharedServer()
   const ask = () => connection.workflowService.describeNamespace({ namespace })
@@ -92,56 +92,59 @@ charged, mailed = await asyncio.gather(charge(name="b"), send_once(name="mail"),
 print(charged["done"], getattr(mailed, "status", mailed))
 `
 
-/** Runs it until both effects have been asked for; their replies wait for `answer`. */
-async function startUnknownOutcomeRun(way: NetworkProxy) {
-  const env = await WorkerProcessEnvironment.start(noModel, { environment: { TEMPORAL_ADDRESS: way.address } })
+/** Runs the program until both effects have been requested; their replies wait for `releaseBoth`. */
+async function startUnknownOutcomeRun(proxy: NetworkProxy) {
+  const env = await WorkerProcessEnvironment.start(noModel, { environment: { TEMPORAL_ADDRESS: proxy.address } })
   const both = ['b', 'mail']
   for (const effect of both) env.ledger.holdReplies(effect)
   const handle = await env.startProgram(unknownOutcomeProgram)
   await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect)))
   const releaseBoth = (): void => both.forEach((effect) => env.ledger.releaseReplies(effect))
-  return { env, handle, answer: releaseBoth }
+  return { env, handle, releaseBoth }
 }
 
 const unknownOutcomeResult = { outcome: { status: 'ok', output: 'b outcome_unknown\n' }, toolCalls: 2 }
 
-describeDocker('a worker that loses the network for longer than its heartbeats may be late', () => {
+describeDocker('a worker that loses the network for longer than the heartbeat timeout', () => {
   it.each([
-    { manner: 'silently', lose: (way: NetworkProxy) => way.stall(), find: (way: NetworkProxy) => way.resume() },
+    { manner: 'silently', lose: (proxy: NetworkProxy) => proxy.stall(), find: (proxy: NetworkProxy) => proxy.resume() },
     {
       manner: 'by resets',
-      lose: (way: NetworkProxy) => way.disconnect(),
-      find: (way: NetworkProxy) => way.reconnect(),
+      lose: (proxy: NetworkProxy) => proxy.disconnect(),
+      find: (proxy: NetworkProxy) => proxy.reconnect(),
     },
-  ])('F25: $manner, and is alone: its tools go on meanwhile, and no effect happens twice', async ({ lose, find }) => {
-    const way = await startNetworkProxy()
-    const { env, handle, answer } = await startUnknownOutcomeRun(way)
-    lose(way)
-    // Believed dead: one call is given up, and the server waits for somebody to take the next attempt of the other.
-    await env.waitForActivityFailure(handle, 'send_once')
-    await expect
-      .poll(() => env.retryingActivities(handle))
-      .toMatchObject([{ activity: 'charge', code: 'timeout', attempt: 2 }])
-    answer()
-    find(way)
-    expect(await handle.result()).toMatchObject(unknownOutcomeResult)
-    expect(env.ledger.appliedNames).toEqual(['b', 'mail'])
-    expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
-    expect(await env.containerCount(handle)).toBe(0)
-    await env.expectReplays(handle)
-  })
+  ])(
+    'F25: $manner, without another worker: its tools continue, and no effect happens twice',
+    async ({ lose, find }) => {
+      const proxy = await startNetworkProxy()
+      const { env, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
+      lose(proxy)
+      // The server considers the worker dead: one call fails, and the next attempt of the other waits for a worker.
+      await env.waitForActivityFailure(handle, 'send_once')
+      await expect
+        .poll(() => env.retryingActivities(handle))
+        .toMatchObject([{ activity: 'charge', code: 'timeout', attempt: 2 }])
+      releaseBoth()
+      find(proxy)
+      expect(await handle.result()).toMatchObject(unknownOutcomeResult)
+      expect(env.ledger.appliedNames).toEqual(['b', 'mail'])
+      expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
+      expect(await env.containerCount(handle)).toBe(0)
+      await env.expectReplays(handle)
+    },
+  )
 
-  it('F25: and another worker of its host takes over: what the first says late changes nothing', async () => {
-    const way = await startNetworkProxy()
-    const { env, handle, answer } = await startUnknownOutcomeRun(way)
-    way.stall()
+  it('F25: while another worker of its host takes over: the late results of the first worker are ignored', async () => {
+    const proxy = await startNetworkProxy()
+    const { env, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
+    proxy.stall()
     const other = await env.startWorker('test-host', { TEMPORAL_ADDRESS: sharedServer().address })
     await env.ledger.waitForRequests('b', 2)
-    answer()
+    releaseBoth()
     expect(await handle.result()).toMatchObject(unknownOutcomeResult)
-    way.resume()
+    proxy.resume()
     await other.kill()
-    // The first one is at work again, alone.
+    // The first worker works again, alone.
     const next = await env.startProgram('print((await charge(name="next"))["done"])')
     expect(await next.result()).toMatchObject({ outcome: { status: 'ok', output: 'next\n' } })
     expect(env.ledger.appliedNames).toEqual(['b', 'mail', 'next'])

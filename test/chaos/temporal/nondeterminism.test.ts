@@ -8,18 +8,19 @@ import { tool } from '../../support/tools.js'
 
 const healthy = 'print(await echo(value=7))'
 
-it('F33: runs that can not be replayed hold nobody else up, are retried ever more seldom, and say what is wrong', async () => {
+it('F33: nondeterministic runs do not block other runs, are retried with back-off, and report the error', async () => {
   const env = await TestEnvironment.start({ tools: [tool('echo', ({ value }) => value)] })
-  const poison = await startNondeterministicRuns(env, [0, 0, 0])
-  for (const handle of poison) await expect.poll(() => workflowTaskAttempts(handle), pollOptions).toBeGreaterThan(1)
+  const nondeterministic = await startNondeterministicRuns(env, [0, 0, 0])
+  for (const handle of nondeterministic)
+    await expect.poll(() => workflowTaskAttempts(handle), pollOptions).toBeGreaterThan(1)
 
-  // Others go on, among attempts that fail.
+  // Other runs continue between failed attempts.
   const results = await Promise.all(Array.from({ length: 6 }, () => env.runProgram(healthy)))
   for (const { outcome } of results) expect(outcome).toMatchObject({ status: 'ok', output: '7\n' })
 
-  // Visible: to the server's own UI, and to ours.
-  const [first] = poison
-  if (!first) throw new Error('there is no poison')
+  // The error is visible in the server's UI and in ours.
+  const [first] = nondeterministic
+  if (!first) throw new Error('no run was started')
   expect((await first.describe()).status.name).toBe('RUNNING')
   const tree = await env.ptc.handle(first.workflowId).tree()
   expect(tree).toMatchObject({
@@ -28,16 +29,16 @@ it('F33: runs that can not be replayed hold nobody else up, are retried ever mor
   })
   expect(renderTree(tree, { width: 120, color: false })).toMatch(/does not go on[^]*ondeterminism/)
 
-  // No hot loop: what fails for ever costs some attempts, not thousands.
+  // No hot loop: a run that always fails costs some attempts, not thousands.
   const before = await workflowTaskAttempts(first)
   await delay(10_000)
   expect((await workflowTaskAttempts(first)) - before).toBeLessThan(10)
 
-  // And they can be ended.
-  for (const handle of poison) await handle.terminate()
+  // The runs can be terminated.
+  for (const handle of nondeterministic) await handle.terminate()
 })
 
-it('F33: calls with 4 MB of arguments that wait their turn go into a fresh history as a few kilobytes', async () => {
+it('F33: queued calls with 4 MB of arguments carry a few kilobytes into the next history', async () => {
   const measure = tool('measure', ({ value }) => (value as string).length)
   const env = await TestEnvironment.start({ tools: [measure], limits: { historyEvents: 100, callsInFlight: 4 } })
   const { outcome } = await env.runProgram(`

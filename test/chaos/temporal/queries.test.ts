@@ -3,24 +3,24 @@ import { queryRun } from '../../../src/client/temporal/query-run.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-it('F31: a query to a worker that has to replay the run first changes nothing, and gets the same answer', async () => {
+it('F31: a query to a worker that must first replay the run changes nothing, and returns the same result', async () => {
   const calls: unknown[] = []
-  const asked = new Deferred()
+  const called = new Deferred()
   const done = new Deferred<string>()
   const wait = tool('wait', ({ n }) => {
     calls.push(n)
     if (n !== 3) return n
-    asked.resolve()
+    called.resolve()
     return done.promise
   })
   const env = await TestEnvironment.start({ tools: [wait], timeouts: { heartbeat: '30s' } })
   const handle = await env.startProgram('x = [await wait(n=n) for n in (1, 2, 3)]\nprint(x)')
-  await asked.promise
+  await called.promise
   const inspect = () => queryRun(env.client, handle, 'inspect')
   const before = await inspect()
   const history = await historyLength(env)
 
-  // The next worker knows nothing of the run: the first query makes it replay, and so do those that come at once.
+  // The next worker has no cached workflow: the first query makes it replay, and so do concurrent queries.
   await env.stopWorkers()
   await env.startWorker()
   const answers = await Promise.all([inspect(), inspect(), inspect()])

@@ -12,7 +12,7 @@ const seed = Number(process.env['PTC_CHAOS_SEED'] ?? Math.floor(Math.random() * 
 const settleMs = 10 * 60_000
 const programs = 14
 const agents = 6
-/** Of a program; each takes three seconds and more, so that it lasts as long as the faults. */
+/** Rounds of a program. Each takes at least three seconds, so that the program lasts as long as the faults. */
 const rounds = Math.ceil(chaosMs / 5_000)
 
 const program = (number: number): string => `
@@ -25,7 +25,7 @@ for round in range(${rounds}):
 print(len(done), len(set(done)))
 `
 
-/** The same for all agents: the names of its effects are, their keys are not. */
+/** A cell of all agents. Names of its effects are the same for all agents, but their keys differ. */
 const cell = (number: number): string => `
 import asyncio
 for round in range(${Math.ceil(rounds / 3)}):
@@ -36,7 +36,7 @@ print(done)
 const script = [turn(code(cell(1))), turn(code(cell(2))), answerResult]
 const agentAnswer = `agent-2-${Math.ceil(rounds / 3) - 1}`
 
-/** Every effect there must be, sorted. */
+/** All expected effects, sorted. */
 function expectedEffects(): string[] {
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number)
   const ofPrograms = numbers(programs).flatMap((run) =>
@@ -76,7 +76,7 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
 
 describeDocker('a Temporal server that is killed every 5 to 10 seconds', () => {
   it(
-    'F18: with a database file, every run finishes and each effect happens once',
+    'F18: with a database file, completes every run and applies each effect once',
     async () => {
       const server = await PersistentDevServer.start()
       await expectAllFinish(server, { server })
@@ -85,11 +85,11 @@ describeDocker('a Temporal server that is killed every 5 to 10 seconds', () => {
   )
 })
 
-const missing = (await postgresTemporalBinaries) === undefined ? ' (there is no Temporal server for it)' : ''
-describe.skipIf(missing !== '')(`a Temporal server on PostgreSQL, both killed again and again${missing}`, () => {
+const missing = (await postgresTemporalBinaries) === undefined ? ' (there is no Temporal server for PostgreSQL)' : ''
+describe.skipIf(missing !== '')(`a Temporal server on PostgreSQL, both killed repeatedly${missing}`, () => {
   describeDocker('in turn', () => {
     it(
-      'F18: with PostgreSQL, every run finishes and each effect happens once',
+      'F18: with PostgreSQL, completes every run and applies each effect once',
       async () => {
         const server = await PostgresTemporal.start()
         await expectAllFinish(server, { server, database: server.database })

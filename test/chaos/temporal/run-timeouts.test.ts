@@ -4,27 +4,27 @@ import { pollOptions } from '../../support/poll-options.js'
 import { type PreparedState, prepareState, type RunInState, stateNames } from '../../support/environment/run-states.js'
 import { expectReaped } from '../../support/environment/expect-reaped.js'
 
-/** Time of a run, in seconds: it must come to its state before. More where a machine took longer than that. */
+/** Run timeouts in seconds. The run must reach its state within one; a slow machine takes a longer one. */
 const timeoutSeconds = [15, 60, 240]
 
 describeDocker('a run', () => {
-  it('F30: out of its time in any state leaves it to the reaper, and what works for it is told', async () => {
-    let left = stateNames
+  it('F30: that times out in any state leaves its sandbox to the reaper, and its running tools are cancelled', async () => {
+    let remaining = stateNames
     for (const seconds of timeoutSeconds) {
-      const places: (readonly [string, PreparedState])[] = []
-      // One after the other: a worker finds its model and its daemon in the environment.
-      for (const state of left) places.push([state, await prepareState(state, onTestFinished)])
+      const prepared: (readonly [string, PreparedState])[] = []
+      // Sequentially: a worker reads the addresses of its model and daemon from the environment.
+      for (const state of remaining) prepared.push([state, await prepareState(state, onTestFinished)])
       const reached = await Promise.all(
-        places.map(async ([state, place]) => [state, await runUntilTimeout(place, seconds)] as const),
+        prepared.map(async ([state, start]) => [state, await runUntilTimeout(start, seconds)] as const),
       )
-      for (const [, there] of reached) if (there) await expectReaped(there)
-      left = reached.filter(([, there]) => there === undefined).map(([state]) => state)
+      for (const [, run] of reached) if (run) await expectReaped(run)
+      remaining = reached.filter(([, run]) => run === undefined).map(([state]) => state)
     }
-    expect(left).toEqual([])
+    expect(remaining).toEqual([])
   }, 900_000)
 })
 
-/** Undefined when the run was out of time before it came to its state. */
+/** Undefined when the run timed out before it reached its state. */
 async function runUntilTimeout({ env, start }: PreparedState, seconds: number): Promise<RunInState | undefined> {
   const tooEarly = async () => {
     await expect.poll(() => env.lastRun, pollOptions).toBeDefined()

@@ -6,7 +6,7 @@ import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { noModel } from '../../support/script.js'
 
 describeDocker('kill -9 of the Temporal server', () => {
-  it('F17: while a tool runs: the run goes on when the server is back', async () => {
+  it('F17: while a tool runs: the run continues when the server is back', async () => {
     const server = await PersistentDevServer.start()
     const env = await WorkerProcessEnvironment.start(noModel, { address: server.address })
     env.ledger.holdReplies('b')

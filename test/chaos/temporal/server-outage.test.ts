@@ -6,15 +6,15 @@ import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 
-/** Ten heartbeat timeouts of the workers. */
+/** Milliseconds: ten heartbeat timeouts of the workers. */
 const downtimeMs = 30_000
 
 const firstCell = 'done = [(await charge(name="NAME"))["done"]]'
 const secondCell = 'done.append((await charge(name="NAME"))["done"])\nprint(",".join(done))'
 const withName = (source: string, name: string) => source.replace('NAME', name)
 
-describeDocker('kill -9 of the Temporal server, away for 30 seconds', () => {
-  it('F17: an agent, a program and a session go on, and who waited for them all the time is answered', async () => {
+describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
+  it('F17: an agent, a program and a session continue, and clients that waited get their results', async () => {
     const server = await PersistentDevServer.start()
     const script = [
       turn(code(withName(firstCell, 'agent-1'))),

@@ -7,8 +7,8 @@ import { fastPollOptions } from '../../support/poll-options.js'
 import { pendingActivities } from '../../support/environment/pending-activities.js'
 import { code, text, turn } from '../../support/script.js'
 
-describe('a tool that blocks the event loop of its worker,', () => {
-  // With heartbeats as users have them: a busy machine does not end a worker.
+describe('a tool that blocks the event loop of its worker', () => {
+  // Default heartbeat settings: a busy machine does not stop a worker.
   const options = { backend: 'wasm', environment: { TEST_HEARTBEAT: 'default' } } as const
 
   const blocking = (name: string) => [
@@ -16,7 +16,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     turn(text('it is {{last_tool_result}}')),
   ]
 
-  /** What the server has of the heartbeats of the call. */
+  /** The `blocked` message in the last heartbeat that the server has of the call. */
   async function noteInHeartbeat(handle: WorkflowHandle, type: string): Promise<string> {
     const [pending] = await pendingActivities(handle, type)
     const [payload] = pending?.heartbeatDetails?.payloads ?? []
@@ -29,7 +29,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     return renderTree(await env.ptc.handle(workflowId).tree(), { width: 200, color: false, full: false })
   }
 
-  /** Attempts of its activity as the history has them. */
+  /** Attempts of its activity in the history. */
   async function attempts(handle: WorkflowHandle, type: string): Promise<readonly unknown[]> {
     const { events = [] } = await handle.fetchHistory()
     const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
@@ -38,7 +38,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     )
   }
 
-  it('F28: is named as the cause while it blocks and afterwards, runs once, and holds up no run elsewhere', async () => {
+  it('F28: is reported as the cause while it blocks and afterwards, runs once, and delays no run of other workers', async () => {
     const env = await WorkerProcessEnvironment.start(blocking('block'), { ...options, roles: 'tools' })
     const { firstWorker } = env
     await env.startWorker('elsewhere', {}, 'workflow,model,sandbox')
@@ -54,7 +54,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     expect(await shown(env, handle)).toMatch(cause)
     expect(firstWorker.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))
     expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
-    // The tool has not come back.
+    // The tool has not returned.
     expect(firstWorker.log).not.toContain('unblocked')
 
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
@@ -66,7 +66,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     await env.expectReplays(handle)
   })
 
-  it('F28: costs no call beside it an attempt, and is run once where all roles are in one process', async () => {
+  it('F28: costs no concurrent call an attempt, and runs once, with all roles in one process', async () => {
     const both = 'both = await asyncio.gather(send_once(name="block"), charge(name="beside"))'
     const script = [
       turn(code(`import asyncio\n${both}\nprint(*[each["done"] for each in both])`)),
@@ -83,7 +83,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     await firstWorker.waitForOutput(
       /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for [2-5]\d\.\d s/,
     )
-    // Long after Temporal's core library has given the other call up.
+    // Long after Temporal's core library timed the other call out.
     await env.waitForHeartbeats(handle, 'charge', 3)
     expect(await noteInHeartbeat(handle, 'charge')).toContain('blocked the event loop')
     ledger.releaseReplies('beside')
@@ -93,7 +93,7 @@ describe('a tool that blocks the event loop of its worker,', () => {
     expect(await attempts(handle, 'charge')).toEqual([1])
   })
 
-  it('F28: for longer than its timeout fails for good, and is not tried again', async () => {
+  it('F28: fails without retry when it blocks for longer than its timeout', async () => {
     const env = await WorkerProcessEnvironment.start(blocking('block-long'), { ...options, roles: 'tools' })
     await env.startWorker('elsewhere', {}, 'workflow,model,sandbox')
     const handle = await env.startAgent()

@@ -14,7 +14,7 @@ const faults = [
   ['stands still', (clock: WorkerClock) => clock.freeze(), 'the clock is frozen'],
 ] as const
 
-/** Two cells and what is between them; the model takes its time once. */
+/** Two cells; one model reply is delayed. */
 const script: Script = [
   turn(code('done = [(await charge(name="a"))["done"]]\ndone.append((await charge(name="b"))["done"])')),
   faulty(
@@ -24,7 +24,7 @@ const script: Script = [
   turn(text('charged {{last_tool_result}}')),
 ]
 
-/** As if no clock had been touched: nothing was given up, repeated, or taken away too early. */
+/** Expects no early timeout, no repetition and no early removal. */
 async function expectUndisturbed(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
   expect(env.ledger.requests.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
@@ -36,23 +36,23 @@ async function expectUndisturbed(env: WorkerProcessEnvironment, handle: Workflow
 
 describeDocker('the clock of a worker', () => {
   it.each(faults)(
-    'F34: %s in the middle of a run: no timeout fires early, nothing is repeated',
-    async (_how, disturb, told) => {
+    'F34: %s in the middle of a run: no timeout fires early and nothing is repeated',
+    async (_how, disturb, logged) => {
       const clock = new WorkerClock()
       const env = await WorkerProcessEnvironment.start(script, { environment: clock.environment })
       env.ledger.holdReplies('b')
       const handle = await env.startAgent()
       await env.ledger.waitForRequests('b')
       disturb(clock)
-      // Whatever goes by the wall clock has had its chance: several heartbeats.
+      // Several heartbeats pass, so that everything that uses the wall clock has run.
       await env.waitForHeartbeats(handle, 'charge', 2)
       env.ledger.releaseReplies('b')
       await expectUndisturbed(env, handle)
-      expect(env.log).toContain(told)
+      expect(env.log).toContain(logged)
     },
   )
 
-  it('F34: jumps an hour ahead before the next worker takes a living sandbox over: its reaper leaves it alone', async () => {
+  it('F34: jumps an hour ahead before the next worker takes over a running sandbox: its reaper keeps the sandbox', async () => {
     const clock = new WorkerClock()
     const env = await WorkerProcessEnvironment.start(script, { environment: clock.environment })
     env.ledger.holdReplies('b')
@@ -60,7 +60,7 @@ describeDocker('the clock of a worker', () => {
     await env.ledger.waitForRequests('b')
     clock.setOffset(hour)
     await env.replaceWorker()
-    await env.ledger.waitForRequests('b', 2) // the killed one's
+    await env.ledger.waitForRequests('b', 2) // requests of the killed worker
     env.ledger.releaseReplies('b')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])

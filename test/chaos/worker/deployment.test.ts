@@ -8,7 +8,7 @@ import { code, text, turn } from '../../support/script.js'
 
 const answer = turn(text('it is {{last_tool_result}}'))
 
-/** What was charged, after code that may run until it is let go on. */
+/** Code that prints its charges, and may run until it is released. */
 const chargeScript = (busy = false): Script => [
   turn(
     code(`
@@ -27,7 +27,7 @@ const mailScript: Script = [
   answer,
 ]
 
-/** A run until its tool is asked for this effect, whose reply is held back; then another worker is there too. */
+/** Starts a run, waits until its tool requests this effect, whose reply is held, and starts another worker. */
 async function startHeldAt(effect: string, script: Script) {
   const env = await WorkerProcessEnvironment.start(script)
   env.ledger.holdReplies(effect)
@@ -37,7 +37,7 @@ async function startHeldAt(effect: string, script: Script) {
   return { env, handle }
 }
 
-/** A run until its code is busy; then another worker is there too. */
+/** Starts a run, waits until its code is busy, and starts another worker. */
 async function startBusy() {
   const env = await WorkerProcessEnvironment.start(chargeScript(true))
   const handle = await env.startAgent()
@@ -46,7 +46,7 @@ async function startBusy() {
   return { env, handle }
 }
 
-/** The sandbox was handed over as it was, and nothing happened twice. */
+/** Expects that the sandbox was handed over, and each effect was applied once. */
 async function expectHandedOver(
   env: WorkerProcessEnvironment,
   handle: WorkflowHandle,
@@ -60,8 +60,8 @@ async function expectHandedOver(
   await env.expectReplays(handle)
 }
 
-describeDocker('SIGTERM of a worker, while another one on its host is there,', () => {
-  it('F10: lets a tool end that ends in time; the process ends with 0', async () => {
+describeDocker('SIGTERM of a worker beside another one on its host', () => {
+  it('F10: waits for a tool that finishes within the grace period and exits with 0', async () => {
     const { env, handle } = await startHeldAt('b', chargeScript())
     env.firstWorker.sendSignal('SIGTERM')
     await env.firstWorker.waitForOutput(/finishing what is under way/)
@@ -71,7 +71,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
     await expect.poll(() => env.firstWorker.exitCode).toBe(0)
   })
 
-  it('F10: leaves a tool that takes longer than the grace to the other, under the same key', async () => {
+  it('F10: leaves a tool that runs longer than the grace period to the other worker, with the same key', async () => {
     const { env, handle } = await startHeldAt('b', chargeScript())
     await env.firstWorker.kill('SIGTERM')
     expect(env.firstWorker.exitCode).toBe(0)
@@ -80,7 +80,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
     await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
   })
 
-  it("F10: tells the code of a 'once' tool that takes longer than the grace, and does not repeat it", async () => {
+  it("F10: does not repeat a 'once' tool that runs longer than the grace period, and raises ToolOutcomeUnknown", async () => {
     const { env, handle } = await startHeldAt('mail', mailScript)
     await env.firstWorker.kill('SIGTERM')
     expect(env.firstWorker.exitCode).toBe(0)
@@ -88,11 +88,11 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
     expect(env.ledger.requests).toHaveLength(1)
   })
 
-  it('F10: lets code run on in its container, where the other finds it', async () => {
+  it('F10: leaves running code in its container, where the other worker attaches', async () => {
     const { env, handle } = await startBusy()
     await env.firstWorker.kill('SIGTERM')
     expect(env.firstWorker.exitCode).toBe(0)
-    // Handed over, not missed: no heartbeat had to be waited for.
+    // The step was handed over at once, without a heartbeat timeout.
     await env.waitForAttempt(handle, 'session.step', 2)
     expect(await env.lastFailure(handle, 'session.step')).toBe('WorkerShutdown')
     await env.releaseCode(handle)
@@ -100,7 +100,7 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
     expect(env.ledger.requests).toHaveLength(2)
   })
 
-  it('F10: twice ends it at once; the other goes on', async () => {
+  it('F10: sent twice, ends the worker at once, and the other worker continues', async () => {
     const { env, handle } = await startHeldAt('b', chargeScript())
     env.firstWorker.sendSignal('SIGTERM')
     await env.firstWorker.waitForOutput(/press Ctrl-C again to stop now/)
@@ -112,8 +112,8 @@ describeDocker('SIGTERM of a worker, while another one on its host is there,', (
   })
 })
 
-describeDocker('a worker that stands still for longer than its heartbeats (SIGSTOP), and then goes on,', () => {
-  it('F10: under a tool: another takes the call over, the effect is single', async () => {
+describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then SIGCONT', () => {
+  it('F10: while a tool runs: another worker takes the call over, and the effect happens once', async () => {
     const { env, handle } = await startHeldAt('b', chargeScript())
     env.firstWorker.sendSignal('SIGSTOP')
     await env.ledger.waitForRequests('b', 2)
@@ -122,7 +122,7 @@ describeDocker('a worker that stands still for longer than its heartbeats (SIGST
     await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
   })
 
-  it("F10: under a 'once' tool: the code is told, the tool is not run again", async () => {
+  it("F10: while a 'once' tool runs: the code gets ToolOutcomeUnknown, and the tool does not run again", async () => {
     const { env, handle } = await startHeldAt('mail', mailScript)
     env.firstWorker.sendSignal('SIGSTOP')
     await env.waitForActivityFailure(handle, 'send_once')
@@ -132,7 +132,7 @@ describeDocker('a worker that stands still for longer than its heartbeats (SIGST
     expect(env.ledger.requests).toHaveLength(1)
   })
 
-  it('F10: while code runs: another drives it on, and the one that comes back is fenced off', async () => {
+  it('F10: while code runs: another worker continues it, and the returning worker is fenced', async () => {
     const { env, handle } = await startBusy()
     env.firstWorker.sendSignal('SIGSTOP')
     await env.waitForAttempt(handle, 'session.step', 2)
@@ -142,9 +142,9 @@ describeDocker('a worker that stands still for longer than its heartbeats (SIGST
   })
 })
 
-describeDocker('a rolling deployment, with workers that lack a tool beside those that have it,', () => {
+describeDocker('a rolling deployment with workers that lack a tool', () => {
   it.each(['charge', 'send_once'] as const)(
-    'F10: hands calls of %s back until a worker that has it takes them; each effect happens once',
+    'F10: hands calls of %s back until a worker with the tool takes them, and applies each effect once',
     async (lacking) => {
       const calls = [1, 2, 3, 4].map((number) => `${lacking}(name="effect-${number}")`).join(', ')
       const script: Script = [
@@ -170,8 +170,8 @@ describeDocker('a rolling deployment, with workers that lack a tool beside those
   )
 })
 
-describeDocker('a worker that is killed under a tool which reports its progress,', () => {
-  it('F06: the next attempt begins where the tool said it was', async () => {
+describeDocker('kill -9 of a worker during a tool that reports its progress', () => {
+  it('F06: the next attempt starts at the reported progress', async () => {
     const env = await WorkerProcessEnvironment.start([turn(code('print(await copy_pages())')), answer])
     env.ledger.holdReplies('page-2')
     const handle = await env.startAgent()

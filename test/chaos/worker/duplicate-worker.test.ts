@@ -17,8 +17,8 @@ print(",".join(done))
   answerResult,
 ]
 
-describeDocker('two workers of one host, one of them stopped until it counts as dead', () => {
-  it('F36: while the code runs: both are attached when it goes on, and each effect happens once', async () => {
+describeDocker('two workers of one host, one of them stopped until the server considers it dead', () => {
+  it('F36: while code runs: both are attached when it continues, and each effect happens once', async () => {
     const env = await WorkerProcessEnvironment.start(script)
     const [first] = env.workers
     env.ledger.holdReplies('c')
@@ -40,7 +40,7 @@ describeDocker('two workers of one host, one of them stopped until it counts as 
     await env.expectReplays(handle)
   })
 
-  it('F36: while the code waits for a tool: what the first knows of it comes too late', async () => {
+  it('F36: while code waits for a tool: the late result of the stopped worker is ignored', async () => {
     const env = await WorkerProcessEnvironment.start(script)
     const [first] = env.workers
     env.ledger.holdReplies('b')
@@ -50,13 +50,13 @@ describeDocker('two workers of one host, one of them stopped until it counts as 
     await env.startWorker()
     await env.ledger.waitForRequests('b', 2)
     env.ledger.releaseReplies('b')
-    // Its attempt of the tool was answered while it was stopped.
+    // The tool request of the stopped worker was answered while it was stopped.
     first?.sendSignal('SIGCONT')
     await env.releaseCode(handle)
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
     expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
-    // Both are of use again.
+    // Both workers execute tasks again.
     const next = await env.startAgent()
     await env.releaseCode(next)
     expect(await env.agentResult(next)).toMatchObject({ status: 'answered', answer: 'a,b,c' })

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { S3Store } from '../../../src/values/s3/s3-store.js'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { code, text, turn } from '../../support/script.js'
 import { listAll } from '../../support/values/conformance.js'
@@ -14,7 +12,7 @@ const script = [
   turn(text('it is {{last_tool_result}}')),
 ]
 
-/** Kills all that works while code waits, till that is noticed; then another host is there, alone. */
+/** Kills all workers while code waits, waits for the missed heartbeat, and starts a worker on another host. */
 async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
   const env = await WorkerProcessEnvironment.start(script, {
     environment: { TEST_HOST_TIMEOUT: 'short', ...environment },
@@ -31,8 +29,8 @@ async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
 
 const withAll = inject('docker') === 'available' && (await s3Available) !== undefined
 
-describe.skipIf(!withAll)('another host, which shares no disk with the one that is lost,', () => {
-  it('F09: goes on from what is in the bucket: large values, conversation and journal', async () => {
+describe.skipIf(!withAll)('another host, which shares no disk with the lost one', () => {
+  it('F09: continues with the large values, conversation and journal in the bucket', async () => {
     const server = await S3Server.start()
     onTestFinished(() => server.close())
     const { bucket, prefix, endpoint, region, forcePathStyle } = server.settings('hosts/')
@@ -52,22 +50,16 @@ describe.skipIf(!withAll)('another host, which shares no disk with the one that 
     await env.expectReplays(handle)
   })
 
-  it('F09: without a store that both reach fails the run, and says which value is missing and what for', async () => {
+  it('F09: without a shared store fails the run, and reports which value is missing and what needed it', async () => {
     const [one, other] = await Promise.all([temporaryFolder(), temporaryFolder()])
     const { env, handle } = await startAndLoseHost({
       TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: one }),
     })
-    const elsewhere = { TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: other }) }
-    await env.startWorker('another-host', elsewhere)
+    const otherStore = { TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: other }) }
+    await env.startWorker('another-host', otherStore)
     await expect(handle.result()).rejects.toMatchObject({
       cause: { cause: { type: 'VALUE_MISSING', message: expect.stringMatching(/[0-9a-f]{12}/) } },
     })
     expect(env.ledger.applied).toHaveLength(2)
   })
 })
-
-async function temporaryFolder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'ptc-host-'))
-  onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 20 }))
-  return made
-}

@@ -13,7 +13,7 @@ import { canMount, SmallDisk } from '../../support/faults/small-disk.js'
 
 const mountable = await canMount()
 
-/** Full; gives what makes room again. */
+/** Mounts a full disk; returns a function that frees space. */
 async function fullDisk(): Promise<{ readonly folder: string; readonly makeRoom: () => Promise<void> }> {
   const disk = await SmallDisk.mount(2 ** 20)
   onTestFinished(() => disk.close())
@@ -21,8 +21,8 @@ async function fullDisk(): Promise<{ readonly folder: string; readonly makeRoom:
 }
 
 describeDocker('a worker', () => {
-  describe.skipIf(!mountable)('whose disk is full', () => {
-    it('F35: under its values: what can not be kept is tried again, and the run goes on when there is room', async () => {
+  describe.skipIf(!mountable)('with a full disk', () => {
+    it('F35: for values: retries writes, and the run continues when there is space', async () => {
       const { folder, makeRoom } = await fullDisk()
       const store = JSON.stringify({ kind: 'local', directory: folder })
       const environment = { TEST_VALUE_STORE: store, TEST_IMPATIENT: 'yes' }
@@ -41,7 +41,7 @@ describeDocker('a worker', () => {
 
     const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
 
-    it('F35: under its temporary files: with Docker it needs none', async () => {
+    it('F35: for temporary files: is not affected with Docker', async () => {
       const { folder } = await fullDisk()
       const env = await WorkerProcessEnvironment.start(script, { environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
@@ -49,7 +49,7 @@ describeDocker('a worker', () => {
       expect(readdirSync(folder)).toEqual(['ballast'])
     })
 
-    it('F35: under its temporary files: the embedded sandbox says so, and starts when there is room', async () => {
+    it('F35: for temporary files: reports the reason with the embedded sandbox, which starts when there is space', async () => {
       const { folder, makeRoom } = await fullDisk()
       const env = await WorkerProcessEnvironment.start(script, { backend: 'wasm', environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
@@ -65,8 +65,8 @@ describeDocker('a worker', () => {
     })
   })
 
-  // Node itself gives up (SIGABRT) where it runs workflows: their time limit needs a file. Then it is as after a kill -9.
-  it('F35: that may open no more files and sockets lives, says so, and goes on when it may', async () => {
+  // A process that runs workflows aborts (SIGABRT), as after a kill -9: Node needs a file for their time limit.
+  it('F35: without file descriptors survives, reports the reason, and continues when it has some', async () => {
     const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
     const env = await WorkerProcessEnvironment.start(script, { roles: 'model,tools,sandbox' })
     await env.startWorker('another-host', {}, 'workflow')
@@ -75,7 +75,7 @@ describeDocker('a worker', () => {
     const allow = (files: number): void => {
       execFileSync('prlimit', ['--pid', pid, `--nofile=${files}:`])
     }
-    // What is open stays so; a new one would need a number below the limit, and those are taken by stdin, stdout and stderr.
+    // Open files stay open. A new one needs a number below the limit, and stdin, stdout and stderr use those.
     allow(3)
     const asking = await env.startAgent()
     await expect
@@ -101,8 +101,8 @@ describeDocker('a worker', () => {
 type AtLeastOne<Item> = readonly [Item, ...Item[]]
 
 /**
- * Programs, the newest first: the first whose sandbox can't be opened. Connections to Docker that are open already serve
- * some before it: to their end, or until the connection is gone in the middle.
+ * Starts programs until the sandbox of one can't be opened; returns all of them, the newest first. Open connections to
+ * Docker still serve some programs, to completion or until a connection breaks.
  */
 async function startProgramsUntilOpenFails(env: WorkerProcessEnvironment): Promise<AtLeastOne<WorkflowHandle>> {
   const served: WorkflowHandle[] = []

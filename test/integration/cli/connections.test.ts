@@ -4,14 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 import { type EnvironmentVariables, TestProject } from '../../support/cli/ptc.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
 const config = { 'ptc.config.ts': 'export default { tools: [] }' }
 
-/** Milliseconds until a command says why the connection fails, without what the command takes to start. */
+/** Maximum milliseconds until a command reports why the connection fails, without the start of the command. */
 const maxFailureMs = 8_000
 let startMs = 0
 
-/** Gives milliseconds. */
+/** Returns milliseconds. */
 async function timeToFail(environment: EnvironmentVariables, reason: RegExp): Promise<number> {
   await using project = await TestProject.create(config, { TEMPORAL_ADDRESS: sharedServer().address, ...environment })
   const begunAt = performance.now()
@@ -26,15 +27,15 @@ beforeAll(async () => {
 })
 
 test.each([
-  [{ TEMPORAL_ADDRESS: '127.0.0.1:1' }, /nothing listens there \(connection refused\)/],
+  [{ TEMPORAL_ADDRESS: unusedAddress }, /nothing listens there \(connection refused\)/],
   [{ TEMPORAL_ADDRESS: 'nowhere.invalid:7233' }, /the host name nowhere\.invalid is not known/],
   [{ TEMPORAL_TLS: 'true' }, /it does not speak TLS/],
   [{ TEMPORAL_NAMESPACE: 'nobodys' }, /has no namespace nobodys\n.*TEMPORAL_NAMESPACE/],
-])('a connection that fails says why: %j', async (environment, reason) => {
+])('a failed connection reports the reason: %j', async (environment, reason) => {
   expect((await timeToFail(environment, reason)) - startMs).toBeLessThan(maxFailureMs)
 })
 
-test('a connection to a web server says why it fails', async () => {
+test('a connection to a web server reports the reason', async () => {
   const server = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
   try {
     await once(server, 'listening')

@@ -28,7 +28,7 @@ function listens(port: number): Promise<boolean> {
   })
 }
 
-/** The whole process group: the server and the shell that watches it. */
+/** Kills the whole process group: the server and the shell that supervises it. */
 async function killServer({ folder }: TestProject): Promise<void> {
   const { pid } = JSON.parse(await readFile(join(folder, '.ptc/temporal.json'), 'utf8')) as { readonly pid: number }
   process.kill(-pid, 'SIGKILL')

@@ -25,18 +25,18 @@ describe('help and version go to stdout, with exit code 0', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
-  it('the version is the one of package.json', async () => {
+  it('prints the version of package.json', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
       readonly version: string
     }
     expect(await project.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('the demo, which only a checkout has, is not listed', async () => {
+  it('omits the demo, which only a checkout has', async () => {
     expect((await project.run('--help')).stdout).not.toContain('demo')
   })
 
-  it('a closed reader causes no crash', async () => {
+  it('ignores a closed stdout', async () => {
     const ptc = project.start('--help')
     ptc.destroyStdout()
     expect(await ptc.result).toMatchObject({ code: 0, stderr: '' })

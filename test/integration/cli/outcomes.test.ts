@@ -16,7 +16,7 @@ interface Listed {
   readonly workflowId: string
 }
 
-/** Asks until a run is listed: visibility lags behind the runs themselves. */
+/** Polls until a run is listed: visibility lags behind the runs themselves. */
 async function list(project: TestProject, id: string, ...options: readonly string[]): Promise<readonly Listed[]> {
   const ask = async () => JSON.parse((await project.run('list', '--json', ...options)).stdout) as readonly Listed[]
   await expect.poll(async () => (await ask()).map(({ workflowId }) => workflowId), { interval: 500 }).toContain(id)
@@ -48,7 +48,7 @@ test('a run that ended with a code error is listed as failed, with its outcome',
   })
 })
 
-test('a run that was not started by our client says what it is about', async ({ client, project }) => {
+test('a run that was not started by our client is listed with its description', async ({ client, project }) => {
   const workflowId = uniqueName('child')
   const source = '# sums up\nprint(2)'
   await client.workflow.execute('program', { taskQueue, workflowId, args: [{ source }] })
@@ -56,12 +56,7 @@ test('a run that was not started by our client says what it is about', async ({ 
   expect(listed).toContainEqual(expect.objectContaining({ workflowId, summary: '# sums up print(2)' }))
 })
 
-test('cancel says that no worker is there to end the run', async ({
-  client,
-  project,
-  taskQueue: lonely,
-  workflowId,
-}) => {
+test('cancel reports that no worker can end the run', async ({ client, project, taskQueue: lonely, workflowId }) => {
   const handle = await client.workflow.start('program', { taskQueue: lonely, workflowId, args: [{ source: '1' }] })
   terminateAfterTest(client, handle.workflowId)
   const { code, stderr } = await project.run('cancel', workflowId)
@@ -76,14 +71,18 @@ test('a configuration without tools needs no worker for tools', async ({ project
   expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' })
 })
 
-test('watch of a program without tools asks for no worker for tools', async ({ client, project, workflowId }) => {
+test('watch of a program without tools does not warn about a missing worker for tools', async ({
+  client,
+  project,
+  workflowId,
+}) => {
   const source = 'import asyncio\nawait asyncio.sleep(3600)'
   await client.workflow.start('program', { taskQueue, workflowId, args: [{ source }] })
   terminateAfterTest(client, workflowId)
-  // A command that loads the configuration leaves its task queue to those that only read.
+  // A command that loads the configuration caches its task queue for commands that only read.
   await project.start('exec', '-').input('print(1)').result
   const watching = project.start('watch', workflowId)
-  // Said after the workers were looked for.
+  // Printed after the check for workers.
   await watching.waitForOutput(new RegExp(`^run ${workflowId}$`, 'm'))
   watching.signal('SIGINT')
   const { code, stderr } = await watching.result

@@ -70,7 +70,7 @@ describe('a command that only reads', () => {
   })
 })
 
-it('only the user can read the state folder, and git ignores it', async () => {
+it('the state folder is readable only by the user, and ignored by git', async () => {
   await using project = await TestProject.create({
     'ptc.config.mjs': 'export default { tools: [], sandbox: { backend: "wasm" } }',
     'hello.py': 'print("x" * 100_000)',

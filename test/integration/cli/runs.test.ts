@@ -67,7 +67,7 @@ afterAll(async () => {
   await api.close()
 })
 
-/** Starts a run that waits, and follows it. */
+/** Starts a run that waits, and follows its output. */
 async function startWaiting(id: string): Promise<PtcProcess> {
   const ptc = project.start('exec', '-', '--id', id).input('await wait()')
   await ptc.waitForOutput(/cell 1/)
@@ -83,7 +83,7 @@ describe('ptc exec', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('prints all of it, though a model would get only head and tail', async () => {
+  it('prints the complete output, of which a model would get only head and tail', async () => {
     const long = 'for n in range(6_000): print(f"line {n}")\nawait add(a=1, b=2)\nprint("end")'
     const whole = `${Array.from({ length: 6_000 }, (_, n) => `line ${n}\n`).join('')}end\n`
     expect((await project.start('exec', '-').input(long).result).stdout).toBe(whole)
@@ -91,7 +91,7 @@ describe('ptc exec', () => {
     expect(JSON.parse(stdout)).toMatchObject({ answer: whole })
   })
 
-  it("prints what came before an error to stdout, the program's traceback to stderr, and ends with 1", async () => {
+  it('prints the output before an error to stdout and the traceback of the program to stderr, and exits with 1', async () => {
     await project.write('bad.py', 'print("before")\n1 / 0\n')
     const { code: exitCode, stdout, stderr } = await project.run('exec', 'bad.py')
     expect(stdout).toBe('before\n')
@@ -144,7 +144,7 @@ describe('ptc run', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('ends with 1 when the model declines', async () => {
+  it('exits with 1 when the model declines', async () => {
     const { code: exitCode, stderr } = await project.run('run', 'please refuse')
     expect(stderr).toContain('ptc: the model declined to answer')
     expect(exitCode).toBe(1)
@@ -163,7 +163,7 @@ describe('ptc run', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('--detach prints the id and leaves; watch gives the answer', async () => {
+  it('--detach prints the id and exits; watch prints the answer', async () => {
     const started = await project.run('run', '--detach', 'How much is 40 + 2?')
     expect(started.stdout).toMatch(/^agent-\w{10}\n$/)
     const watched = await project.run('watch', started.stdout.trim())
@@ -181,8 +181,8 @@ describe('ptc run', () => {
   })
 })
 
-describe('looking at runs', () => {
-  it('show and list have the run, as text and as JSON', async () => {
+describe('reading runs', () => {
+  it('show and list print the run, as text and as JSON', async () => {
     const id = uniqueName('seen')
     await project.run('run', 'How much is 40 + 2?', '--id', id)
     const shown = await project.run('show', id)
@@ -206,17 +206,17 @@ describe('looking at runs', () => {
     expect(listed.map(({ workflowId }) => workflowId)).toContain(id)
   })
 
-  it('a reader that closes the pipe early is not an error', async () => {
+  it('a pipe that is closed early is not an error', async () => {
     const ptc = project.start('list')
     ptc.destroyStdout()
     expect(await ptc.result).toMatchObject({ code: 0, stderr: '' })
   })
 })
 
-describe('output that can not be written', () => {
+describe('a failed write of the output', () => {
   const incomplete = expect.stringMatching(/^ptc: the output is incomplete: .*(ENOSPC|EFBIG)/m)
 
-  it('makes every command fail with the reason', async () => {
+  it('fails every command with the reason', async () => {
     const id = uniqueName('full')
     for (const [ptcArguments, input] of [
       [['exec', '-', '--id', id], code],
@@ -229,7 +229,7 @@ describe('output that can not be written', () => {
     }
   })
 
-  it('is detected also when a file takes the first part', async () => {
+  it('is detected also after a partial write', async () => {
     const long = 'for n in range(6_000): print(f"line {n}")'
     // Blocks of 512 or 1,024 bytes.
     const ended = await project.runInShell('ulimit -f 32; exec "$@" >out', ['exec', '-'], long)

@@ -49,7 +49,7 @@ function exec(name: string, ...more: readonly string[]): Promise<ProcessResult> 
 }
 
 describe('ptc exec --session', () => {
-  it('gives a program the variables of the previous one', async () => {
+  it('executes a program with the variables of the previous one', async () => {
     const name = uniqueSessionName()
     const first = await exec(name, 'a.py')
     expect(first).toMatchObject({ code: 0, stdout: 'a\n' })
@@ -62,7 +62,7 @@ describe('ptc exec --session', () => {
     expect(await exec(name, 'b.py', '--resume')).toMatchObject({ code: 0, stdout: '43\n' })
   })
 
-  it('says that the previous session has ended; fails with --resume', async () => {
+  it('reports that the previous session has ended; fails with --resume', async () => {
     const name = uniqueSessionName()
     const none = { code: 1, stdout: '', stderr: expect.stringContaining(`ptc: there is no session ${name}\n`) }
     expect(await exec(name, 'b.py', '--resume')).toEqual(none)
@@ -118,7 +118,7 @@ describe('ptc exec --session', () => {
     expect(await exec(name, 'b.py')).toMatchObject({ code: 0, stdout: '2\n' })
   })
 
-  it('that is interrupted twice leaves code that will not stop, and says how to stop it', async () => {
+  it('that is interrupted twice exits although the code does not stop, and says how to stop it', async () => {
     const name = uniqueSessionName()
     await exec(name, 'a.py')
     const stubborn = 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'
@@ -134,7 +134,7 @@ describe('ptc exec --session', () => {
     expect(await project.run('sessions', 'close', name)).toMatchObject({ code: 0 })
   })
 
-  it('is interrupted from elsewhere by its name', async () => {
+  it('can be interrupted by name from another process', async () => {
     const name = uniqueSessionName()
     const ptc = project.start('exec', '--session', name, '-').input('await wait()')
     await waitForActivity(sessionWorkflowId(taskQueue, name), 'wait')
@@ -187,7 +187,7 @@ describe('ptc sessions', () => {
 })
 
 describe('the sandbox of a run', () => {
-  it('is listed, and closing it says what to do instead', async () => {
+  it('is listed, and closing it is refused with a remedy', async () => {
     const id = uniqueSessionName()
     const running = project.start('exec', '-', '--id', id).input('await wait()')
     await waitForActivity(id, 'wait')
@@ -228,7 +228,7 @@ describe('ptc exec -i', () => {
     expect(await exec(name, 'b.py')).toMatchObject({ stdout: '43\n' })
   })
 
-  it('at a terminal: prompts, Ctrl-C discards the typed block, Ctrl-D leaves', async () => {
+  it('at a terminal: prompts, Ctrl-C discards the typed block, Ctrl-D exits', async () => {
     const terminal = PseudoTerminal.start(project, 'exec', '-i')
     await terminal.waitForScreen(/>>> $/)
     terminal.type('def f():\r')
@@ -269,7 +269,7 @@ describe('ptc exec -i', () => {
     expect(await terminal.exitCode).toBe(0)
   })
 
-  it('at a terminal: the second Ctrl-C leaves, and closes an unnamed session', async () => {
+  it('at a terminal: the second Ctrl-C exits, and closes an unnamed session', async () => {
     const terminal = PseudoTerminal.start(project, 'exec', '-i')
     await terminal.waitForScreen(/>>> $/)
     terminal.type('print(1)\r')
@@ -284,7 +284,7 @@ describe('ptc exec -i', () => {
   })
 })
 
-/** Settles when an activity of this type is under way in a workflow. */
+/** Settles when an activity of this type runs in a workflow. */
 async function waitForActivity(workflowId: string, type: string): Promise<void> {
   const client = await connectClient()
   const types = async (): Promise<unknown[]> => {

@@ -44,16 +44,16 @@ async function kill(worker: PtcProcess): Promise<void> {
   await worker.result
 }
 
-/** The line that names the queue, wherever it is broken to fit. */
+/** Matches the line that names the task queue, wherever it is wrapped. */
 function unservedBy(role: string, queue: string): RegExp {
   const line = `no worker takes tasks from ${queue}: waiting for .*, last poll .* ago; \`ptc worker --roles ${role}\``
   return new RegExp(line.replaceAll(' ', '\\s+'), 's')
 }
 
-/** Of a command that can't go on without a worker. */
+/** Matches the error of a command that needs a worker. */
 const workerMissingLine = expect.stringMatching(new RegExp(`^ptc: .*no worker .* ${taskQueue}.*last poll .* ago`, 'm'))
 
-test('every command says that no worker takes tasks, after the worker for workflows was killed', async () => {
+test('every command reports that no worker takes tasks, after the worker for workflows was killed', async () => {
   const [id, cancelled] = [uniqueName('lonely'), uniqueName('cancelled')]
   const others = await startWorker('tools,sandbox')
   const first = await startWorker('workflow')
@@ -61,7 +61,7 @@ test('every command says that no worker takes tasks, after the worker for workfl
   expect(await Promise.all(begin)).toMatchObject([{ code: 0 }, { code: 0 }])
   await kill(first)
 
-  // For 70 seconds the server lists the killed worker; then a command says that no worker is running.
+  // The server lists the killed worker for 70 seconds; after that a command reports that no worker is running.
   const unserved = unservedBy('workflow', taskQueue)
   const following = project.start('exec', '-', '--id', id).input('print(6 * 7)')
   const onKept = project.start('exec', '--session', 'kept', '-').input('print(x + 1)')
@@ -95,12 +95,12 @@ test('every command says that no worker takes tasks, after the worker for workfl
   await kill(others)
 })
 
-test('interrupting and showing idle sessions say that no worker takes tasks, after the worker was killed', async () => {
+test('interrupting and showing idle sessions reports that no worker takes tasks, after the worker was killed', async () => {
   const worker = await startWorker('workflow,tools,sandbox')
   const begin = ['stopped', 'idle'].map((name) => project.start('exec', '--session', name, '-').input('x = 1').result)
   expect(await Promise.all(begin)).toMatchObject([{ code: 0 }, { code: 0 }])
   await kill(worker)
-  // Nothing waits for the worker but the query.
+  // Only the query waits for a worker.
   const showing = project.run('sessions', 'show', 'idle')
   const { code, stderr } = await project.run('sessions', 'interrupt', 'stopped')
   expect(stderr).toMatch(unservedBy('workflow', taskQueue))
@@ -109,7 +109,7 @@ test('interrupting and showing idle sessions say that no worker takes tasks, aft
   expect(await showing).toMatchObject({ code: 3, stderr: workerMissingLine })
 })
 
-test('a run says that no worker takes its tool calls, after the worker for tools was killed', async () => {
+test('a run reports that no worker takes its tool calls, after the worker for tools was killed', async () => {
   const engine = await startWorker('workflow,sandbox')
   const tools = await startWorker('tools')
   const following = project.start('exec', '-').input('await wait()')

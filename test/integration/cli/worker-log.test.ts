@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 import { TestProject, type PtcProcess } from '../../support/cli/ptc.js'
 
-/** `hold` heeds no cancellation, and heartbeats are too rare to bring one. */
+/** `hold` ignores its cancellation, and heartbeats are too rare to deliver one. */
 const configuration = `
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -58,7 +58,7 @@ test.each([
   expect(log.filter((each) => each.trim() === '')).toEqual([])
 })
 
-test('the many calls that a cancelled run leaves behind are not logged', async () => {
+test('the running calls of a cancelled run are not logged', async () => {
   const calls = 20
   const source = `import asyncio\nawait asyncio.gather(*[hold() for _ in range(${calls})])`
   const following = project.start('exec', '-').input(source)
@@ -67,7 +67,7 @@ test('the many calls that a cancelled run leaves behind are not logged', async (
   const begin = worker.stderr.length
   following.signal('SIGINT')
   expect((await following.result).code).toBe(130)
-  // Before the next heartbeat, so no call knows that its run is over.
+  // Before the next heartbeat, so no call knows that its run has ended.
   await project.write('released', '')
   await expect.poll(() => times('ends')).toBe(calls)
   worker.signal('SIGTERM')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 import { TestProject } from '../../support/cli/ptc.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
 const tool = (name: string): string =>
   `defineTool({ name: '${name}', description: 'A tool.', input: z.object({}), output: z.number(), effect: 'read', async run() { return 1 } })`
@@ -91,12 +92,11 @@ describe('a run that does not exist', () => {
   })
 
   it('names a Temporal server that does not respond, with exit code 3, within seconds', async () => {
-    // Port 1 of this machine: nobody listens there.
-    await using elsewhere = await TestProject.create(files, { TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    await using unreachable = await TestProject.create(files, { TEMPORAL_ADDRESS: unusedAddress })
     const commands = [['run', 'why?'], ['exec', '-'], ['list'], ['worker'], ['dev']]
     await Promise.all(
       commands.map(async (command) => {
-        const { code, stderr } = await elsewhere.start(...command).input('print(1)').result
+        const { code, stderr } = await unreachable.start(...command).input('print(1)').result
         expect(stderr).toMatch(/^ptc: Temporal at 127\.0\.0\.1:1\b.*\n.*TEMPORAL_ADDRESS/m)
         expect(code).toBe(3)
       }),

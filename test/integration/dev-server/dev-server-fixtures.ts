@@ -1,17 +1,10 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { cachedCliPath } from '../../../src/cli/dev-server/temporal-cli.js'
 import { probeTcp } from '../../../src/cli/dev-server/probe.js'
 import { type DevServerOptions, type TemporalServer, startDevServer } from '../../../src/cli/dev-server/index.js'
-
-/** A folder that is gone after the test. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'dev-server-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
-  return folder
-}
+import { temporaryFolder } from '../../support/folders.js'
 
 /** Starts a server that is closed after the test. */
 export async function startTestServer(options: Partial<DevServerOptions> = {}): Promise<TemporalServer> {
@@ -27,7 +20,7 @@ export async function isListening(server: Pick<TemporalServer, 'address'>): Prom
   )
 }
 
-/** An environment whose cached CLI is this shell script; `--version` is answered as a real one does. */
+/** An environment whose cached CLI is this shell script; `--version` prints what the real CLI prints. */
 export async function environmentWithCli(script: string): Promise<Record<string, string>> {
   const environment = { XDG_CACHE_HOME: await temporaryFolder(), PATH: process.env['PATH'] ?? '' }
   const path = cachedCliPath(environment)

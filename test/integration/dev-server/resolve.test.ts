@@ -3,20 +3,19 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { resolveTemporal } from '../../../src/cli/dev-server/index.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
-import { startTestServer, temporaryFolder } from './dev-server-fixtures.js'
-
-/** Only root may listen there, and does not; a port that was free a moment ago may be somebody's. */
-const unusedAddress = '127.0.0.1:1'
+import { startTestServer } from './dev-server-fixtures.js'
+import { temporaryFolder } from '../../support/folders.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
 const quiet = { onProgress: () => {} }
 
-test('without settings and without a running dev server there is none', async () => {
+test('returns nothing without settings and without a running dev server', async () => {
   const environment = { HOME: await temporaryFolder() }
   expect(await resolveTemporal({ ...quiet, environment, stateDirectory: await temporaryFolder() })).toBeUndefined()
   expect(await resolveTemporal({ ...quiet, environment })).toBeUndefined()
 })
 
-test('TEMPORAL_ADDRESS names the server, before one that runs on the state directory', async () => {
+test('TEMPORAL_ADDRESS takes precedence over a dev server of the state directory', async () => {
   const stateDirectory = await temporaryFolder()
   const running = await startTestServer({ stateDirectory })
   const { address } = sharedServer()
@@ -35,7 +34,7 @@ test('TEMPORAL_ADDRESS names the server, before one that runs on the state direc
   expect(found).toMatchObject({ address: running.address, origin: 'running' })
 })
 
-test('a profile of temporal.toml names the server', async () => {
+test('a profile of temporal.toml selects the server', async () => {
   const { address } = sharedServer()
   const file = join(await temporaryFolder(), 'temporal.toml')
   writeFileSync(file, `[profile.team]\naddress = "${address}"\nnamespace = "default"\n`)
@@ -43,7 +42,7 @@ test('a profile of temporal.toml names the server', async () => {
   expect(await resolveTemporal({ ...quiet, environment })).toMatchObject({ address, origin: 'configured' })
 })
 
-test('a named server that does not answer is an error, never replaced', async () => {
+test('a configured server that does not answer is an error and is not replaced', async () => {
   const stateDirectory = await temporaryFolder()
   const environment = { HOME: stateDirectory, TEMPORAL_ADDRESS: unusedAddress }
   await expect(resolveTemporal({ ...quiet, environment, stateDirectory })).rejects.toMatchObject({
@@ -53,12 +52,12 @@ test('a named server that does not answer is an error, never replaced', async ()
   })
 })
 
-test('a namespace that the named server does not have is an error', async () => {
+test('a namespace that the configured server does not have is an error', async () => {
   const environment = { HOME: '/', TEMPORAL_ADDRESS: sharedServer().address, TEMPORAL_NAMESPACE: 'nowhere' }
   await expect(resolveTemporal({ ...quiet, environment })).rejects.toThrow(/^Temporal at .* has no namespace nowhere$/)
 })
 
-test('broken settings are an error that says where to look', async () => {
+test('invalid settings are an error that names their location', async () => {
   const file = join(await temporaryFolder(), 'temporal.toml')
   writeFileSync(file, '[profile.default\n')
   await expect(resolveTemporal({ ...quiet, environment: { TEMPORAL_CONFIG_FILE: file } })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// A process that owns a dev server, to be killed by a test: node owner.ts <state directory>.
+// A process that owns a dev server and that a test kills: node server-owner-process.ts <state directory>.
 import { startDevServer } from '../../../src/cli/dev-server/index.js'
 
 const server = await startDevServer({

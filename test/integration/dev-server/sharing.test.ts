@@ -8,9 +8,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { findRunningDevServer } from '../../../src/cli/dev-server/index.js'
 import { writeServerRecord } from '../../../src/cli/dev-server/running-server.js'
-import { isListening, startTestServer, temporaryFolder } from './dev-server-fixtures.js'
+import { isListening, startTestServer } from './dev-server-fixtures.js'
+import { temporaryFolder } from '../../support/folders.js'
+import { unusedAddress } from '../../support/unused-address.js'
 
-/** Starts a server owned by a process of its own, as `ptc dev` is. */
+/** Starts a server in a separate owner process, like that of `ptc dev`. */
 async function startOwner(stateDirectory: string): Promise<{ readonly owner: ChildProcess; readonly address: string }> {
   const jiti = fileURLToPath(new URL('../../../node_modules/jiti/lib/jiti-cli.mjs', import.meta.url))
   const script = fileURLToPath(new URL('server-owner-process.ts', import.meta.url))
@@ -20,13 +22,13 @@ async function startOwner(stateDirectory: string): Promise<{ readonly owner: Chi
   throw new Error('the owner ended before its server was ready')
 }
 
-/** Of the server that runs there; also the number of its process group. */
+/** Process id of the running server, which is also the id of its process group. */
 function supervisorOf(stateDirectory: string): number {
   const text = readFileSync(join(stateDirectory, 'temporal.json'), 'utf8')
   return z.object({ pid: z.int() }).parse(JSON.parse(text)).pid
 }
 
-test('a second start on the same state directory joins the server that runs', async () => {
+test('a second start on the same state directory joins the running server', async () => {
   const stateDirectory = await temporaryFolder()
   const first = await startTestServer({ stateDirectory })
   const second = await startTestServer({ stateDirectory })
@@ -35,14 +37,14 @@ test('a second start on the same state directory joins the server that runs', as
   expect(await isListening(first)).toBe(true)
 })
 
-test('two starts at the same time on the same state directory make one server', async () => {
+test('two concurrent starts on the same state directory create one server', async () => {
   const stateDirectory = await temporaryFolder()
   const both = await Promise.all([startTestServer({ stateDirectory }), startTestServer({ stateDirectory })])
   expect(both.map(({ origin }) => origin).sort()).toEqual(['running', 'started'])
   expect(both[0].address).toBe(both[1].address)
 })
 
-test('joining with another namespace than the server has is refused', async () => {
+test('joining with a namespace that the server does not have is refused', async () => {
   const stateDirectory = await temporaryFolder()
   await startTestServer({ stateDirectory })
   await expect(startTestServer({ stateDirectory, namespace: 'other' })).rejects.toThrow(
@@ -50,7 +52,7 @@ test('joining with another namespace than the server has is refused', async () =
   )
 })
 
-test('another process finds the server while it runs, and not after', async () => {
+test('another process finds the server only while it runs', async () => {
   const stateDirectory = await temporaryFolder()
   const { owner, address } = await startOwner(stateDirectory)
   expect(await findRunningDevServer(stateDirectory)).toMatchObject({ origin: 'running', address })
@@ -69,7 +71,7 @@ test('a server ends when its owner is killed with SIGKILL, and the next start wa
   if (next.address !== address) expect(await isListening({ address })).toBe(false)
 })
 
-test('a server whose supervisor was killed, and which answers yet, is not joined', async () => {
+test('a server that still answers after its supervisor was killed is not joined', async () => {
   const stateDirectory = await temporaryFolder()
   const first = await startTestServer({ stateDirectory })
   process.kill(supervisorOf(stateDirectory), 'SIGKILL')
@@ -80,12 +82,12 @@ test('a server whose supervisor was killed, and which answers yet, is not joined
   expect(await isListening(second)).toBe(true)
 })
 
-test('the next start waits for what is left of a server whose supervisor is dead: it has the database locked', async () => {
+test('the next start waits for a server process without supervisor, which still locks the database', async () => {
   const stateDirectory = await temporaryFolder()
   const supervisor = spawn('/bin/sh', ['-c', 'sleep 600 &'], { detached: true, stdio: 'ignore' })
   await once(supervisor, 'exit')
   const { pid = 0 } = supervisor
-  await writeServerRecord(stateDirectory, { owner: pid, pid, address: '127.0.0.1:1', namespace: 'default' })
+  await writeServerRecord(stateDirectory, { owner: pid, pid, address: unusedAddress, namespace: 'default' })
   const lines: string[] = []
   const starting = startTestServer({
     stateDirectory,
@@ -98,7 +100,7 @@ test('the next start waits for what is left of a server whose supervisor is dead
   expect(lines[0]).toBe(`waiting for the Temporal server of a killed process (pid ${pid})`)
 })
 
-test('a server that dies by itself is told to its owner', async () => {
+test('the owner is notified when its server exits', async () => {
   const stateDirectory = await temporaryFolder()
   const server = await startTestServer({ stateDirectory })
   process.kill(-supervisorOf(stateDirectory), 'SIGKILL')
@@ -107,7 +109,7 @@ test('a server that dies by itself is told to its owner', async () => {
   expect(error.message).toMatch(/^the Temporal server ended by itself \(signal SIGKILL\)/)
 })
 
-test('a record that is broken or of another version is as good as none', async () => {
+test('a record that is broken or of another version is ignored', async () => {
   const stateDirectory = await temporaryFolder()
   writeFileSync(join(stateDirectory, 'temporal.json'), '{"owner": 1, "addr')
   expect(await findRunningDevServer(stateDirectory)).toBeUndefined()

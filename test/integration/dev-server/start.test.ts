@@ -8,7 +8,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { PtcError } from '../../../src/common/errors.js'
 import { findTemporalCli } from '../../../src/cli/dev-server/temporal-cli.js'
 import { pollOptions } from '../../support/poll-options.js'
-import { environmentWithCli, isListening, startTestServer, temporaryFolder } from './dev-server-fixtures.js'
+import { environmentWithCli, isListening, startTestServer } from './dev-server-fixtures.js'
+import { temporaryFolder } from '../../support/folders.js'
 
 async function connect(address: string): Promise<Client> {
   const connection = await Connection.connect({ address })
@@ -25,7 +26,7 @@ async function failureOf(work: Promise<unknown>): Promise<PtcError> {
   return error
 }
 
-test('a server in memory answers, has no UI, and is gone after close', async () => {
+test('a server in memory answers, has no UI, and stops at close', async () => {
   const server = await startTestServer()
   expect(server).toMatchObject({ namespace: 'default', origin: 'started', uiUrl: undefined })
   expect(await isListening(server)).toBe(true)
@@ -34,12 +35,12 @@ test('a server in memory answers, has no UI, and is gone after close', async () 
   await server.close()
 })
 
-test('two servers in memory have nothing to do with each other', async () => {
+test('two servers in memory are independent', async () => {
   const [one, two] = await Promise.all([startTestServer(), startTestServer()])
   expect(one.address).not.toBe(two.address)
 })
 
-test('the namespace is made, and the UI serves its page', async () => {
+test('the namespace is created, and the UI serves its page', async () => {
   const server = await startTestServer({ ui: true, namespace: 'team-a' })
   const { connection } = await connect(server.address)
   const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace: 'team-a' })
@@ -48,7 +49,7 @@ test('the namespace is made, and the UI serves its page', async () => {
   expect(await page.text()).toContain('<html')
 })
 
-test('a workflow is still there when its server was stopped and started again', async () => {
+test('a workflow survives a restart of its server', async () => {
   const stateDirectory = join(await temporaryFolder(), '.ptc')
   const first = await startTestServer({ stateDirectory })
   const client = await connect(first.address)
@@ -61,7 +62,7 @@ test('a workflow is still there when its server was stopped and started again', 
   expect(status.name).toBe('RUNNING')
 })
 
-test('the log is kept in the state directory, and that of the run before beside it', async () => {
+test('the log is written to the state directory, beside the log of the previous server', async () => {
   const stateDirectory = await temporaryFolder()
   await (await startTestServer({ stateDirectory })).close()
   await (await startTestServer({ stateDirectory })).close()
@@ -69,14 +70,14 @@ test('the log is kept in the state directory, and that of the run before beside 
   expect(existsSync(join(stateDirectory, 'temporal.log.1'))).toBe(true)
 })
 
-test('a server that ends while it starts is an error with its last words', async () => {
+test('a server that exits during its start is an error with its last output', async () => {
   const environment = await environmentWithCli('echo "database is locked" >&2; exit 3')
   const error = await failureOf(startTestServer({ environment }))
   expect(error.code).toBe('TEMPORAL_UNREACHABLE')
   expect(error.message).toBe('the Temporal server ended while it started (exit code 3)\ndatabase is locked')
 })
 
-test('a port that is lost to somebody else between finding and taking it is replaced', async () => {
+test('a port that another process takes between the search and the start is replaced', async () => {
   const folder = await temporaryFolder()
   const environment = await environmentWithCli(
     `echo x >> ${folder}/starts; echo "bind: address already in use" >&2; exit 1`,
@@ -85,14 +86,14 @@ test('a port that is lost to somebody else between finding and taking it is repl
   expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('x\nx\nx\n')
 })
 
-test('a server of somebody else that took the port in between is not taken for ours', async () => {
+test('another server that took the port is not mistaken for ours', async () => {
   const folder = await temporaryFolder()
   const real = await findTemporalCli({
     environment: process.env,
     onProgress: () => {},
     signal: AbortSignal.timeout(60_000),
   })
-  // The first time, another server has the port before ours comes to it.
+  // At the first start, another server takes the port first.
   const environment = await environmentWithCli(
     `if [ ! -e ${folder}/other ]; then
   ${real} "$@" >/dev/null 2>&1 &
@@ -108,14 +109,14 @@ exec ${real} "$@"`,
   onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'))
   const other = { address: `127.0.0.1:${port}` }
   await expect.poll(() => isListening(other)).toBe(true)
-  await setTimeout(1_000) // for ours to ask it; asking later finds the next one
+  await setTimeout(1_000) // time for our probe of it; a later probe finds the next server
   writeFileSync(join(folder, 'answered'), '')
   const server = await starting
   expect(server.address).not.toBe(other.address)
   expect(await isListening(server)).toBe(true)
 })
 
-test('a wanted port that is taken is refused, not replaced', async () => {
+test('a configured port that is in use is refused, not replaced', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await once(other, 'listening')
@@ -125,7 +126,7 @@ test('a wanted port that is taken is refused, not replaced', async () => {
   expect(error.message).toBe(`port ${address.port} of this machine is already in use`)
 })
 
-test('a start that is aborted leaves no process behind', async () => {
+test('an aborted start leaves no process behind', async () => {
   const folder = await temporaryFolder()
   const environment = await environmentWithCli(`echo $$ > ${folder}/pid; exec sleep 600`)
   const controller = new AbortController()
@@ -137,7 +138,7 @@ test('a start that is aborted leaves no process behind', async () => {
   await waitForExit(pid)
 })
 
-test('a server that does not end when asked is killed', async () => {
+test('a server that ignores SIGTERM is killed', async () => {
   const folder = await temporaryFolder()
   const environment = await environmentWithCli(`trap "" TERM; echo $$ > ${folder}/pid; while :; do sleep 1; done`)
   const controller = new AbortController()
@@ -149,7 +150,7 @@ test('a server that does not end when asked is killed', async () => {
   await waitForExit(pid)
 })
 
-/** A killed process is there until its parent has asked for it. */
+/** A killed process exists until its parent reaps it. */
 async function waitForExit(pid: number): Promise<void> {
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), pollOptions)
 }

@@ -21,7 +21,7 @@ function cellsOf(line: string): string[] {
 function filesOf(cell: string): string[] {
   return [...cell.matchAll(/\[([\w-]+)\]/g)].map(([, name = '']) => {
     const path = targets.get(name)
-    if (path === undefined) throw new Error(`[${name}] is nowhere said to be a file`)
+    if (path === undefined) throw new Error(`[${name}] has no link definition`)
     return join(root, path)
   })
 }
@@ -52,7 +52,7 @@ describe('docs/durability.md', () => {
 
   it('has every row of the fault matrix', () => {
     const missing = ['F11', 'F15', 'F20'] // numbers that the matrix never had
-    const all = Array.from({ length: 38 }, (_, place) => `F${String(place + 1).padStart(2, '0')}`)
+    const all = Array.from({ length: 38 }, (_, index) => `F${String(index + 1).padStart(2, '0')}`)
     expect(matrix.map(([row]) => row)).toEqual(all.filter((row) => !missing.includes(row)))
   })
 
@@ -64,8 +64,8 @@ describe('docs/durability.md', () => {
     const texts = files.map((file) =>
       file.includes('/failpoints/') ? readFileSync(support, 'utf8') : readFileSync(file, 'utf8'),
     )
-    for (const [place, content] of texts.entries())
-      expect(content, `${files[place]} says ${row}`).toMatch(new RegExp(`\\b${row}\\b`))
+    for (const [index, content] of texts.entries())
+      expect(content, `${files[index]} says ${row}`).toMatch(new RegExp(`\\b${row}\\b`))
   })
 
   it('has every row that a test says it shows', () => {

@@ -11,12 +11,12 @@ interface Closable {
 
 const open: Closable[] = []
 
-/** For each test: nothing of this machine's own credentials, and nothing left running. */
+/** Hides this machine's credentials from each test, and stops its servers afterwards. */
 export function isolateTests(): void {
   beforeEach(() => {
     const names = ['API_KEY', 'AUTH_TOKEN', 'BASE_URL', 'PROFILE', 'FEDERATION_RULE_ID', 'ORGANIZATION_ID']
     for (const name of names) vi.stubEnv(`ANTHROPIC_${name}`, undefined)
-    // Where the SDK looks for profiles.
+    // The SDK searches profiles here.
     vi.stubEnv('ANTHROPIC_CONFIG_DIR', '/nowhere')
   })
   afterEach(async () => {
@@ -25,7 +25,7 @@ export function isolateTests(): void {
   })
 }
 
-/** Closes it after the test. */
+/** Closes the server after the test. */
 export function closeAfterTest<T extends Closable>(one: T): T {
   open.push(one)
   return one
@@ -53,7 +53,7 @@ export function runTurn(provider: ModelProvider, signal: AbortSignal = neverAbor
   return provider.turn(request, { signal, onProgress: () => undefined })
 }
 
-/** A TCP server that treats every connection in one way. */
+/** A TCP server that handles every connection in the same way. */
 export async function startTcpServer(treat: (socket: Socket) => void): Promise<{ readonly port: number } & Closable> {
   const server = createServer(treat).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -14,7 +14,7 @@ export interface RawServer {
   close(): Promise<void>
 }
 
-/** A server that says exactly the bytes a test wants, over real HTTP. */
+/** A real HTTP server that sends exactly the bytes that a test defines. */
 export async function startRawServer(
   respond: (response: ServerResponse, request: ReceivedRequest) => unknown,
 ): Promise<RawServer> {
@@ -86,7 +86,7 @@ export function messageEnd(stop_reason: string, output_tokens = 20): string {
   )
 }
 
-/** How the API begins a block of text. */
+/** The event with which the API starts a text block. */
 export const emptyText = { type: 'text', text: '' }
 
 export const helloReply =

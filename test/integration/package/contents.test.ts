@@ -17,7 +17,7 @@ beforeAll(async () => {
   files = packed.files.map(({ path }) => path)
 })
 
-/** What a page links to beside other pages of the web and places of its own, as paths in the package. */
+/** Links of a page to files of the package, without web pages and anchors. */
 function linksOf(page: string, markdown: string): string[] {
   const links = [...markdown.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
     ([, inline, defined]) => inline ?? defined ?? '',
@@ -25,7 +25,7 @@ function linksOf(page: string, markdown: string): string[] {
   return links.filter((link) => !/^(\w+:|#)/.test(link)).map((link) => join(dirname(page), link.replace(/#.*/, '')))
 }
 
-it('the package has what its pages link to', async () => {
+it('the package contains the files that its pages link to', async () => {
   expect(files).toContain('dist/index.js')
   const pages = files.filter((path) => path.endsWith('.md'))
   expect(pages).toContain('docs/durability.md')
@@ -42,7 +42,7 @@ it('the package has what its pages link to', async () => {
   expect(broken).toEqual([])
 })
 
-it('the package has no source map, and names none', async () => {
+it('the package contains no source map, and refers to none', async () => {
   expect(files.filter((path) => path.endsWith('.map'))).toEqual([])
   const code = files.filter((path) => /\.(js|mjs|d\.ts)$/.test(path))
   const texts = await Promise.all(code.map((path) => readFile(join(checkout, path), 'utf8')))

@@ -1,6 +1,6 @@
 import type { Program } from './typical-programs.js'
 
-/** Tasks, timers and what they wait for. */
+/** Programs with tasks, timers and synchronization. */
 export const asyncioPrograms: readonly Program[] = [
   [
     'gather and results by name',
@@ -183,7 +183,7 @@ while time.monotonic() < deadline:
     ],
   ],
   [
-    'background tasks over cells',
+    'background tasks shared by cells',
     [
       String.raw`
 import asyncio
@@ -212,7 +212,7 @@ loop = asyncio.get_event_loop(); print(loop.run_until_complete(main()))`,
     ],
   ],
   [
-    'loops of its own, with tasks left over',
+    'own event loops, with unfinished tasks',
     [
       String.raw`
 import asyncio

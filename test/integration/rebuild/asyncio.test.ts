@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { backends, runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
+import { backends } from '../../support/environment/backends.js'
+import { runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
-describe.each(backends)('a program whose sandbox is lost in the middle, in %s', (backend) => {
-  it('runs no effect of a task that an earlier asyncio.run left over', async () => {
+describe.each(backends)('a rebuilt asyncio program, in %s', (backend) => {
+  it('repeats no effect of a task that an earlier asyncio.run left unfinished', async () => {
     const { result, notes, cellResults } = await runWithLostSandbox(backend, [
       `
 import asyncio
@@ -28,7 +29,7 @@ print(asyncio.run(second()))`,
     expect(notes).toEqual([{ second: 'waited' }])
   })
 
-  it('measures with perf_counter and monotonic the time in which it had no sandbox', async () => {
+  it('measures the time without a sandbox with perf_counter and monotonic', async () => {
     const { result } = await runWithLostSandbox(backend, [
       `
 import asyncio, time
@@ -44,7 +45,7 @@ print(wall >= 6, [seconds > wall - 3 for seconds in measured])`,
 })
 
 describe.runIf(backends.includes('docker'))('threads beside an open call', () => {
-  it('are served while the call is open, and the program goes on when its container was killed', async () => {
+  it('run while the call is open, and the program continues after its container was killed', async () => {
     const { result, notes, cellResults } = await runWithLostSandbox('docker', [
       `
 import asyncio

@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import {
-  backends,
-  runWithLostSandbox,
-  modelCallsWait,
-  activitySummaries,
-} from '../../support/environment/rebuilt-agent.js'
+import { activitySummaries } from '../../support/environment/activity-summaries.js'
+import { backends } from '../../support/environment/backends.js'
+import { modelCallsWait, runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
-/** What no sandbox can repeat. */
+/** Code that no sandbox can repeat. */
 const unrepeatable = {
   docker: 'import subprocess\nsecret = subprocess.check_output(["head", "-c", "8", "/dev/urandom"]).hex()',
   wasm: 'import time\nsecret = str(time.perf_counter_ns())',
 }
 
-describe.each(backends)('code that does something else when it is run again, in %s', (backend) => {
+describe.each(backends)('code that makes other calls in a rebuild, in %s', (backend) => {
   const reason = (call: number) => `in cell 1, call ${call} was \`echo \\w+\` before, and now is \`echo \\w+\``
 
-  it('ends its cell as diverged: the model is told which call, and goes on from nothing', async () => {
+  it('ends its cell as diverged: the model gets the call that differs, and continues without variables', async () => {
     const { result, cellResults, notes, env, handle } = await runWithLostSandbox(backend, [
       `${unrepeatable[backend]}\nawait note(made="once")\nawait echo(value=secret)\nprint(await wait())`,
       'print("secret" in globals(), await echo(value="works"))',
@@ -26,16 +23,16 @@ describe.each(backends)('code that does something else when it is run again, in 
       content: expect.stringMatching(new RegExp(`^\\[diverged\\] [^\n]*: ${reason(2)}\\.\nAll variables are gone`)),
     })
     expect(notes).toEqual([{ made: 'once' }])
-    // What `ptc show` draws.
+    // The output of `ptc show`.
     const { turns } = await env.ptc.handle(handle.workflowId).tree()
     const cell = { status: 'diverged', error: expect.stringMatching(new RegExp(`^${reason(2)}`)) }
     expect(turns[0]).toMatchObject({ cells: [cell] })
-    // In the Temporal UI, without opening anything.
+    // Visible in the Temporal UI without opening an event.
     const closed = new RegExp(`^close the session, which diverged: ${reason(2)}$`)
     expect(await activitySummaries(env)).toContainEqual(expect.stringMatching(closed))
   })
 
-  it('says so of an earlier cell too, and that nothing of the current one was run', async () => {
+  it('reports a divergence in an earlier cell, and that the current cell did not run', async () => {
     const { result, cellResults, notes } = await runWithLostSandbox(backend, [
       `${unrepeatable[backend]}\nawait echo(value=secret)`,
       modelCallsWait,

@@ -5,7 +5,7 @@ import { SessionHarness } from '../../../src/sandbox/conformance/session-harness
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { createWasmBackend } from '../../../src/sandbox/wasm/index.js'
 import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../../../src/common/steps.js'
-import { backends } from '../../support/environment/rebuilt-agent.js'
+import { backends } from '../../support/environment/backends.js'
 import { type Program, programs, programsWithProcesses } from './typical-programs.js'
 
 const createBackend = {
@@ -13,7 +13,7 @@ const createBackend = {
   wasm: () => createWasmBackend({ warm: 0 }),
 }
 
-/** A step as it was sent: when, of which program, and what. */
+/** A step as it was sent: its time, its program and its content. */
 interface SentStep {
   readonly name: string
   readonly now: number
@@ -21,17 +21,21 @@ interface SentStep {
 }
 
 describe.each(backends)('programs as models write them, in %s', (name) => {
-  it('make the same calls and print the same when they are run again', async () => {
+  it('make the same calls and print the same in a rebuild', async () => {
     const backend = createBackend[name]()
     try {
       const all = name === 'docker' ? [...programs, ...programsWithProcesses] : programs
       const session = { id: `programs-${randomUUID()}`, backend: name, startedAt: Date.now() }
-      const [journal, told] = await withSandbox(backend, { ...session, epoch: 1 }, (notebook) => record(notebook, all))
-      const again = await withSandbox(backend, { ...session, epoch: 2 }, (notebook) => repeat(notebook, journal))
-      expect(withoutThreadTiming(again)).toEqual(withoutThreadTiming(told))
-      const ends = told.filter(([, { type }]) => type !== 'suspended').map(([of, answer]) => [of, answer.type, answer])
+      const [journal, stepResults] = await withSandbox(backend, { ...session, epoch: 1 }, (harness) =>
+        record(harness, all),
+      )
+      const again = await withSandbox(backend, { ...session, epoch: 2 }, (harness) => repeat(harness, journal))
+      expect(withoutThreadTiming(again)).toEqual(withoutThreadTiming(stepResults))
+      const ends = stepResults
+        .filter(([, { type }]) => type !== 'suspended')
+        .map(([of, answer]) => [of, answer.type, answer])
       expect(ends.filter(([of, type]) => type !== 'completed' && of !== 'state across cells')).toEqual([])
-      expect(told.length).toBeGreaterThan(5 * all.length)
+      expect(stepResults.length).toBeGreaterThan(5 * all.length)
     } finally {
       await backend.close()
     }
@@ -41,13 +45,13 @@ describe.each(backends)('programs as models write them, in %s', (name) => {
 async function withSandbox<T>(
   backend: SandboxBackend,
   session: SessionHarness['session'],
-  work: (notebook: SessionHarness) => Promise<T>,
+  work: (harness: SessionHarness) => Promise<T>,
 ): Promise<T> {
-  const notebook = await new SessionHarness(backend, {}, session).open()
+  const harness = await new SessionHarness(backend, {}, session).open()
   try {
-    return await work(notebook)
+    return await work(harness)
   } finally {
-    await notebook.close()
+    await harness.close()
   }
 }
 
@@ -56,61 +60,61 @@ type StepResults = readonly (readonly [name: string, answer: StepResult])[]
 const threaded = new Set(programsWithProcesses.map(([name]) => name))
 
 /**
- * While a thread runs beside an open call, the runner asks to be woken now and then. Whether the thread has ended at that moment
- * is a race, and a rebuild does not compare it.
+ * While a thread runs beside an open call, the runner requests timers. Whether the thread has ended when one fires is a
+ * race, and a rebuild does not compare it.
  */
-function withoutThreadTiming(told: StepResults): StepResults {
-  return told.map(([name, answer]) =>
+function withoutThreadTiming(stepResults: StepResults): StepResults {
+  return stepResults.map(([name, answer]) =>
     threaded.has(name) && answer.type === 'suspended' ? [name, { ...answer, wakeInMs: null }] : [name, answer],
   )
 }
 
-/** Runs programs one after the other in one session. Results come late, and in an order that is always another. */
-async function record(notebook: SessionHarness, all: readonly Program[]): Promise<[readonly SentStep[], StepResults]> {
+/** Runs programs sequentially in one session. Results arrive late and in random order. */
+async function record(harness: SessionHarness, all: readonly Program[]): Promise<[readonly SentStep[], StepResults]> {
   const journal: SentStep[] = []
-  const told: [string, StepResult][] = []
+  const stepResults: [string, StepResult][] = []
   const open: RequestedCall[] = []
   const draw = pseudoRandom()
   for (const [name, cells] of all) {
     const send = async (input: StepInput): Promise<StepResult> => {
-      journal.push({ name, now: notebook.now, input })
-      const answer = await notebook.executeStep(input)
-      told.push([name, answer])
+      journal.push({ name, now: harness.now, input })
+      const answer = await harness.executeStep(input)
+      stepResults.push([name, answer])
       return answer
     }
     for (const source of cells) {
-      notebook.cell += 1
-      let answer = await send({ type: 'cell', cell: notebook.cell, source })
+      harness.cell += 1
+      let answer = await send({ type: 'cell', cell: harness.cell, source })
       while (answer.type === 'suspended') {
         open.push(...answer.calls)
         const isTime = answer.wakeInMs !== null && (open.length === 0 || draw(5) === 0)
-        notebook.now += isTime ? Math.ceil(answer.wakeInMs ?? 0) : 3 + draw(300)
+        harness.now += isTime ? Math.ceil(answer.wakeInMs ?? 0) : 3 + draw(300)
         const results = isTime ? [] : Array.from({ length: 1 + draw(Math.min(3, open.length)) }, () => take(open, draw))
         answer = await send({ type: 'results', results })
       }
-      notebook.now += 5_000
+      harness.now += 5_000
     }
   }
-  return [journal, told]
+  return [journal, stepResults]
 }
 
-/** The same steps at the same times, whatever is answered. */
-async function repeat(notebook: SessionHarness, journal: readonly SentStep[]): Promise<StepResults> {
-  const told: [string, StepResult][] = []
+/** Repeats the same steps at the same times, whatever the responses. */
+async function repeat(harness: SessionHarness, journal: readonly SentStep[]): Promise<StepResults> {
+  const stepResults: [string, StepResult][] = []
   for (const { name, now, input } of journal) {
-    notebook.now = now
-    told.push([name, await notebook.executeStep(input)])
+    harness.now = now
+    stepResults.push([name, await harness.executeStep(input)])
   }
-  return told
+  return stepResults
 }
 
 function take(open: RequestedCall[], draw: (below: number) => number): DeliveredResult {
   const [call] = open.splice(draw(open.length), 1)
-  if (call === undefined) throw new Error('a program waits for nothing')
+  if (call === undefined) throw new Error('a program waits for neither a call nor a timer')
   return { index: call.index, outcome: { status: 'ok', value: call.arguments } }
 }
 
-/** Numbers that look drawn, always the same. */
+/** Pseudo-random numbers, always the same. */
 function pseudoRandom(): (below: number) => number {
   let state = 7
   return (below) => {

@@ -179,10 +179,10 @@ await get(a=[list(cache), note(0)])`,
   ],
 ]
 
-/** Programs as models write them. Run again, they make the same calls and print the same. */
+/** Programs as models write them. In a rebuild they make the same calls and print the same. */
 export const programs: readonly Program[] = [...asyncioPrograms, ...libraryPrograms]
 
-/** More of them, where a sandbox has threads and processes. */
+/** More programs, for sandboxes with threads and processes. */
 export const programsWithProcesses: readonly Program[] = [
   [
     'one thread at a time',

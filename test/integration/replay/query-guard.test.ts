@@ -9,11 +9,11 @@ import { Deferred, tool } from '../../support/tools.js'
 
 installRuntime('ERROR', () => undefined)
 
-// What each test waits for happens while no workflow worker runs and a query waits for one. Without the guard, the run
-// then decides by the clock and the history of an earlier workflow task, and most of these histories do not replay.
+// Each test waits for an event that happens while no workflow worker runs and a query waits for one. Without the guard,
+// the run then uses the clock and history of an earlier workflow task, and most of these histories do not replay.
 const runs = 4
 
-it('F31: a run replays that was queried without a workflow worker, while its sandbox was due to be parked', async () => {
+it('F31: a run replays after a query without a workflow worker, while its session was due to be parked', async () => {
   const release = new Deferred<string>()
   const wait = tool('wait', () => release.promise, { timeout: '1h' })
   const env = await SplitEnvironment.start({ tools: [wait], timeouts: { park: '5s' } })
@@ -33,7 +33,7 @@ it('F31: a run replays that was queried without a workflow worker, while its san
   await next.shutdown()
 })
 
-it('F31: a session replays that was queried without a workflow worker, while a snapshot became due', async () => {
+it('F31: a session replays after a query without a workflow worker, while a snapshot became due', async () => {
   const env = await SplitEnvironment.start({ tools: [], snapshots: { time: '5s' } })
   const decider = await env.startWorkflowWorker()
   const sessions = await startSeveral(() => env.startSession('import time; time.sleep(8)'))
@@ -51,7 +51,7 @@ it('F31: a session replays that was queried without a workflow worker, while a s
   await next.shutdown()
 })
 
-/** Activities of a session before its code: its plan, and its sandbox. */
+/** Number of activities of a session before its code: loading the configuration, and opening the sandbox. */
 const activitiesBeforeCode = 2
 
 type HistoryEvent = Parameters<Parameters<SplitEnvironment['waitForEvents']>[2]>[0]

@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL('../../histories/', import.meta.url))
 
 const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
 
-// A run that an older version began must go on under this one. What fails here needs `patched`, never a new recording.
+// This version must continue runs of older releases. Fix a failure with `patched`, never by recording again.
 describe('a recorded history replays', () => {
   it('F32: of every release', () => {
     expect(recorded.length).toBeGreaterThan(0)

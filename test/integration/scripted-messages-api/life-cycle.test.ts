@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startScriptedMessagesApi, type ScriptedMessagesApiOptions } from '../../../src/testing/index.js'
 import { createClient, validRequest, textTurn, startServer } from './support.js'
 
-test('closing ends stalled responses and idle connections, and can be done twice', async () => {
+test('close ends stalled responses and idle connections, and is idempotent', async () => {
   const faults = [{ type: 'stall', attempt: 1, at: { insideBlock: 0 } }] as const
   const server = await startScriptedMessagesApi({ script: [{ ...textTurn('Hello there'), faults }] })
   const { port } = new URL(server.url)
@@ -25,7 +25,7 @@ test('closing ends stalled responses and idle connections, and can be done twice
   await expect(fetch(server.url)).rejects.toThrow()
 })
 
-test('closing ends a delay', async () => {
+test('close ends a delay', async () => {
   const faults = [{ type: 'delay', attempt: 1, ms: 3_000_000 }] as const
   const server = await startScriptedMessagesApi({ script: [{ ...textTurn('Hi'), faults }] })
   const delayed = createClient(server)
@@ -38,7 +38,7 @@ test('closing ends a delay', async () => {
   expect(await delayed).toBeInstanceOf(Error)
 })
 
-test('it is closed at the end of its scope', async () => {
+test('the server is closed at the end of its scope', async () => {
   let url: string
   {
     await using server = await startScriptedMessagesApi({ script: [textTurn('Hi')] })
@@ -47,7 +47,7 @@ test('it is closed at the end of its scope', async () => {
   await expect(fetch(url)).rejects.toThrow()
 })
 
-test('a client that leaves in the middle is noticed', async () => {
+test('a client that disconnects during a response is recorded', async () => {
   const server = await startServer({ script: [{ ...textTurn('Hello there'), msPerChunk: 50 }] })
   const stream = createClient(server).messages.stream(validRequest)
   const ended = stream.finalMessage().catch((caught: unknown) => caught)
@@ -59,7 +59,7 @@ test('a client that leaves in the middle is noticed', async () => {
   await server.waitForRequest(({ outcome }) => outcome === 'abandoned')
 })
 
-test('a port in use is a clear error', async () => {
+test('a port in use is an error with its address', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
   const port = Number(new URL(server.url).port)
 

@@ -52,11 +52,11 @@ test('a streamed reply and a plain one are the same message', async () => {
     ],
   })
   expect(streamed.content).toMatchObject(plain.content)
-  // The client adds a field of its own to what it streamed.
+  // The client adds a field to streamed messages.
   expect({ ...streamed, content: null }).toEqual({ ...plain, content: null, parsed_output: null })
 })
 
-test('text and input arrive in small pieces', async () => {
+test('text and input arrive in small chunks', async () => {
   const client = createClient(await startServer({ script: [expenses] }))
 
   const names: string[] = []
@@ -88,7 +88,7 @@ test('counted tokens are the input tokens of the message', async () => {
   )
 })
 
-test('a conversation goes on with results, and the answer quotes what was printed', async () => {
+test('a conversation continues with results, and the answer quotes the output', async () => {
   const answer = textTurn('The answer is {{last_tool_result}}.')
   const client = createClient(await startServer({ script: [expenses, answer] }))
   const first = await client.messages.create(validRequest)
@@ -112,7 +112,7 @@ test('a conversation goes on with results, and the answer quotes what was printe
   expect(second).toBe('The answer is no_arguments 9,177.88.')
 })
 
-test('unknown blocks and stop reasons come through unchanged', async () => {
+test('unknown blocks and stop reasons are sent unchanged', async () => {
   const reply = { content: [{ type: 'mood', value: { level: 3 } }], stop_reason: 'daydreaming' }
   const client = createClient(await startServer({ script: [{ reply }] }))
 
@@ -121,7 +121,7 @@ test('unknown blocks and stop reasons come through unchanged', async () => {
   }
 })
 
-test('thinking and server tools stream as the API streams them, and are whole in the end', async () => {
+test('thinking and server tools stream as in the real API, and are complete at the end', async () => {
   const thinking = { type: 'thinking', thinking: 'Let me see what this is about.', signature: 'c2lnbmF0dXJl' }
   const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } }
   const client = createClient(await startServer({ script: [{ reply: { content: [thinking, search] } }] }))
@@ -135,7 +135,7 @@ test('thinking and server tools stream as the API streams them, and are whole in
   expect(new Set(deltas)).toEqual(new Set(['thinking_delta', 'signature_delta', 'input_json_delta']))
 })
 
-test('refusal, paused turn and empty content are said as scripted', async () => {
+test('refusal, paused turn and empty content are sent as scripted', async () => {
   const stop_details = { type: 'refusal', category: 'cyber', explanation: 'No.' }
   const container = { id: 'container_1', expires_at: '2030-01-01T00:00:00Z', skills: null }
   const client = createClient(
@@ -147,7 +147,7 @@ test('refusal, paused turn and empty content are said as scripted', async () => 
   }
 })
 
-test('max_tokens cuts a call in the middle of its JSON', async () => {
+test('max_tokens truncates a call in the middle of its JSON', async () => {
   const client = createClient(await startServer({ script: [expenses] }))
   let json = ''
   const stream = client.messages.stream({ ...validRequest, max_tokens: 15 })
@@ -176,7 +176,7 @@ test('a cached prefix is written, then read', async () => {
   expect(second.usage.input_tokens).toBe(first.usage.input_tokens)
 })
 
-test('scripted usage overrides what is counted', async () => {
+test('scripted usage overrides counted usage', async () => {
   const reply = { content: [{ type: 'text', text: 'Hi' }], usage: { output_tokens: 777 } }
   const client = createClient(await startServer({ script: [{ reply }] }))
 
@@ -199,7 +199,7 @@ const statuses: readonly (readonly [
 ]
 
 test.each(statuses)(
-  "a scripted %i is the client's own error, and the next attempt succeeds",
+  'a scripted %i is an error of the client, and the next attempt succeeds',
   async (status, type, errorClass) => {
     const client = createClient(await startServer({ script: failing({ type: 'status', attempt: 1, status }) }))
 
@@ -211,7 +211,7 @@ test.each(statuses)(
   },
 )
 
-test("Retry-After and the error's own text are visible", async () => {
+test('Retry-After and the error message are available', async () => {
   const error = { message: 'Number of requests has exceeded your rate limit' }
   const fault = { type: 'status', attempt: 'every', status: 429, headers: { 'retry-after': '7' }, error } as const
   const client = createClient(await startServer({ script: failing(fault) }))
@@ -262,7 +262,7 @@ function chain(thrown: unknown): readonly unknown[] {
   return thrown instanceof Error ? [thrown, ...chain(thrown.cause)] : []
 }
 
-test('a stream that ends properly, but too early, is an error for finalMessage and none for who iterates', async () => {
+test('a stream that ends cleanly but early is an error of finalMessage, but not of iteration', async () => {
   const fault = { type: 'cut', attempt: 'every', at: { before: 'message_delta' }, mode: 'end' } as const
   const client = createClient(await startServer({ script: failing(fault) }))
 
@@ -275,7 +275,7 @@ test('a stream that ends properly, but too early, is an error for finalMessage a
   )
 })
 
-test('a stalled stream can be aborted, and is known as abandoned', async () => {
+test('a stalled stream can be aborted, and is recorded as abandoned', async () => {
   const server = await startServer({ script: failing({ type: 'stall', attempt: 1, at: { insideBlock: 0 } }) })
   const stream = createClient(server).messages.stream(validRequest)
   const ended = stream.finalMessage().catch((caught: unknown) => caught)
@@ -287,13 +287,13 @@ test('a stalled stream can be aborted, and is known as abandoned', async () => {
   await server.waitForRequest(({ outcome }) => outcome === 'abandoned')
 })
 
-test('slow motion and delays take their time', async () => {
+test('slow streams and delays take the configured time', async () => {
   const faults = [{ type: 'delay', attempt: 1, ms: 60 }] as const
   const client = createClient(await startServer({ script: [{ ...textTurn('Hi'), msPerChunk: 10, faults }] }))
   const begun = performance.now()
 
   await client.messages.stream(validRequest).finalMessage()
 
-  // 60 ms, and 10 before each of seven events; timers may fire a millisecond early.
+  // 60 ms, and 10 ms before each of seven events; timers may fire a millisecond early.
   expect(performance.now() - begun).toBeGreaterThanOrEqual(60 + 7 * 10 - 8)
 })

@@ -3,7 +3,7 @@ import { validRequest, post, textTurn, startServer, type PostOptions } from './s
 
 export interface RejectedRequest {
   readonly name: string
-  /** What is sent instead of the good request; a string as it stands. */
+  /** Replaces the valid request; a string is sent unchanged. */
   readonly body: unknown
   readonly message: string | RegExp
   readonly status?: number
@@ -30,7 +30,7 @@ export function withTools(...tools: unknown[]): unknown {
   return { ...validRequest, tools }
 }
 
-/** One test a row: status, type, text and headers as the real API has them. */
+/** Declares a test per row: status, type, text and headers as in the real API. */
 export function testRejectedRequests(refusals: readonly RejectedRequest[]): void {
   test.each(refusals)(
     'refuses $name',

@@ -18,7 +18,7 @@ test('attempts are counted for each state of a conversation', async () => {
   expect(new Set(server.requests.map(({ conversation }) => conversation)).size).toBe(1)
 })
 
-test('a cache mark that moved makes no other conversation, another user does', async () => {
+test('a moved cache mark does not change the conversation, but another user does', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
   const marked = [{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral' } }]
 
@@ -29,7 +29,7 @@ test('a cache mark that moved makes no other conversation, another user does', a
   expect(server.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 1])
 })
 
-test('many runs at once get the turns of their own conversation', async () => {
+test('concurrent runs get the turns of their own conversations', async () => {
   const conversations = Array.from({ length: 20 }, (_, run) => ({
     match: { firstUserText: { equals: `run ${run}` } },
     turns: [textTurn(`first of ${run}`), textTurn(`second of ${run}`)],
@@ -50,7 +50,7 @@ test('many runs at once get the turns of their own conversation', async () => {
   expect(server.requests.every(({ attempt }) => attempt === 1)).toBe(true)
 })
 
-test('bodies and headers are kept, credentials are not', async () => {
+test('bodies and headers are recorded without credentials', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
 
   await createClient(server, 'sk-secret').messages.create(validRequest)
@@ -73,7 +73,7 @@ test('bodies and headers are kept, credentials are not', async () => {
   expect(JSON.stringify(server.requests)).not.toContain('sk-secret')
 })
 
-test('a test can wait for a request, and gives up when told', async () => {
+test('a test can wait for a request, and cancel the wait', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
   const waiting = server.waitForRequest(({ outcome }) => outcome === 'answered')
 
@@ -83,7 +83,7 @@ test('a test can wait for a request, and gives up when told', async () => {
   await expect(server.waitForRequest(({ number }) => number === 2, AbortSignal.timeout(10))).rejects.toThrow()
 })
 
-test('a conversation the script does not know is refused with the reason', async () => {
+test('a conversation that is not in the script is refused with the reason', async () => {
   const server = await startServer({
     script: { conversations: [{ match: { firstUserText: 'Who' }, turns: [textTurn('Me')] }] },
   })

@@ -14,7 +14,7 @@ export async function startServer(options: ScriptedMessagesApiOptions): Promise<
   return server
 }
 
-/** The real client, which never retries by itself. */
+/** The official client, without retries. */
 export function createClient(server: ScriptedMessagesApi, apiKey = 'sk-test'): Anthropic {
   return new Anthropic({ baseURL: server.url, apiKey, maxRetries: 0, logLevel: 'off' })
 }
@@ -35,14 +35,14 @@ export const validHeaders = {
   'content-type': 'application/json',
 }
 
-/** A request by hand. A string is sent as it is. */
+/** Sends a raw request. A string is sent unchanged. */
 export async function post(
   server: ScriptedMessagesApi,
   body: unknown,
   { path = '/v1/messages', headers = validHeaders, method = 'POST' }: PostOptions = {},
 ): Promise<Response> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  // fetch gives a string body a content type of its own, bytes none.
+  // fetch adds a content type to a string body, but not to bytes.
   return fetch(server.url + path, { method, headers, ...(method === 'GET' ? {} : { body: Buffer.from(text) }) })
 }
 
@@ -52,7 +52,7 @@ export interface PostOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The same request twice: its plain reply, and its streamed one. */
+/** Sends the same request twice; returns its plain and its streamed reply. */
 export async function createdAndStreamed({ messages }: ReturnType<typeof createClient>) {
   return [await messages.create(validRequest), await messages.stream(validRequest).finalMessage()] as const
 }

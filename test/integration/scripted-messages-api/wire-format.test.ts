@@ -54,7 +54,7 @@ const lookUp = {
   },
 }
 
-test('a stream is, byte for byte, what the real API sends', async () => {
+test('a stream equals that of the real API, byte for byte', async () => {
   const server = await startServer({ script: [lookUp] })
 
   const response = await post(server, { ...validRequest, stream: true })
@@ -68,7 +68,7 @@ test('a stream is, byte for byte, what the real API sends', async () => {
   expect(text.replace(/msg_01\w{22}/, 'ID')).toBe(golden)
 })
 
-test('a retry gets the very same bytes, on another server too', async () => {
+test('a retry gets the same bytes, also from another server', async () => {
   const [one, other] = [await startServer({ script: [lookUp] }), await startServer({ script: [lookUp] })]
   const ask = async (server: typeof one) => (await post(server, { ...validRequest, stream: true })).text()
 
@@ -78,7 +78,7 @@ test('a retry gets the very same bytes, on another server too', async () => {
   expect(await ask(other)).toBe(first)
 })
 
-test('a plain message has the fields in the order of the real API', async () => {
+test('a plain message has its fields in the order of the real API', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
 
   const response = await post(server, validRequest)
@@ -92,7 +92,7 @@ test('a plain message has the fields in the order of the real API', async () => 
   )
 })
 
-test('a count is nothing but the number', async () => {
+test('a token count response has only the number', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
   const { max_tokens: _, ...prompt } = validRequest
 
@@ -101,7 +101,7 @@ test('a count is nothing but the number', async () => {
   expect(await response.text()).toBe('{"input_tokens":4}')
 })
 
-test('an error in mid-stream is an event with the request id', async () => {
+test('an error during a stream is an event with the request id', async () => {
   const error = { type: 'api_error', message: 'Internal server error' }
   const faults = [{ type: 'error_event', attempt: 1, at: { before: 'message_delta' }, error }] as const
   const server = await startServer({ script: [{ ...lookUp, faults }] })
@@ -115,7 +115,7 @@ test('an error in mid-stream is an event with the request id', async () => {
   )
 })
 
-test('a cut by bytes delivers exactly so many', async () => {
+test('a stream cut after some bytes delivers exactly these bytes', async () => {
   const faults = [{ type: 'cut', attempt: 'every', at: { bytes: 100 }, mode: 'end' }] as const
   const server = await startServer({ script: [{ ...lookUp, faults }] })
 
@@ -123,7 +123,7 @@ test('a cut by bytes delivers exactly so many', async () => {
   expect(await (await post(server, validRequest)).arrayBuffer()).toHaveProperty('byteLength', 100)
 })
 
-test('a plain message cut before its end breaks off in its middle', async () => {
+test('a plain message that is cut ends in the middle', async () => {
   const faults = [{ type: 'cut', attempt: 1, at: { before: 'message_stop' } }] as const
   const server = await startServer({ script: [{ ...lookUp, faults }] })
 
@@ -132,7 +132,7 @@ test('a plain message cut before its end breaks off in its middle', async () => 
   await expect(response.text()).rejects.toThrow('terminated')
 })
 
-test('the query of a beta client and a charset are fine', async () => {
+test('the query of a beta client and a charset are accepted', async () => {
   const server = await startServer({ script: [textTurn('Hi')] })
   const headers = { ...validHeaders, 'content-type': 'application/json; charset=utf-8' }
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => project[Symbol.asyncDispose]())
 
-/** Puts a value that no run refers to, dated `daysAgo` days back. */
+/** Stores a value that no run refers to, dated `daysAgo` days back. */
 async function putUnreferenced(content: string, daysAgo: number): Promise<string> {
   const directory = join(project.folder, '.ptc', 'values')
   const { sha256 } = await new LocalStore(directory).put([Buffer.from(content)], neverAborted)

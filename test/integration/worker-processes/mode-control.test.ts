@@ -5,8 +5,8 @@ import { inMode } from '../../support/mode.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { usesStickyQueue } from '../../modes/uses-sticky-queue.js'
 
-// Run without the mode it is the control.
-it('processes that a test starts forget every workflow in always-replay', async () => {
+// Without the mode this test is the control.
+it('worker processes cache no workflow in always-replay', async () => {
   const backend = inject('docker') === 'available' ? 'docker' : 'wasm'
   const env = await WorkerProcessEnvironment.start([turn(code('await charge(name="flat")')), answerResult], { backend })
   const handle = await env.startAgent()

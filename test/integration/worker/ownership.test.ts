@@ -3,7 +3,7 @@ import { isWorkflowRunning, sandboxOwner } from '../../../src/worker/sandbox-own
 import { temporalTest } from '../../support/temporal/shared-server.js'
 
 temporalTest(
-  'a workflow is running until it is closed; one that never was is not',
+  'a workflow is running until it is closed; one that never existed is not',
   async ({ client, nativeConnection, server, taskQueue, workflowId }) => {
     const { namespace } = server
     expect(await isWorkflowRunning(nativeConnection, namespace, workflowId)).toBe(false)

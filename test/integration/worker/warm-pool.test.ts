@@ -10,8 +10,8 @@ import { temporalTest as test } from '../../support/temporal/shared-server.js'
 
 installRuntime('ERROR', () => undefined)
 
-describeDocker('a worker with warm containers', () => {
-  test('runs a program in one of them, and leaves none', async ({
+describeDocker('a worker with a warm pool', () => {
+  test('runs a program in a pool container, and leaves no container behind', async ({
     server,
     client,
     nativeConnection,

@@ -11,9 +11,9 @@ import { temporalTest as test } from '../../support/temporal/shared-server.js'
 
 installRuntime('ERROR', () => undefined)
 
-// Node aborts the whole process when workflow code is stopped at its time ("async hook stack has become corrupted"). The SDK takes the
-// time without listing it among its options, so an update may stop doing so without a word.
-test('workflow code on a slow machine has a minute', async ({ server, nativeConnection, taskQueue }) => {
+// Node aborts the whole process when workflow code is stopped at its timeout ("async hook stack has become corrupted").
+// The SDK accepts the timeout as an undocumented option, so an update may drop it silently.
+test('workflow code has a time limit of one minute', async ({ server, nativeConnection, taskQueue }) => {
   const directory = await mkdtemp(join(tmpdir(), 'ptc-slow-'))
   const config = parseConfig({ tools: [], taskQueue, values: { store: { kind: 'local', directory } } }, 'test')
   const provider = createAnthropicProvider({ idleTimeoutMs: 1_000, timeoutMs: 1_000 })

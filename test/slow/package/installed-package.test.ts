@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 const compiler = join(checkout, 'node_modules/typescript/bin/tsc')
 
-/** As the README says it, in a project that has nothing but the package and zod. */
+/** The configuration of the README, in a project that has only the package and zod. */
 const config = (taskQueue: string) => `
 import { defineConfig, defineTool } from 'durable-ptc'
 import { z } from 'zod'
@@ -87,10 +87,10 @@ describe('the package, packed and installed into an empty project', () => {
     })
   })
 
-  it("takes a backend of somebody else's, which the published conformance suite passes", async () => {
+  it('accepts a third-party backend that passes the published conformance suite', async () => {
     const folder = join(project, 'backend')
     await cp(join(checkout, 'examples/child-process-backend'), folder, { recursive: true })
-    // Compiled as its author would: strictly, against the published types.
+    // Compiled as its author would compile it: strictly, against the published types.
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022']
     await run(process.execPath, [compiler, ...strict, '--types', 'node', 'conformance.test.ts', 'ptc.config.ts'], {
       cwd: folder,
@@ -102,7 +102,7 @@ describe('the package, packed and installed into an empty project', () => {
     expect(stdout).toMatch(/^# fail 0$/m)
   })
 
-  it("runs a program in somebody else's backend", async () => {
+  it('runs a program in a third-party backend', async () => {
     const folder = join(project, 'backend')
     const taskQueue = uniqueName('backend')
     const named = `import config from './ptc.config.js'\nexport default { ...config, taskQueue: '${taskQueue}' }\n`
@@ -120,7 +120,7 @@ describe('the package, packed and installed into an empty project', () => {
     }
   })
 
-  it('has types that a strict project accepts', async () => {
+  it('has types that compile in a strict project', async () => {
     const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node']
     await run(process.execPath, [compiler, ...strict, 'ptc.config.ts'], { cwd: project })
     await writeFile(join(project, 'wrong.ts'), config('q').replace('a + b', 'String(a)'))
@@ -129,7 +129,7 @@ describe('the package, packed and installed into an empty project', () => {
     })
   })
 
-  it('has no test, no source but a page of the README, and no secret path in it', async () => {
+  it('contains no test, no source except pages that the README links, and no secret path', async () => {
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: checkout })
     const [{ files }] = JSON.parse(stdout) as [{ files: readonly { readonly path: string }[] }]
     const paths = files.map(({ path }) => path)

@@ -9,11 +9,12 @@ import { reap } from '../../../src/worker/reaper.js'
 import { neverAborted } from '../../support/sandbox/docker-sandbox.js'
 import { describeGvisor, gvisorRuntime, missingForPrivateDaemon } from '../../support/docker/describe-gvisor.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
+import { sessionSummaries } from '../../support/environment/activity-summaries.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** Has what no journal brings back: a random number, a thread, an open file. Ends only while the thread goes on. */
+/** State that no rebuild restores: a random number, a thread, an open file. Completes only while the thread runs. */
 const unrepeatable = `
 import os, threading, time
 secret = os.urandom(8).hex()
@@ -45,7 +46,7 @@ print(await wait_for_mail(), kept)
 await charge(name="after")
 `
 
-describeGvisor('a program that waits for long under gVisor with checkpoints', missingForPrivateDaemon(), () => {
+describeGvisor('a parked program under gVisor with checkpoints', missingForPrivateDaemon(), () => {
   let daemon: PrivateDockerDaemon
   beforeAll(async () => {
     daemon = await PrivateDockerDaemon.start()
@@ -56,7 +57,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     await daemon?.close()
   })
 
-  /** A program that is parked; it goes on when the mail comes. */
+  /** Starts a program and waits until it is parked; it continues when the mail arrives. */
   async function parked(source: string) {
     const effects: unknown[] = []
     const mail = new Deferred<string>()
@@ -75,7 +76,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     return { env, handle, container, directory, checkpoint, effects, mail }
   }
 
-  it('is kept on disk, and goes on with its variables, threads and files', async () => {
+  it('is stored on disk, and continues with its variables, threads and files', async () => {
     const { env, handle, container, directory, checkpoint, effects, mail } = await parked(unrepeatable)
     expect(container?.State).toBe('exited')
     expect(existsSync(checkpoint)).toBe(true)
@@ -83,7 +84,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter True True\n' } })
     expect(effects).toHaveLength(2)
     expect(effects[0]).toBe(effects[1])
-    // A program with a thread is looked at now and then, parked or not. A rebuild would be a step of another kind.
+    // A program with a thread has timer steps, parked or not. A rebuild would be another kind of step.
     const taken = (await sessionSummaries(env)).filter((step) => step !== 'continue: a timer is due')
     expect([...new Set(taken.map((step) => step?.replace(/^(resume the session): .*/, '$1')))]).toEqual([
       'open a session (docker)',
@@ -97,7 +98,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     expect(existsSync(directory)).toBe(false)
   })
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('F38: is kept through the end of the daemon by %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('F38: survives %s of the daemon', async (signal) => {
     const { env, handle, effects, mail } = await parked(unrepeatable)
     await daemon.restart(signal)
     mail.resolve('a letter')
@@ -106,7 +107,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     await env.expectCleanEnd(handle)
   })
 
-  it('is kept through the end of its worker, and woken by the next', async () => {
+  it('survives the end of its worker, and the next worker resumes it', async () => {
     const env = await TestEnvironment.start({ backend: 'docker', runtime: gvisorRuntime, timeouts: { park: '1s' } })
     const source = 'import asyncio, os\nx = os.urandom(4)\ny = x\nawait asyncio.sleep(5)\nprint(x == y)'
     const handle = await env.startProgram(source)
@@ -118,7 +119,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     await env.expectCleanEnd(handle)
   })
 
-  it('that waits a second time is rebuilt, and kept again in its next container', async () => {
+  it('that waits a second time is rebuilt, and parked again in its next container', async () => {
     const effects: unknown[] = []
     const tools = [tool('charge', ({ name }) => effects.push(name))]
     const env = await TestEnvironment.start({
@@ -139,11 +140,11 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
   })
 
   it.each([
-    { damage: 'deleted', harm: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
-    { damage: 'cut off', harm: (file: string) => truncateSync(file, 50_000) },
-  ])('F38: is rebuilt when what was kept is $damage, with nothing done twice', async ({ harm }) => {
+    { damage: 'deleted', damageFile: (file: string) => rmSync(join(file, '..'), { recursive: true }) },
+    { damage: 'cut off', damageFile: (file: string) => truncateSync(file, 50_000) },
+  ])('F38: is rebuilt when its checkpoint is $damage, and repeats no effect', async ({ damageFile }) => {
     const { env, handle, checkpoint, effects, mail } = await parked(repeatable)
-    harm(checkpoint)
+    damageFile(checkpoint)
     mail.resolve('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
@@ -151,7 +152,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     await env.expectCleanEnd(handle)
   })
 
-  it('can be stopped while it is kept, and nothing is left', async () => {
+  it('can be cancelled while it is parked, and leaves nothing behind', async () => {
     const { env, handle, directory } = await parked(repeatable)
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow(/cancel/i)
@@ -159,7 +160,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
     expect(existsSync(directory)).toBe(false)
   })
 
-  it('is not taken for forgotten while its run goes on, however long; after that it is removed, and what was kept', async () => {
+  it('is kept by the reaper while its run is open; afterwards its container and checkpoint are removed', async () => {
     const owner = uniqueName('reaper')
     const docker = createDockerBackend({ runtime: gvisorRuntime, lifetimeSeconds: 1 })
     onTestFinished(() => docker.close())
@@ -182,12 +183,7 @@ describeGvisor('a program that waits for long under gVisor with checkpoints', mi
   })
 })
 
-async function sessionSummaries(env: TestEnvironment): Promise<(string | undefined)[]> {
-  const rows = await env.activities()
-  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
-}
-
-/** Has an activity of this type ended? */
+/** True when an activity of this type has completed. */
 async function hasCompleted(env: TestEnvironment, handle: WorkflowHandle, type: string): Promise<boolean> {
   const { events } = await env.history(handle)
   const scheduled = events.find(

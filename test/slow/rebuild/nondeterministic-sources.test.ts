@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { backends, runWithLostSandbox, activitySummaries } from '../../support/environment/rebuilt-agent.js'
+import { activitySummaries } from '../../support/environment/activity-summaries.js'
+import { backends } from '../../support/environment/backends.js'
+import { runWithLostSandbox } from '../../support/environment/rebuilt-agent.js'
 
-/** Every source of what is another each time, in the ways that code uses it. */
+/** Every source of nondeterminism, in the ways that code uses it. */
 const nondeterministicSources = `
 import asyncio, os, random, secrets, tempfile, time, uuid
 from datetime import date, datetime, timezone
@@ -22,8 +24,8 @@ kept = sources()
 await note(kept=kept)
 `
 
-describe.each(backends)('ordinary code that is run again, in %s', (backend) => {
-  it('has the clock, the identifiers and the random numbers it had', async () => {
+describe.each(backends)('a rebuild of ordinary code, in %s', (backend) => {
+  it('replays clock, identifiers and random numbers', async () => {
     const began = Date.now()
     const { result, notes, cellResults, releasedAt, env } = await runWithLostSandbox(backend, [
       nondeterministicSources,
@@ -32,7 +34,7 @@ describe.each(backends)('ordinary code that is run again, in %s', (backend) => {
     ])
     expect(cellResults[1], JSON.stringify(cellResults)).toMatchObject({ content: 'waited' })
     expect(result).toMatchObject({ status: 'answered' })
-    // What the code has in its variables is what its calls were made with, before and after.
+    // The variables have the values that the calls were made with, before and after.
     expect(JSON.parse(result.answer)).toEqual(notes)
     expect(notes).toHaveLength(3)
     const times = notes.map((note) => Number(Object.values(note as Record<string, { time: number }>)[0]?.time) * 1_000)
@@ -40,11 +42,11 @@ describe.each(backends)('ordinary code that is run again, in %s', (backend) => {
     expect(times[0]).toBeGreaterThan(began)
     expect(times[2]).toBeGreaterThan(releasedAt - 10)
     expect(times[2]).toBeLessThan(Date.now())
-    const said = await activitySummaries(env)
-    expect(said.filter((summary) => summary?.startsWith('repeat '))).toHaveLength(1)
+    const stepSummaries = await activitySummaries(env)
+    expect(stepSummaries.filter((summary) => summary?.startsWith('repeat '))).toHaveLength(1)
   })
 
-  it('has them too when the run went on in a fresh history', async () => {
+  it('replays them after a continue-as-new', async () => {
     const source = 'stamp = sources()["now"]\nawait note(stamp=stamp)\nfor n in range(15): await echo(value=sources())'
     const cells = [
       nondeterministicSources,
@@ -64,7 +66,7 @@ describe.each(backends)('ordinary code that is run again, in %s', (backend) => {
     expect(notes).toHaveLength(4)
   })
 
-  it('makes its parallel calls in the order it made them, whatever came first', async () => {
+  it('repeats parallel calls in the same order, whatever the order of results', async () => {
     const source = `
 import asyncio, random
 seen = []
@@ -84,7 +86,7 @@ print(await wait(), len(seen))`
     expect(notes).toHaveLength(66)
   })
 
-  it('polls as often as it did until its time is over, and its timers race as they did', async () => {
+  it('repeats the same number of polls until a deadline, and the same order of timers', async () => {
     const source = `
 import asyncio, time
 async def polls(now, pause, seconds):

@@ -16,7 +16,7 @@ function countingTool(name = 'count') {
 
 const shortHistory = { historyEvents: 100 }
 
-describe('a run whose history gets long goes on in a fresh one', () => {
+describe('a run with a long history continues as new', () => {
   it('F31: in the middle of a cell, with every variable, result and printed line', async () => {
     const { keys, made } = countingTool()
     const env = await TestEnvironment.start({ tools: [made], limits: shortHistory })
@@ -34,7 +34,7 @@ print(total)
     expect((await env.executionHistories()).length).toBeGreaterThan(4)
   })
 
-  it('with calls that have not begun, in waves', async () => {
+  it('with queued calls, several times', async () => {
     const { keys, made } = countingTool()
     const env = await TestEnvironment.start({ tools: [made], limits: { ...shortHistory, callsInFlight: 10 } })
     const { outcome } = await env.runProgram(`
@@ -60,7 +60,7 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(2_000)))))
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
 
-  it('and a call that is under way is waited for, or the old history goes on: it is never lost or made twice', async () => {
+  it('and waits for a running call or stays in its history: the call is neither lost nor repeated', async () => {
     const { keys, made } = countingTool()
     const release = new Deferred<string>()
     let slow = 0
@@ -68,7 +68,7 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(2_000)))))
       slow += 1
       return release.promise
     }
-    // Long: an attempt that is out of time would be made again.
+    // A long timeout: a call that times out would be retried.
     const wait = tool('wait', waits, { timeout: '10m' })
     const last = tool('last', () => release.resolve('waited'))
     const env = await TestEnvironment.start({ tools: [made, wait, last], limits: shortHistory })
@@ -84,7 +84,7 @@ print(await slow)
     expect(keys).toHaveLength(30)
   })
 
-  it('and is rebuilt from what earlier histories knew when its sandbox is lost', async () => {
+  it('and is rebuilt from steps of earlier histories when its sandbox is lost', async () => {
     const { keys, made } = countingTool()
     const arrived = new Deferred<null>()
     const release = new Deferred<string>()
@@ -107,7 +107,7 @@ print(sum(seen))
     await env.expectCleanEnd(handle)
   })
 
-  it('between the turns of an agent, whose sandbox is given back all the same when no code comes', async () => {
+  it('between the turns of an agent, whose sandbox is still parked when no code runs', async () => {
     const release = new Deferred<string>()
     const wait = tool('wait', () => release.promise, { allowedCallers: ['direct'], timeout: '1h' })
     const note = tool('note', () => 'noted', { allowedCallers: ['direct'] })
@@ -115,7 +115,7 @@ print(sum(seen))
     const env = await TestEnvironment.start({
       tools: [wait, note],
       limits: { ...shortHistory, turns: turns + 3 },
-      timeouts: { idle: '30s' }, // longer than the turns take; if not, it was given back before
+      timeouts: { idle: '30s' }, // longer than the turns take; otherwise the sandbox was parked before
       script: [
         turn(code('x = 1')),
         ...Array.from({ length: turns }, () => turn(call('note'))),
@@ -133,7 +133,7 @@ print(sum(seen))
     await env.expectCleanEnd(handle)
   })
 
-  it('F31: between the turns of an agent, whose model hears the whole conversation all the same', async () => {
+  it('F31: between the turns of an agent, whose model still gets the whole conversation', async () => {
     const { keys, made } = countingTool()
     const turns = 25
     const env = await TestEnvironment.start({
@@ -155,9 +155,9 @@ print(sum(seen))
     })
     expect(keys).toHaveLength(turns)
     expect(env.api.requests).toHaveLength(turns + 2)
-    const heard = requestMessages(env.api.requests.at(-1)?.body)
-    expect(heard).toHaveLength(2 * (turns + 1) + 1)
-    expect(heard[0]).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'go' }] })
+    const messages = requestMessages(env.api.requests.at(-1)?.body)
+    expect(messages).toHaveLength(2 * (turns + 1) + 1)
+    expect(messages[0]).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'go' }] })
     expect((await env.executionHistories()).length).toBeGreaterThan(3)
   })
 

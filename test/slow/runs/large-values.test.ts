@@ -1,14 +1,14 @@
 import { createCipheriv, createHash } from 'node:crypto'
-import { readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { code, call, answerResult, turn } from '../../support/script.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { filesIn } from '../../support/folders.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 const mebibyte = 1024 * 1024
 
-/** Text of so many bytes, made quickly, of which no two pieces are the same. */
+/** A text of this many bytes without repetition, generated quickly. */
 function longText(bytes: number): string {
   const key = Buffer.alloc(16)
   const noise = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil(bytes / 2)))
@@ -21,18 +21,13 @@ function sha256(content: string): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}
-
 describe('a large value', () => {
   it.each([
     ['docker', 3],
     ['docker', 50],
     ['wasm', 5],
   ] as const)(
-    'F29: gets from a tool into code in %s whole, and leaves the history small: %i MB',
+    'F29: reaches code in %s unchanged, and is not stored in the history: %i MB',
     async (backend, megabytes) => {
       const env = await TestEnvironment.start({
         tools: [textTool],
@@ -50,14 +45,14 @@ print(hashlib.sha256(value.encode()).hexdigest())
     300_000,
   )
 
-  it('F29: over the limit is refused before it is written down, and the code is told', async () => {
+  it('F29: over the limit is refused before it is stored, and the code gets an error', async () => {
     const huge = tool('huge', () => Array.from({ length: 500 }, () => 'x'.repeat(mebibyte)))
     const env = await TestEnvironment.start({ tools: [huge] })
     const { outcome } = await env.runProgram('try: await huge()\nexcept ToolError as error: print(error.status, error)')
     expect(outcome.output).toMatch(/^tool_error .*result of huge.*limit is 67108864/)
   })
 
-  it('goes the other way too: arguments are kept elsewhere', async () => {
+  it('in arguments of a call is stored externally', async () => {
     const measure = tool('measure', ({ value }) => (value as string).length)
     const env = await TestEnvironment.start({ tools: [measure] })
     const { outcome } = await env.runProgram('print(await measure(value="x" * 200_000))')
@@ -65,14 +60,14 @@ print(hashlib.sha256(value.encode()).hexdigest())
     expect(await env.historyBytes()).toBeLessThan(20_000)
   })
 
-  it('that code prints is whole in the result, as far as the limit goes', async () => {
+  it('that code prints is complete in the result, up to the limit', async () => {
     const env = await TestEnvironment.start({ limits: { outputCharacters: 100_000 } })
     const { outcome } = await env.runProgram('for n in range(9): print(str(n) * 9_999)')
     const expected = Array.from({ length: 9 }, (_, n) => `${String(n).repeat(9_999)}\n`).join('')
     expect(outcome.output).toBe(expected)
   })
 
-  it('is told to the model as head and tail', async () => {
+  it('is truncated to head and tail for the model', async () => {
     const env = await TestEnvironment.start({
       tools: [textTool],
       limits: { outputCharacters: 1_000 },
@@ -88,7 +83,7 @@ print(hashlib.sha256(value.encode()).hexdigest())
     expect(await env.historyBytes()).toBeLessThan(30_000)
   })
 
-  it('is there again when the sandbox is rebuilt', async () => {
+  it('is available again when the sandbox is rebuilt', async () => {
     const arrived = new Deferred<null>()
     const release = new Deferred<string>()
     const wait = tool('wait', () => {
@@ -113,30 +108,33 @@ print(hashlib.sha256(value.encode()).hexdigest())
   it.each([
     ['was removed by hand', 'VALUE_MISSING', rm],
     ['was changed by hand', 'VALUE_CORRUPT', (file: string) => writeFile(file, '"something else"')],
-  ])('that %s ends the run that needs it with a typed error, which names what needed it', async (_how, type, harm) => {
-    const arrived = new Deferred<null>()
-    const release = new Deferred<string>()
-    const wait = tool('wait', () => {
-      arrived.resolve(null)
-      return release.promise
-    })
-    const env = await TestEnvironment.start({ tools: [textTool, wait] })
-    const handle = await env.startProgram('value = await text(bytes=9_000)\nawait wait()\nprint(len(value))')
-    await arrived.promise
-    for (const file of await filesIn(env.valuesDirectory)) await harm(file)
-    // A worker that remembers the value would not miss it.
-    await env.stopWorkers()
-    await env.killContainers(handle)
-    await env.startWorker()
-    release.resolve('go')
-    const thrown: unknown = await handle.result().catch((error: unknown) => error)
-    expect(thrown).toMatchObject({
-      cause: { cause: { type, message: expect.stringMatching(/^the result of call 1 of/) } },
-    })
-    await env.expectCleanEnd(handle)
-  })
+  ])(
+    'that %s fails the run that needs it with a typed error, which names what needed it',
+    async (_how, type, damage) => {
+      const arrived = new Deferred<null>()
+      const release = new Deferred<string>()
+      const wait = tool('wait', () => {
+        arrived.resolve(null)
+        return release.promise
+      })
+      const env = await TestEnvironment.start({ tools: [textTool, wait] })
+      const handle = await env.startProgram('value = await text(bytes=9_000)\nawait wait()\nprint(len(value))')
+      await arrived.promise
+      for (const file of await filesIn(env.valuesDirectory)) await damage(file)
+      // A worker that has the value in its cache would not need the store.
+      await env.stopWorkers()
+      await env.killContainers(handle)
+      await env.startWorker()
+      release.resolve('go')
+      const thrown: unknown = await handle.result().catch((error: unknown) => error)
+      expect(thrown).toMatchObject({
+        cause: { cause: { type, message: expect.stringMatching(/^the result of call 1 of/) } },
+      })
+      await env.expectCleanEnd(handle)
+    },
+  )
 
-  it('by the hundred leaves a history that replays without reading one of them', async () => {
+  it('in hundreds leaves a history that replays without reading any value', async () => {
     const env = await TestEnvironment.start({ tools: [textTool] })
     const { outcome } = await env.runProgram(`
 import asyncio

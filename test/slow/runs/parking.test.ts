@@ -1,33 +1,29 @@
 import { describe, expect, it } from 'vitest'
 import { call, code, answerResult, turn } from '../../support/script.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { sessionSummaries } from '../../support/environment/activity-summaries.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 const parkAfter = '1s'
 
-/** A tool that counts how often each thing was done, and one that answers when it is told to. */
+/** A tool that counts its effects by name, and one that returns when the test releases it. */
 function mailTools() {
   const effects: unknown[] = []
-  const asked = new Deferred()
+  const called = new Deferred()
   const mail = new Deferred<string>()
   const tools = [
     tool('charge', ({ name }) => effects.push(name)),
     tool('wait_for_mail', async () => {
-      asked.resolve()
+      called.resolve()
       return mail.promise
     }),
   ]
-  return { effects, asked, mail, tools }
+  return { effects, called, mail, tools }
 }
 
-async function summaries(env: TestEnvironment): Promise<(string | undefined)[]> {
-  const rows = await env.activities()
-  return rows.filter(({ type }) => type.startsWith('session.')).map(({ summary }) => summary)
-}
-
-describeDocker('a program that waits for long', () => {
-  it('for a tool gives its container back, and goes on in another when the answer comes', async () => {
+describeDocker('a program with a long wait', () => {
+  it('for a tool releases its container, and continues in another one when the result arrives', async () => {
     const { effects, mail, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     const source = `
@@ -36,24 +32,23 @@ print(await wait_for_mail(), kept)
 await charge(name="after")
 `
     const handle = await env.startProgram(source)
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await expect.poll(() => env.containers(handle)).toEqual([])
     mail.resolve('a letter')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a letter 1\n' }, toolCalls: 3 })
     expect(effects).toEqual(['before', 'after'])
-    // A slow machine may park more often, and always-evict rebuilds more; that this wait parked it and its end woke it is in all of them.
-    const rows = (await summaries(env)).join('\n')
-    expect(rows).toMatch(
-      /park the session\nresume the session \(\d+\)\nrepeat \d+ recorded steps?\ncontinue with 1 result/,
-    )
+    // A slow machine may park more often, and always-evict rebuilds more. In every mode this wait parks the session,
+    // and its end wakes it.
+    const rows = (await sessionSummaries(env)).join('\n')
+    expect(rows).toMatch(/park the session\nresume the session \(\d+\)\nrepeat \d+ recorded steps?\ncontinue with 1 result/)
     expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
     await env.expectCleanEnd(handle)
   })
 
-  it('for a timer holds neither a container nor a place on a worker', async () => {
+  it('for a timer holds neither a container nor a worker slot', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await expect.poll(() => env.containers(handle)).toEqual([])
     await expect.poll(async () => (await handle.describe()).raw.pendingActivities).toEqual([])
     await handle.cancel()
@@ -61,14 +56,14 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('for a timer goes on when it fires', async () => {
+  it('for a timer continues when the timer fires', async () => {
     const env = await TestEnvironment.start({ timeouts: { park: parkAfter } })
     const { outcome } = await env.runProgram('import asyncio\nx = 1\nawait asyncio.sleep(6)\nprint(x)')
     expect(outcome).toEqual({ status: 'ok', output: '1\n' })
-    expect(await summaries(env)).toContain('resume the session (2)')
+    expect(await sessionSummaries(env)).toContain('resume the session (2)')
   })
 
-  it('again and again is woken as often: that is no crash', async () => {
+  it('repeated several times is woken each time, which does not count as a crash', async () => {
     const mails = Array.from({ length: 4 }, () => new Deferred<null>())
     const effects: unknown[] = []
     const charge = tool('charge', ({ name }) => effects.push(name))
@@ -77,9 +72,9 @@ await charge(name="after")
     const source = 'for n in range(4):\n    await charge(name=n)\n    await wait_for_mail(n=n)\nprint("woke")'
     const handle = await env.startProgram(source)
     const parked = async (): Promise<number> =>
-      (await summaries(env)).filter((summary) => summary === 'park the session').length
+      (await sessionSummaries(env)).filter((summary) => summary === 'park the session').length
     for (const [n, mail] of mails.entries()) {
-      // Not exactly: a slow machine may park for a charge as well.
+      // At least: a slow machine may park for a charge too.
       await expect.poll(parked).toBeGreaterThan(n)
       mail.resolve(null)
     }
@@ -88,22 +83,22 @@ await charge(name="after")
     await env.expectCleanEnd(handle)
   })
 
-  it('can be stopped while it is parked, by its time and from outside, and nothing is left', async () => {
-    const { asked, tools } = mailTools()
+  it('can time out or be cancelled while it is parked, and leaves nothing behind', async () => {
+    const { called, tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
-    // Its time begins before its sandbox is made, which may take a while.
+    // The timeout starts before the sandbox is created, which may take a while.
     const overdue = await env.runProgram('await wait_for_mail()', { limits: { cellTotalSeconds: 15 } })
     expect(overdue.outcome).toMatchObject({ status: 'timed_out', sessionKept: true })
-    expect(await summaries(env)).toContain('park the session')
+    expect(await sessionSummaries(env)).toContain('park the session')
     const handle = await env.startProgram('await wait_for_mail()')
-    await asked.promise
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await called.promise
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow(/cancel/i)
     await env.expectCleanEnd(handle)
   })
 
-  it('and did not repeat itself is told so', async () => {
+  it('ends as diverged when the rebuild makes other calls', async () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools, timeouts: { park: parkAfter } })
     const source = `
@@ -116,13 +111,13 @@ await asyncio.sleep(6)
   })
 })
 
-describeDocker('an agent that runs no code for long', () => {
-  it('gives its container back, and has its variables in the next cell', async () => {
+describeDocker('an agent that runs no code for a long time', () => {
+  it('releases its container, and has its variables in the next cell', async () => {
     const { mail, tools } = mailTools()
     const script = [turn(code('x = 41')), turn(call('wait_for_mail')), turn(code('print(x + 1)')), answerResult]
     const env = await TestEnvironment.start({ tools, script, timeouts: { idle: '1s' } })
     const handle = await env.startAgent()
-    await expect.poll(() => summaries(env)).toContain('park the session')
+    await expect.poll(() => sessionSummaries(env)).toContain('park the session')
     await expect.poll(() => env.containers(handle)).toEqual([])
     mail.resolve('now')
     expect(await handle.result()).toMatchObject({ status: 'answered', answer: '42' })
@@ -130,12 +125,12 @@ describeDocker('an agent that runs no code for long', () => {
   })
 })
 
-describe('a program that waits for a short time', () => {
-  it('keeps its sandbox, and one timer stands for all its waits', async () => {
+describe('a program with short waits', () => {
+  it('keeps its sandbox, and uses one timer for all waits', async () => {
     const { tools } = mailTools()
     const env = await TestEnvironment.start({ tools })
     await env.runProgram('for n in range(5): await charge(name=n)')
-    expect(await summaries(env)).not.toContain('park the session')
+    expect(await sessionSummaries(env)).not.toContain('park the session')
     const { events } = await env.history()
     expect(events.filter(({ timerStartedEventAttributes: timer }) => timer)).toHaveLength(1)
   })

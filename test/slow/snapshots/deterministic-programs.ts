@@ -1,9 +1,9 @@
 import type { supported } from './supported-programs.js'
 
-/** Order, time and chance: what a program must find as it was, or it makes other calls than were recorded. */
+/** Order, time and random numbers: a restored program must find them unchanged, or it makes other calls. */
 export const deterministic: typeof supported = [
   [
-    'sets, in the order they have',
+    'sets, in their iteration order',
     [
       `words=lambda n, m="w": [f"{m}{i*i}" for i in range(n)]
 few=[{f"{a}{b}" for b in "abcd"} for a in words(30)]
@@ -27,7 +27,7 @@ for each in [*few, literal, both, left, emptied, ties, mine]:
     print(each.pop(), list(each), list(each|frozen), all(one in each for one in list(each)))`,
   ],
   [
-    'files, in the order in which their folder lists them',
+    'files, in the order of their folder listing',
     [
       `import os, pathlib
 for path in ("m", "z/k", "z/b", "z/x", "a/q/r", "c"): pathlib.Path("/tmp/list", path).mkdir(parents=True)
@@ -37,7 +37,7 @@ os.rename("/tmp/list/z.txt", "/tmp/list/y.txt"); os.remove("/tmp/list/k.txt")`,
     `print([(path, folders, files, os.listdir(path)) for path, folders, files in os.walk("/tmp/list")])`,
   ],
   [
-    'names and numbers that libraries have yet to draw',
+    'names and numbers that libraries draw later',
     [
       `import asyncio, logging, random, tempfile, uuid
 made=[tempfile.mkdtemp(), uuid.uuid1(), asyncio.ensure_future(get(a=1)).get_name()]
@@ -57,7 +57,7 @@ time.sleep(2)`,
     `passed=time.monotonic()-start; print(passed >= 2, passed - (time.perf_counter()-really) < 1)`,
   ],
   [
-    'random numbers to come',
+    'later random numbers',
     [
       `import random
 random.random()`,
@@ -65,7 +65,7 @@ random.random()`,
     `print(random.random(), random.choice(range(1000)), random.gauss(0,1))`,
   ],
   [
-    'the clock, and what is drawn from the operating system',
+    'the clock, and random bytes of the operating system',
     [
       `import asyncio, datetime, os, secrets, time, uuid
 from os import urandom as draw

@@ -4,35 +4,35 @@ import { SessionHarness } from '../../../src/sandbox/conformance/session-harness
 
 const stepOptions = () => ({ attempt: 1, signal: AbortSignal.timeout(600_000) })
 
-/** What the state of a notebook after its last cell is, as text; or why there is none. */
-export async function snapshotOf(notebook: SessionHarness, limits = { bytes: 32 * 1024 * 1024, seconds: 60 }) {
-  const wanted = { limits: notebook.limits, ...limits }
-  const taken = await notebook.host.snapshot(notebook.session, notebook.step, wanted, stepOptions())
+/** Takes a snapshot after the last cell; returns its text, or the reason why there is none. */
+export async function snapshotOf(harness: SessionHarness, limits = { bytes: 32 * 1024 * 1024, seconds: 60 }) {
+  const request = { limits: harness.limits, ...limits }
+  const taken = await harness.host.snapshot(harness.session, harness.step, request, stepOptions())
   return taken.type === 'snapshot' ? { text: taken.pieces.join('') } : { reason: taken.reason }
 }
 
-/** A fresh sandbox, made what the snapshot is of. */
+/** Restores the snapshot in a new sandbox. */
 export async function restoredFrom(
   text: string,
-  notebook: SessionHarness,
+  harness: SessionHarness,
   backend: SandboxBackend,
 ): Promise<SessionHarness> {
-  const fresh = await new SessionHarness(backend, notebook.limits, { ...notebook.session, epoch: 2 }).open()
-  const held = fresh.storeValue(text)['ptc.value']
-  const input = { type: 'restore', snapshot: held } as const
+  const fresh = await new SessionHarness(backend, harness.limits, { ...harness.session, epoch: 2 }).open()
+  const reference = fresh.storeValue(text)['ptc.value']
+  const input = { type: 'restore', snapshot: reference } as const
   const options = { ...stepOptions(), onOutput: () => undefined, readValue: fresh.readValue }
-  const step = { number: notebook.step, now: notebook.now, input }
-  const answer = await fresh.host.executeStep(fresh.session, step, { limits: fresh.limits }, options)
-  if (answer.type !== 'restored' || answer.problem !== null) {
+  const step = { number: harness.step, now: harness.now, input }
+  const result = await fresh.host.executeStep(fresh.session, step, { limits: fresh.limits }, options)
+  if (result.type !== 'restored' || result.problem !== null) {
     await fresh.close()
-    throw new Error(`not restored: ${JSON.stringify(answer)}`)
+    throw new Error(`not restored: ${JSON.stringify(result)}`)
   }
-  Object.assign(fresh, { step: notebook.step, cell: notebook.cell })
-  fresh.addComputeTime(notebook.now)
+  Object.assign(fresh, { step: harness.step, cell: harness.cell })
+  fresh.addComputeTime(harness.now)
   return fresh
 }
 
-/** What code prints in the sandbox that ran the cells, and in one that was made from its snapshot. */
+/** The output of code in the sandbox that ran the cells, and in one that was restored from its snapshot. */
 export async function runInBoth(
   backend: SandboxBackend,
   cells: readonly string[],
@@ -54,22 +54,22 @@ export async function runInBoth(
 }
 
 export async function runCells(backend: SandboxBackend, cells: readonly string[]): Promise<SessionHarness> {
-  const notebook = await new SessionHarness(
+  const harness = await new SessionHarness(
     backend,
     {},
     { id: `snapshot-${randomUUID()}`, epoch: 1, startedAt: Date.now(), backend: backend.name },
   ).open()
   for (const cell of cells) {
-    const { finalResult, output } = await notebook.runCell(cell)
+    const { finalResult, output } = await harness.runCell(cell)
     if (finalResult.type !== 'completed') {
-      await notebook.close()
+      await harness.close()
       throw new Error(`a cell failed: ${JSON.stringify(finalResult)} ${output}`)
     }
   }
-  return notebook
+  return harness
 }
 
-async function outputIn(notebook: SessionHarness, source: string): Promise<string> {
-  const { finalResult, output } = await notebook.runCell(source)
+async function outputIn(harness: SessionHarness, source: string): Promise<string> {
+  const { finalResult, output } = await harness.runCell(source)
   return finalResult.type === 'failed' ? `${output}${finalResult.error}` : output
 }

@@ -1,13 +1,13 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { filesIn } from '../../support/folders.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
 import { TestSession } from '../../support/environment/test-session.js'
 
-/** A session whose every effect is counted, and whose state is kept after so many steps. */
+/** A session with counted effects, and a snapshot after this many steps. */
 async function startSessionWithEffects(options: TestEnvironmentOptions = {}) {
   const effects: unknown[] = []
   const charge = tool('charge', ({ name }) => effects.push(name))
@@ -15,7 +15,7 @@ async function startSessionWithEffects(options: TestEnvironmentOptions = {}) {
   const kill = () => session.env.killContainers(session.handle)
   const summaries = async (type: string) =>
     (await session.env.activities(session.handle)).filter((row) => row.type === type).map(({ summary }) => summary)
-  /** Each has two steps. */
+  /** Runs cells of two steps each. */
   const runCells = async (from: number, to: number) => {
     for (let n = from; n <= to; n += 1)
       await session.outputOf(`total = globals().get("total", 0) + ${n}; await charge(name=${n})`)
@@ -30,7 +30,7 @@ async function startSessionWithEffects(options: TestEnvironmentOptions = {}) {
 const rebuildSummaries = (all: readonly (string | undefined)[]) => all.filter((summary) => summary?.includes('repeat'))
 
 describeDocker('a session whose container is killed', () => {
-  it('is made again from the last snapshot: only later steps are repeated, and no effect is', async () => {
+  it('is restored from the last snapshot: repeats only later steps, and no effect', async () => {
     const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
     await cells(1, 5)
     await kept(2)
@@ -43,7 +43,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('repeats a bounded number of steps, however many it has had', async () => {
+  it('repeats a bounded number of steps, whatever the number of recorded steps', async () => {
     const { session, effects, kill, summaries, cells } = await startSessionWithEffects({ snapshots: { steps: 20 } })
     await cells(1, 100)
     await kill()
@@ -56,7 +56,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it.each(['is gone', 'was changed'])('is made again from all its steps when the snapshot %s', async (what) => {
+  it.each(['is gone', 'was changed'])('repeats all its steps when the snapshot %s', async (what) => {
     const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
     await cells(1, 4)
     await kept(2)
@@ -77,7 +77,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('is made again from all its steps when the snapshot can not be used', async () => {
+  it('repeats all its steps when the snapshot can not be restored', async () => {
     const { session, effects, kill, summaries, cells, kept } = await startSessionWithEffects()
     await session.outputOf('import math\nmath.pi = 3')
     await cells(1, 3)
@@ -91,7 +91,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('tries the next snapshot later and later while there can be none', async () => {
+  it('retries snapshots with back-off while the state is unsupported', async () => {
     const { session, effects, kill, summaries, cells } = await startSessionWithEffects()
     await session.outputOf('g = (n for n in range(3))')
     await cells(1, 20)
@@ -107,7 +107,7 @@ describeDocker('a session whose container is killed', () => {
     await session.close()
   })
 
-  it('makes none when it is told so', async () => {
+  it('takes no snapshot when snapshots are off', async () => {
     const { session, summaries, cells } = await startSessionWithEffects({ snapshots: false })
     await cells(1, 4)
     expect(await summaries('session.snapshot')).toEqual([])
@@ -115,8 +115,8 @@ describeDocker('a session whose container is killed', () => {
   })
 })
 
-describeDocker('a run that is given a fresh container', () => {
-  it('after it went on in a fresh history begins at the snapshot as well', async () => {
+describeDocker('a run that is rebuilt', () => {
+  it('starts at the snapshot after a continue-as-new too', async () => {
     const mail = new Deferred<string>()
     const effects: unknown[] = []
     const charge = tool('charge', ({ name }) => effects.push(name))
@@ -146,14 +146,9 @@ describeDocker('a run that is given a fresh container', () => {
 })
 
 describeDocker('a program', () => {
-  it('is not kept at its end, however many steps it took', async () => {
+  it('takes no snapshot at its end, whatever the number of steps', async () => {
     const env = await TestEnvironment.start({ tools: [tool('charge', () => null)], snapshots: { steps: 2 } })
     expect(await env.runProgram('for n in range(4): await charge(name=n)')).toMatchObject({ outcome: { status: 'ok' } })
     expect((await env.activities()).map(({ type }) => type)).not.toContain('session.snapshot')
   })
 })
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}

@@ -14,28 +14,28 @@ describeDocker('a snapshot of a container', () => {
   snapshotTests(backend, [...supported, ...deterministic], unsupported, unrestorable)
   unsupportedTests(backend, unsupportedProcesses)
 
-  it('has no more bytes than it may', async () => {
-    const notebook = await runCells(backend, ['import os\nnoise = os.urandom(200_000)'])
-    expect(await snapshotOf(notebook, { bytes: 100_000, seconds: 60 })).toMatchObject({
+  it('does not exceed its size limit', async () => {
+    const harness = await runCells(backend, ['import os\nnoise = os.urandom(200_000)'])
+    expect(await snapshotOf(harness, { bytes: 100_000, seconds: 60 })).toMatchObject({
       reason: expect.stringMatching(/^noise: more bytes/),
     })
-    expect(await snapshotOf(notebook)).toMatchObject({ text: expect.stringMatching(/^[\w+/]+=*$/) })
-    await notebook.close()
+    expect(await snapshotOf(harness)).toMatchObject({ text: expect.stringMatching(/^[\w+/]+=*$/) })
+    await harness.close()
   })
 
-  it('goes on after one that took too long: the program is as it was', async () => {
+  it('that takes too long is refused, and the program is unchanged', async () => {
     const loop = 'import types\nn = types.SimpleNamespace()\ndef loop(_):\n    while True: pass\nn.__reduce_ex__ = loop'
-    const notebook = await runCells(backend, [loop])
-    expect(await snapshotOf(notebook, { bytes: 1e6, seconds: 1 })).toMatchObject({ reason: 'it takes too long' })
-    expect((await notebook.runCell('print(n.__reduce_ex__ is loop)')).output).toBe('True\n')
-    await notebook.close()
+    const harness = await runCells(backend, [loop])
+    expect(await snapshotOf(harness, { bytes: 1e6, seconds: 1 })).toMatchObject({ reason: 'it takes too long' })
+    expect((await harness.runCell('print(n.__reduce_ex__ is loop)')).output).toBe('True\n')
+    await harness.close()
   })
 })
 
 describe('a snapshot of an embedded interpreter', () => {
   const backend = createWasmBackend({ warm: 0 })
   afterAll(() => backend.close())
-  // An interpreter takes seconds to begin: those that differ from a container's in how Python makes them.
+  // An interpreter takes seconds to start. These programs depend on how its Python differs from a container's.
   const names = /^(dataclasses|enumerations|files|sets)/
   const some = [...supported, ...deterministic].filter(([name]) => names.test(name))
   snapshotTests(backend, some, unsupported.slice(0, 1), unrestorable.slice(0, 1))
@@ -47,7 +47,7 @@ function snapshotTests(
   others: typeof unsupported,
   changes: typeof unrestorable,
 ): void {
-  it.each(programs)('keeps %s', async (_, cells, check) => {
+  it.each(programs)('restores %s', async (_, cells, check) => {
     const [original, restored] = await runInBoth(backend, cells, check)
     expect(restored).toBe(original)
     expect(original).not.toBe('')
@@ -55,42 +55,42 @@ function snapshotTests(
 
   unsupportedTests(backend, others)
 
-  it.each(changes)('is not used after %s', async (_, cell, reason) => {
-    const notebook = await runCells(backend, [cell])
-    const { text = '' } = await snapshotOf(notebook)
-    await expect(restoredFrom(text, notebook, backend)).rejects.toThrow(reason)
-    await notebook.close()
+  it.each(changes)('is rejected after %s', async (_, cell, reason) => {
+    const harness = await runCells(backend, [cell])
+    const { text = '' } = await snapshotOf(harness)
+    await expect(restoredFrom(text, harness, backend)).rejects.toThrow(reason)
+    await harness.close()
   })
 
-  it('of a sandbox that was made from one is as good', async () => {
+  it('of a restored sandbox can be restored too', async () => {
     const first = await runCells(backend, ['class A:\n    n = 1\na = [A()]\na.append(a)'])
-    const one = await restoredFrom((await snapshotOf(first)).text ?? '', first, backend)
-    await one.runCell('A.n += 1')
-    const again = await snapshotOf(one)
+    const second = await restoredFrom((await snapshotOf(first)).text ?? '', first, backend)
+    await second.runCell('A.n += 1')
+    const again = await snapshotOf(second)
     await first.close()
-    await one.close()
-    const two = await restoredFrom(again.text ?? '', one, backend)
-    expect((await two.runCell('print(a[0].n, a[1] is a, type(a[0]) is A)')).output).toBe('2 True True\n')
-    await two.close()
+    await second.close()
+    const third = await restoredFrom(again.text ?? '', second, backend)
+    expect((await third.runCell('print(a[0].n, a[1] is a, type(a[0]) is A)')).output).toBe('2 True True\n')
+    await third.close()
   })
 
-  it('is not made in the middle of a cell', async () => {
-    const notebook = await runCells(backend, [])
-    await notebook.startCell('await get(a=1)')
-    expect(await snapshotOf(notebook)).toMatchObject({ reason: 'the program is not between two cells' })
-    await notebook.close()
+  it('is refused in the middle of a cell', async () => {
+    const harness = await runCells(backend, [])
+    await harness.startCell('await get(a=1)')
+    expect(await snapshotOf(harness)).toMatchObject({ reason: 'the program is not between two cells' })
+    await harness.close()
   })
 }
 
 function unsupportedTests(backend: SandboxBackend, programs: typeof unsupported): void {
-  it.each(programs)('is refused for %s, and the program goes on', async (_, cell, reason) => {
-    const notebook = await runCells(backend, [cell])
-    expect(await snapshotOf(notebook, { bytes: 32 * 1024 * 1024, seconds: 5 })).toMatchObject({
+  it.each(programs)('is refused for %s, and the program continues', async (_, cell, reason) => {
+    const harness = await runCells(backend, [cell])
+    expect(await snapshotOf(harness, { bytes: 32 * 1024 * 1024, seconds: 5 })).toMatchObject({
       reason: expect.stringContaining(reason),
     })
-    expect((await notebook.runCell('import sys; sys.__stdout__ and 0\nassert 1 + 1 == 2')).finalResult.type).toBe(
+    expect((await harness.runCell('import sys; sys.__stdout__ and 0\nassert 1 + 1 == 2')).finalResult.type).toBe(
       'completed',
     )
-    await notebook.close()
+    await harness.close()
   })
 }

@@ -1,4 +1,4 @@
-/** Programs whose state can be kept: what they print afterwards must be the same in a sandbox that was made from it. */
+/** Programs whose state is supported: a restored sandbox must print the same as the original. */
 export const supported: readonly (readonly [name: string, cells: readonly string[], check: string])[] = [
   [
     'data, and one value under two names',
@@ -9,7 +9,7 @@ b=a["x"]`,
     `print(a, b is a["x"], __name__)`,
   ],
   [
-    'modules, and what they are made into',
+    'modules, and names imported from them',
     [
       `import json, re, math as m
 from collections import Counter, defaultdict
@@ -169,7 +169,7 @@ except ToolError as e: s=str(e)`,
     `bad()`,
   ],
   [
-    'semaphores and queues that are not in use',
+    'unused semaphores and queues',
     [
       `import asyncio
 sem=asyncio.Semaphore(2)
@@ -196,7 +196,7 @@ try: Sh()
 except TypeError as e: print(e)`,
   ],
   [
-    'what is built on built-in classes, also exceptions',
+    'subclasses of built-in classes, also of exceptions',
     [
       `class D(dict):
     def __missing__(self,k): return k
@@ -219,7 +219,7 @@ m=re.search("b","abc"); k={"a":1}.keys(); c=itertools.count(3); next(c)`,
     `print(v, m, k, next(c))`,
   ],
   [
-    'the variables as a dict, and what every Python has',
+    'the variables as a dict, and objects of every interpreter',
     [
       `g=globals()
 import sys, os
@@ -228,7 +228,7 @@ p=sys.path; e=os.environ; o=sys.stdout; b=__builtins__`,
     `x=1; print(g["x"], g is globals(), p is sys.path, e is os.environ, o is sys.stdout, b is __builtins__)`,
   ],
   [
-    'caches that are empty',
+    'empty caches',
     [
       `import functools
 @functools.lru_cache(maxsize=5)
@@ -288,7 +288,7 @@ new=R()`,
     `print(type(old) is R, type(new) is R, old.v, new.v, type(old)().v)`,
   ],
   [
-    'modules that look up things when they are first used',
+    'modules with lazy lookups',
     [
       `import mimetypes, tempfile, csv, statistics, textwrap, string, hashlib, base64, zoneinfo, calendar, sqlite3, html, urllib.parse, xml.etree.ElementTree as ET, difflib, heapq, bisect, io
 mimetypes.guess_type("a.txt"); tempfile.gettempdir(); s=io.StringIO(); s.write("hi"); import datetime; datetime.datetime.strptime("2024","%Y"); r=ET.fromstring("<a><b/></a>"); urllib.parse.urlparse("http://x/y")`,

@@ -1,4 +1,4 @@
-/** Programs whose state can't be kept, and what is said of them. */
+/** Programs whose state is unsupported, and the reason that is reported. */
 export const unsupported: readonly (readonly [name: string, cell: string, reason: string])[] = [
   ['a generator', `g=(i for i in range(3))`, 'g: a generator'],
   ['an open file', `f=open("/tmp/x","w")`, 'open files'],
@@ -10,7 +10,7 @@ await t`,
     't: a Task',
   ],
   [
-    'a task that has not ended',
+    'a running task',
     `import asyncio
 t=asyncio.ensure_future(asyncio.sleep(50))`,
     'tasks that have not ended',
@@ -34,7 +34,7 @@ textwrap.fill=lambda x: 1`,
     'referenced outside the variables',
   ],
   [
-    'a cache that is in use',
+    'a cache with entries',
     `import functools
 @functools.cache
 def f(n): return n
@@ -54,7 +54,7 @@ os.symlink("/tmp","/tmp/l")`,
     'not an ordinary file',
   ],
   [
-    'a function that only the interpreter knows',
+    'a function of the interpreter that no module exports',
     `import atexit
 class A: pass
 atexit.register(lambda: A)`,
@@ -96,7 +96,7 @@ import mine`,
     'the module mine',
   ],
   [
-    'what is nested too deeply',
+    'a value that is nested too deeply',
     `a=[]
 for i in range(100000): a=[a]`,
     'nested too deeply',
@@ -108,7 +108,7 @@ sys.stdout=io.StringIO()`,
     'standard stream',
   ],
   [
-    'an instance that only a module knows',
+    'an instance that only a module references',
     `import json
 class A: pass
 json.x=A()
@@ -116,7 +116,7 @@ del A`,
     'referenced outside the variables',
   ],
   [
-    'a subclass of what is not known',
+    'a subclass of an unsupported class',
     `import collections
 class Dq(collections.deque): pass
 d=Dq()`,
@@ -137,7 +137,7 @@ n.__reduce_ex__=lambda p: asyncio.run(get(a=1))`,
     'no tool can be called',
   ],
   [
-    'what has its name as its value',
+    'a name whose value is its own name',
     `from typing import NewType
 U=NewType("U",int)`,
     'U: a NewType',
@@ -151,7 +151,7 @@ U=NewType("U",int)`,
   ['an attribute of the event loop', 'import asyncio\nasyncio.get_event_loop().mine = {}', 'of the event loop'],
 ]
 
-/** More of them, where a sandbox has processes and threads. */
+/** More unsupported programs for sandboxes with processes and threads. */
 export const unsupportedProcesses: typeof unsupported = [
   [
     'a thread',
@@ -184,13 +184,13 @@ signal.signal(signal.SIGUSR1, lambda *a: 0)`,
     'a handler of a signal',
   ],
   [
-    'what takes too long',
+    'a value that takes too long to copy',
     `import types\nn = types.SimpleNamespace()\ndef loop(p):\n    while True: pass\nn.__reduce_ex__ = loop`,
     'too long',
   ],
 ]
 
-/** Changes that show only when a snapshot is read: it is not used. */
+/** Changes that are detected only when a snapshot is restored, which is then rejected. */
 export const unrestorable: typeof unsupported = [
   ['a changed constant', 'import math\nmath.pi = 3', 'the module math'],
   ['a configured logger', 'import logging\nlogging.basicConfig(level=10)', 'the module '],
@@ -198,7 +198,7 @@ export const unrestorable: typeof unsupported = [
   ['an attribute of a tool', 'get.n = 1', 'the module builtins'],
   ['an attribute of a library function', 'import textwrap\ntextwrap.fill.n = 1', 'the module textwrap'],
   [
-    'a key of what it holds itself',
+    'an object that is a key of its own dict',
     `class K:
     k = 0
     def __hash__(self): return hash(self.k)

@@ -4,12 +4,9 @@ import type { Script } from '../../../src/testing/index.js'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { pollSignal } from '../../support/poll-options.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { code, text, turn } from '../../support/script.js'
 
-const code = (source: string) => ({
-  reply: { content: [{ type: 'tool_use' as const, name: 'execute_code', input: { code: source } }] },
-})
-
-/** Sequential and parallel calls, code that runs until it is let go on, state from cell to cell. */
+/** Sequential and parallel calls, code that runs until it is released, and variables shared by cells. */
 const firstCell = `
 import asyncio, os
 done = [(await charge(name="a"))["done"]]
@@ -21,13 +18,16 @@ const secondCell = 'done.append((await charge(name="d"))["done"])\nprint(",".joi
 
 function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
   return [
-    code(firstCell.replace('BUSY', busy ? 'True' : 'False')),
-    { ...code(secondCell), faults: secondTurnDelayMs ? [{ type: 'delay', attempt: 1, ms: secondTurnDelayMs }] : [] },
-    { reply: { content: [{ type: 'text', text: 'charged {{last_tool_result}}' }] } },
+    turn(code(firstCell.replace('BUSY', busy ? 'True' : 'False'))),
+    {
+      ...turn(code(secondCell)),
+      faults: secondTurnDelayMs ? [{ type: 'delay', attempt: 1, ms: secondTurnDelayMs }] : [],
+    },
+    turn(text('charged {{last_tool_result}}')),
   ]
 }
 
-/** What must be true whatever was killed: the same answer, each effect once, no turn paid twice, nothing left, replayable. */
+/** Invariants after any kill: same answer, each effect once, each turn paid once, nothing left, histories replay. */
 async function expectNothingLost(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({
     status: 'answered',
@@ -43,20 +43,20 @@ async function expectNothingLost(env: WorkerProcessEnvironment, handle: Workflow
 }
 
 describeDocker('kill -9', () => {
-  it('of the worker while the code waits for a tool: another one reattaches', async () => {
+  it('of the worker while code waits for a tool: another worker attaches', async () => {
     const env = await WorkerProcessEnvironment.start(script())
     env.ledger.holdReplies('b')
     const handle = await env.startAgent()
     await env.ledger.waitForRequests('b')
     await env.replaceWorker()
-    await env.ledger.waitForRequests('b', 2) // asked again with the same key
+    await env.ledger.waitForRequests('b', 2) // requested again with the same key
     env.ledger.releaseReplies('b')
     await expectNothingLost(env, handle)
     expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the worker while the model answers: only the request in flight is repeated', async () => {
+  it('of the worker during a model turn: only the request in flight is repeated', async () => {
     const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 60_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
@@ -66,7 +66,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(4)
   })
 
-  it('of the worker while code runs: the program goes on in its container', async () => {
+  it('of the worker while code runs: the program continues in its container', async () => {
     const env = await WorkerProcessEnvironment.start(script({ busy: true }))
     const handle = await env.startAgent()
     await env.waitForActivity(handle, 'session.step', 1)
@@ -78,7 +78,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the container while the code waits for a tool: the session is rebuilt from the journal', async () => {
+  it('of the container while code waits for a tool: the session is rebuilt from the journal', async () => {
     const env = await WorkerProcessEnvironment.start(script())
     env.ledger.holdReplies('b')
     const handle = await env.startAgent()
@@ -91,7 +91,7 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the container while the model answers: variables of the earlier cell come back', async () => {
+  it('of the container during a model turn: the next cell has the variables of the earlier one', async () => {
     const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 15_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
@@ -101,7 +101,7 @@ describeDocker('kill -9', () => {
     expect(env.ledger.requests).toHaveLength(4)
   })
 
-  it('of the container while code runs: the cell is run again and given its recorded results', async () => {
+  it('of the container while code runs: the cell runs again with its recorded results', async () => {
     const env = await WorkerProcessEnvironment.start(script({ busy: true }))
     const handle = await env.startAgent()
     await env.waitForActivity(handle, 'session.step', 1)
@@ -113,9 +113,9 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('F09: of the worker while its run is parked: another host goes on when the answer comes', async () => {
+  it('F09: of the worker while its run is parked: another host continues when the result arrives', async () => {
     const env = await WorkerProcessEnvironment.start(script(), { environment: { TEST_PARK: 'soon' } })
-    // Both: a result that comes now would wake the sandbox on the host that is to be lost.
+    // Waits for both: a result now would wake the sandbox on the host that is about to be lost.
     const both = ['b', 'c']
     for (const effect of both) env.ledger.holdReplies(effect)
     const handle = await env.startAgent()
@@ -129,7 +129,7 @@ describeDocker('kill -9', () => {
     expect(await env.scheduledCount(handle, 'session.open')).toBeGreaterThan(1)
   })
 
-  it('of worker and container together', async () => {
+  it('of worker and container together: the session is rebuilt from the journal', async () => {
     const env = await WorkerProcessEnvironment.start(script())
     env.ledger.holdReplies('c')
     const handle = await env.startAgent()
@@ -142,12 +142,9 @@ describeDocker('kill -9', () => {
     expect(env.api.requests).toHaveLength(3)
   })
 
-  it('of the worker under a tool that must not be repeated: the code is told, and the effect stays single', async () => {
+  it('of the worker during a `once` tool: the code gets ToolOutcomeUnknown, and the effect happens once', async () => {
     const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
-    const env = await WorkerProcessEnvironment.start([
-      code(source),
-      { reply: { content: [{ type: 'text', text: 'it is {{last_tool_result}}' }] } },
-    ])
+    const env = await WorkerProcessEnvironment.start([turn(code(source)), turn(text('it is {{last_tool_result}}'))])
     env.ledger.holdReplies('mail')
     const handle = await env.startAgent()
     await env.ledger.waitForRequests('mail')

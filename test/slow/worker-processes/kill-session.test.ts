@@ -17,7 +17,7 @@ const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow
 
 Runtime.install({ logger: new DefaultLogger('WARN') })
 
-/** A session whose worker is a process that can be killed, and whose effects somebody outside counts. */
+/** A session on a worker process that can be killed, with its effects in the ledger. */
 class SessionOnWorkerProcess {
   readonly name = uniqueName('killed')
   readonly ptc: PtcClient
@@ -77,7 +77,7 @@ class SessionOnWorkerProcess {
     ).length
   }
 
-  /** Ends it; then nothing may be left, and its history must replay. */
+  /** Closes the session. Expects that no container is left, and that its history replays. */
   async close(): Promise<void> {
     await this.ptc.sessions.close(this.name)
     expect(await containersOf(this.handle.workflowId)).toEqual([])
@@ -90,7 +90,7 @@ const secondCell = 'done.append((await charge(name="b"))["done"])\nprint(done)'
 const bothEffects = { outcome: { status: 'ok', output: "['a', 'b']\n" }, isNew: false, cell: 2 }
 
 describeDocker('kill -9', () => {
-  it('of the worker between two executions: the session and its container live on', async () => {
+  it('of the worker between two executions: the session and its container survive', async () => {
     const session = await SessionOnWorkerProcess.start()
     await session.execute(firstCell)
     await session.killWorker()
@@ -102,7 +102,7 @@ describeDocker('kill -9', () => {
     await session.close()
   })
 
-  it('of the worker while something is executed: whoever waits gets the answer', async () => {
+  it('of the worker during an execution: the waiting client gets the result', async () => {
     const session = await SessionOnWorkerProcess.start()
     await session.execute(firstCell)
     session.ledger.holdReplies('b')
@@ -118,7 +118,7 @@ describeDocker('kill -9', () => {
     await session.close()
   })
 
-  it('of the container between two executions: the variables come back, no call is made again', async () => {
+  it('of the container between two executions: the variables are restored, and no call is repeated', async () => {
     const session = await SessionOnWorkerProcess.start()
     await session.execute(firstCell)
     await session.killContainer()
@@ -129,9 +129,9 @@ describeDocker('kill -9', () => {
     await session.close()
   })
 
-  it('of the worker while a snapshot is made: it is made again, and nothing else is', async () => {
+  it('of the worker during a snapshot: only the snapshot is repeated', async () => {
     const session = await SessionOnWorkerProcess.start({ TEST_SNAPSHOT_STEPS: '2' })
-    // What is copied takes long, in a way that a library class lets the program have.
+    // Copying this value takes long: the library class lets the program define how it is copied.
     const slow = 'import types, time\nslow = types.SimpleNamespace()\n'
     const reduce = 'slow.__reduce_ex__ = lambda _: [time.sleep(2), (types.SimpleNamespace, ())][1]\n'
     await session.execute(slow + reduce + firstCell)

@@ -11,7 +11,10 @@ interface ProxiedConnection {
   request: string
 }
 
-/** A proxy between a worker and its Docker daemon, which can delay requests and break connections. */
+/**
+ * A proxy between a worker and its Docker daemon, which can delay requests and break connections. Invariant: a client
+ * sends its next request on a connection only after the response to the last one.
+ */
 export class DockerProxy {
   readonly #server: Server
   readonly #connections: ProxiedConnection[] = []
@@ -115,7 +118,7 @@ export class DockerProxy {
     client.on('data', (chunk: Buffer) => {
       const text = chunk.toString('latin1')
       if (/^(GET|POST|DELETE) /.test(text)) connection.request = text.slice(0, 200)
-      // A client sends its next request on a connection only after the response to the last one.
+      // The chunk is one request: see the invariant.
       if (this.#blockedRequest?.test(text) === true) {
         this.#delayedWrites.push(() => daemon.write(chunk))
         this.#blocked.resolve()

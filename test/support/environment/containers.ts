@@ -1,6 +1,6 @@
 import Dockerode from 'dockerode'
 
-/** Made for each question: tests change where the daemon is. */
+/** Creates a client for each request, because tests change DOCKER_HOST. */
 const docker = () => new Dockerode()
 
 /** Containers of a run, running or not. */
@@ -8,20 +8,20 @@ export function containersOf(workflowId: string): Promise<Dockerode.ContainerInf
   return docker().listContainers({ all: true, filters: { label: [`ptc.workflow=${workflowId}`] } })
 }
 
-/** Those of them that run. */
+/** Running containers of a run. */
 export async function runningContainersOf(workflowId: string): Promise<Dockerode.ContainerInfo[]> {
   return (await containersOf(workflowId)).filter(({ State }) => State === 'running')
 }
 
-/** kill -9 of a run's containers, from outside; gives how many there were to kill. */
+/** kill -9 of a run's containers; returns the number of running containers. */
 export async function killContainersOf(workflowId: string): Promise<number> {
   const kill = ({ Id }: Dockerode.ContainerInfo) => docker().getContainer(Id).kill()
-  // One may end by itself meanwhile.
+  // A container may exit at the same time.
   const killed = await Promise.allSettled((await runningContainersOf(workflowId)).map(kill))
   return killed.filter(({ status }) => status === 'fulfilled').length
 }
 
-/** What a dead host left behind, for the end of a test. */
+/** Removes the containers of a run that a dead host left behind. */
 export async function removeContainersOf(workflowId: string): Promise<void> {
   for (const { Id } of await containersOf(workflowId)) {
     await docker().getContainer(Id).remove({ force: true }).catch(ignoreConcurrentRemoval)

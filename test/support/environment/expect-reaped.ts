@@ -7,16 +7,16 @@ import { reap } from '../../../src/worker/reaper.js'
 import type { RunInState } from './run-states.js'
 import { sharedServer } from '../temporal/shared-server.js'
 
-/** Nobody cleaned up for the run itself: what works for it is told, and one round of the reaper takes the rest. */
+/** Waits for the cancellation of running tools, stops the worker, runs the reaper once, and expects a clean end. */
 export async function expectReaped({ env, handle, toolAborted, release }: RunInState): Promise<void> {
   release?.()
   await toolAborted
-  await env.stopWorkers() // so that nothing is under way any more
+  await env.stopWorkers() // so that no activity runs any more
   await runReaper()
   await env.expectCleanEnd(handle)
 }
 
-/** A round of another process on the same host, which holds no sandbox. */
+/** One round of the reaper, like that of another process on the same host that owns no sandbox. */
 async function runReaper(): Promise<void> {
   const { address, namespace } = sharedServer()
   const connection = await NativeConnection.connect({ address })

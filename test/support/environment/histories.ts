@@ -1,17 +1,17 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import type { temporal } from '@temporalio/proto'
 
-/** The events of one run. */
+/** The events of one execution. */
 export interface History {
   readonly events: temporal.api.history.v1.IHistoryEvent[]
 }
 
-/** Bytes of a history that goes into one page, whatever is in it: the server sends none of over 4 MiB. */
+/** Bytes of a history that always fit in one page: the server sends no page of over 4 MiB. */
 const onePageBytes = 2 << 20
 
 /**
- * The events of a workflow's run; of its latest unless told. A large history comes in small pages: the client's own fetchHistory waits
- * for ever for one that the server can't send.
+ * The events of one execution of a workflow; default: of the latest. Requests small pages of a large history: the
+ * client's own fetchHistory waits forever for a page that the server can't send.
  */
 export async function readHistory(client: Client, workflowId: string, runId?: string): Promise<History> {
   const { historySize = 0 } = await client.workflow.getHandle(workflowId, runId).describe()
@@ -30,7 +30,7 @@ export async function readHistory(client: Client, workflowId: string, runId?: st
   return { events }
 }
 
-/** The histories of a run that went on in fresh ones, the first first. */
+/** The histories of a continue-as-new chain, in order. */
 export async function executionHistories(
   client: Client,
   { workflowId }: Pick<WorkflowHandle, 'workflowId'>,
@@ -45,13 +45,13 @@ export async function executionHistories(
   return chain
 }
 
-/** What the activities of one run gave, as JSON texts, in the order in which they ended. */
+/** Results of the activities of one execution as JSON texts, in the order of their completion. */
 export function activityResultTexts({ events }: Pick<History, 'events'>): readonly string[] {
   const payloads = events.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])
   return payloads.map(({ data }) => Buffer.from(data ?? []).toString())
 }
 
-/** Activities of a type that were completed, over a chain. */
+/** Number of completed activities of a type in a continue-as-new chain. */
 export function completedActivityCount(chain: readonly History[], type: string): number {
   return chain
     .map(({ events }) => {

@@ -5,13 +5,13 @@ import { fastPollOptions } from '../poll-options.js'
 
 export type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo
 
-/** Activities that have not ended; of this type, or all. */
+/** Open activities of this type; default: of all types. */
 export async function pendingActivities(handle: WorkflowHandle, type?: string): Promise<readonly PendingActivity[]> {
   const { raw } = await handle.describe()
   return (raw.pendingActivities ?? []).filter(({ activityType }) => type === undefined || activityType?.name === type)
 }
 
-/** On a worker at the moment: PENDING_ACTIVITY_STATE_STARTED. */
+/** True while a worker runs the activity: PENDING_ACTIVITY_STATE_STARTED. */
 export function isRunning({ state }: PendingActivity): boolean {
   return Number(state) === 2
 }

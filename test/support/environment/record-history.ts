@@ -7,18 +7,18 @@ import { expect } from 'vitest'
 type History = temporal.api.history.v1.IHistory
 
 /**
- * With `PTC_RECORD_HISTORIES=folder`, keeps the histories of a run for test/histories, under the name of the test. Small and free
- * of the machine: identities name hosts and processes.
+ * With `PTC_RECORD_HISTORIES=folder`, writes the histories of a run for test/histories, under the name of the test.
+ * Replaces identities, which name hosts and processes.
  */
 export function recordHistoriesIfRequested(chain: readonly History[]): void {
   const folder = process.env['PTC_RECORD_HISTORIES']
   if (folder === undefined || folder === '') return
   mkdirSync(folder, { recursive: true })
   const name = (expect.getState().currentTestName ?? 'run').replace(/[^a-z0-9]+/gi, '-').slice(0, 100)
-  for (const [place, history] of chain.entries()) {
+  for (const [index, history] of chain.entries()) {
     const json = historyToJSON(history)
       .replaceAll(/"identity": "[^"]*"/g, '"identity": "worker"')
       .replaceAll(/"\d+@[^"]*"/g, '"worker"')
-    writeFileSync(join(folder, `${name}.${place + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
+    writeFileSync(join(folder, `${name}.${index + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
   }
 }

@@ -7,17 +7,17 @@ import { call, code, faulty, text, turn } from '../script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { waitForAbort, Deferred, tool } from '../tools.js'
 
-/** A run that has been brought to where it is to be ended. */
+/** A run that has reached the state in which it is to be ended. */
 export interface RunInState {
   readonly env: TestEnvironment
   readonly handle: WorkflowHandle
-  /** Settles when the tool under way has been told to stop; undefined when none is. */
+  /** Settles when the running tool has been cancelled; undefined when none runs. */
   readonly toolAborted?: Promise<unknown>
-  /** The state is kept up till then; called once the run is to end. */
+  /** Ends the state; called after the end of the run was requested. */
   readonly release?: () => void
 }
 
-/** A env that is there, and the way of a run of it to its state. */
+/** A test environment, and a function that brings a run of it to its state. */
 export interface PreparedState {
   readonly env: TestEnvironment
   readonly start: (end?: Partial<WorkflowOptions>) => Promise<RunInState>
@@ -25,7 +25,7 @@ export interface PreparedState {
 
 type Options = Pick<TestEnvironmentOptions, 'onCleanup'>
 
-/** A tool that runs until it is told to stop, and one that the test answers. */
+/** A tool that runs until it is cancelled, and one that returns when the test releases it. */
 function blockingTools() {
   const [waitStarted, waitAborted, manualStarted] = [new Deferred<null>(), new Deferred<null>(), new Deferred<null>()]
   const manualResult = new Deferred<string>()
@@ -67,16 +67,19 @@ async function behindDockerProxy(
       proxy.block(blockedRequest)
       const handle = await env.startProgram(source, {}, ending)
       await proxy.blocked
-      // The request that waits may be the reaper's, who sweeps up after others.
+      // The delayed request may be one of the reaper, which removes sandboxes of other runs.
       await env.waitForActivity(handle, activity)
       return { env, handle, release: () => proxy.release() }
     },
   }
 }
 
-/** Where a run can be when it is ended, and how it gets there. */
+/** The state in which a run closes its sandbox. It has its result, so that a cancellation comes too late. */
+export const closingState = 'while its sandbox is closed'
+
+/** States in which a run can be ended, and how a run reaches them. */
 const states: Readonly<Record<string, (options: Options) => Promise<PreparedState>>> = {
-  async 'before it has a plan'(options) {
+  async 'before its configuration is loaded'(options) {
     const env = await TestEnvironment.start(options)
     await env.stopWorkers()
     return {
@@ -91,7 +94,7 @@ const states: Readonly<Record<string, (options: Options) => Promise<PreparedStat
   'while its sandbox is opened': (options) =>
     behindDockerProxy(/^POST \S*\/containers\/create/, 'session.open', 'print(1)', options),
 
-  async 'while the model answers'(options) {
+  async 'during a model turn'(options) {
     const env = await TestEnvironment.start({ ...options, script: [silentModel] })
     return {
       env,
@@ -104,7 +107,7 @@ const states: Readonly<Record<string, (options: Options) => Promise<PreparedStat
     }
   },
 
-  async 'while its code runs'(options) {
+  async 'while code runs'(options) {
     const env = await TestEnvironment.start(options)
     return {
       env,
@@ -116,7 +119,7 @@ const states: Readonly<Record<string, (options: Options) => Promise<PreparedStat
     }
   },
 
-  async 'while its code waits for a tool'(options) {
+  async 'while code waits for a tool'(options) {
     const { tools, waitStarted, waitAborted } = blockingTools()
     const env = await TestEnvironment.start({ ...options, tools })
     return {
@@ -201,13 +204,12 @@ await answered()
     }
   },
 
-  'while its sandbox is closed': (options) =>
-    behindDockerProxy(/^DELETE \S*\/containers\//, 'session.close', 'print(1)', options),
+  [closingState]: (options) => behindDockerProxy(/^DELETE \S*\/containers\//, 'session.close', 'print(1)', options),
 }
 
 export const stateNames = Object.keys(states)
 
-/** @param onCleanup takes what ends the place; default: it ends with the test */
+/** @param onCleanup registers the function that ends the environment; default: at the end of the test */
 export function prepareState(state: string, onCleanup?: (end: () => Promise<void>) => void): Promise<PreparedState> {
   const make = states[state]
   if (!make) throw new Error(`there is no state ${state}`)

@@ -26,7 +26,7 @@ interface StartedSession {
   readonly result: Promise<CellOutcome>
 }
 
-/** Programs and sessions on two workers: one for workflows, which the test starts and stops, and one for everything else. */
+/** Programs and sessions on two workers: one for workflows, which a test starts and stops, and one for other roles. */
 export class SplitEnvironment {
   readonly client: Client
   readonly #config: ResolvedConfig
@@ -41,7 +41,7 @@ export class SplitEnvironment {
     readonly tools: readonly Pick<Tool, 'name'>[]
     readonly timeouts?: PtcConfig['timeouts']
     readonly snapshots?: PtcConfig['snapshots']
-    /** What the other worker does; default: tools and sandboxes. */
+    /** Roles of the other worker; default: tools and sandboxes. */
     readonly roles?: readonly Role[]
   }): Promise<SplitEnvironment> {
     const directory = await mkdtemp(join(tmpdir(), 'ptc-split-'))
@@ -103,7 +103,7 @@ export class SplitEnvironment {
     this.#runs.push(handle)
     const { sessions } = createPtcClient({ client: this.client, taskQueue })
     const result = sessions.execute(name, source).then(({ outcome }) => outcome)
-    result.catch(() => undefined) // the test may have failed before it waits for this
+    result.catch(() => undefined) // the test may have failed before it awaits this
     const hasStarted = async () =>
       handle.describe().then(
         () => true,
@@ -113,7 +113,7 @@ export class SplitEnvironment {
     return { handle, result }
   }
 
-  /** Settles when the history has so many of these events. */
+  /** Settles when the history has this many of these events. */
   async waitForEvents(handle: WorkflowHandle, count: number, isOne: (event: HistoryEvent) => boolean): Promise<void> {
     const counted = async () => ((await handle.fetchHistory()).events ?? []).filter(isOne).length
     await expect.poll(counted, pollOptions).toBeGreaterThanOrEqual(count)

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestEnvironment } from './test-environment.js'
 
-/** What the value store of a env holds, with what Temporal keeps there of large payloads. */
+/** Number and bytes of the files in the value store, including large payloads of Temporal. */
 export function storedFiles({ valuesDirectory }: Pick<TestEnvironment, 'valuesDirectory'>): {
   files: number
   bytes: number

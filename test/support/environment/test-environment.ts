@@ -21,6 +21,7 @@ import { containersOf, killContainersOf, removeContainersOf } from './containers
 import { executionHistories, type History, readHistory } from './histories.js'
 import { waitForActivity } from './pending-activities.js'
 import { recordHistoriesIfRequested } from './record-history.js'
+import { noModel } from '../script.js'
 import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { expectReplays } from './replay.js'
 
@@ -33,13 +34,13 @@ export interface TestEnvironmentOptions extends Pick<
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: none, for programs. */
   readonly script?: Script
-  /** Tokens the scripted model takes. */
+  /** Size of the scripted model's context window, in tokens. */
   readonly contextTokens?: number
   /** Default: Docker where there is a daemon. */
   readonly backend?: 'docker' | 'wasm'
   /** An OCI runtime of the daemon; default: its own. */
   readonly runtime?: string
-  /** Takes what ends the env; default: it ends with the test. */
+  /** Registers the function that ends the environment; default: at the end of the test. */
   readonly onCleanup?: (end: () => Promise<void>) => void
 }
 
@@ -50,7 +51,11 @@ export interface ScheduledActivity {
   readonly summary: string | undefined
 }
 
-/** Everything but Temporal and Docker in this process: a scripted model, a worker with every role, a client. */
+/**
+ * Owns a task queue, a value folder, a scripted Messages API, a client and workers in this process. All tests share
+ * Temporal and Docker. Invariants: (1) every run ends with the test, (2) a clean end means that no container is left
+ * and each execution replays, (3) all names are unique.
+ */
 export class TestEnvironment {
   readonly client: Client
   readonly api: ScriptedMessagesApi
@@ -63,7 +68,7 @@ export class TestEnvironment {
     this.#config = config
   }
 
-  /** Starts it; when the test has ended, every run of it ends too. */
+  /** Starts an environment with one worker. */
   static async start(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
     const {
       tools = [],
@@ -94,7 +99,7 @@ export class TestEnvironment {
       {
         tools,
         model: { name: 'scripted', ...model },
-        // An interpreter kept ready costs a test more than it gives.
+        // A warm interpreter would cost a test more time than it saves.
         sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
         limits,
         timeouts: { heartbeat: '5s', host: '60s', ...timeouts },
@@ -119,7 +124,7 @@ export class TestEnvironment {
 
   readonly #hostId = `test-${randomUUID()}`
 
-  /** @param tools of this worker, instead of those of the env */
+  /** @param tools of this worker, instead of those of the environment */
   async startWorker(tools?: readonly Tool[], roles?: readonly Role[]): Promise<void> {
     const { address, namespace } = sharedServer()
     const server = { address, namespace, connectionOptions: { address } }
@@ -129,7 +134,7 @@ export class TestEnvironment {
     this.#workers.push(await startWorker({ config, server, hostId, onProgress, ...(roles && { roles }) }))
   }
 
-  /** Every worker lets go of its work, as at a deployment. */
+  /** Shuts all workers down gracefully, as in a deployment. */
   async stopWorkers(): Promise<void> {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.shutdown()))
   }
@@ -144,7 +149,7 @@ export class TestEnvironment {
     return this.#startWorkflow('program', { source, ...input }, end)
   }
 
-  /** Asks the agent; afterwards nothing may be left, and the history must replay. */
+  /** Runs an agent to completion, and expects a clean end. */
   async runAgent(input: Partial<AgentInput> = {}): Promise<AgentResult> {
     const handle = await this.startAgent(input)
     const result = (await handle.result()) as AgentResult
@@ -152,7 +157,7 @@ export class TestEnvironment {
     return result
   }
 
-  /** Runs a program; afterwards nothing may be left, and the history must replay. */
+  /** Runs a program to completion, and expects a clean end. */
   async runProgram(source: string, input: Partial<ProgramInput> = {}): Promise<ProgramResult> {
     const handle = await this.startProgram(source, input)
     const result = (await handle.result()) as ProgramResult
@@ -160,7 +165,7 @@ export class TestEnvironment {
     return result
   }
 
-  /** What must be true of every run that has ended: no container is left, and its history replays. */
+  /** Expects of a completed run that no container is left, and that its history replays. */
   async expectCleanEnd(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
@@ -172,7 +177,7 @@ export class TestEnvironment {
     }
   }
 
-  /** The histories of a run that went on in fresh ones, the first first. */
+  /** The histories of a continue-as-new chain, in order. */
   executionHistories(handle = this.lastRun): Promise<History[]> {
     return executionHistories(this.client, handle)
   }
@@ -182,10 +187,10 @@ export class TestEnvironment {
     return (await this.lastRun.describe()).historySize ?? 0
   }
 
-  /** Where the workers keep large values. */
+  /** The folder of the value store. */
   get valuesDirectory(): string {
     const { store } = this.#config.values
-    if (store.kind !== 'local') throw new Error('the values of this env are in no folder')
+    if (store.kind !== 'local') throw new Error('this environment has no value folder')
     return store.directory
   }
 
@@ -199,7 +204,7 @@ export class TestEnvironment {
     return containersOf(handle.workflowId)
   }
 
-  /** kill -9, from outside; in `always-evict` it may be gone already. */
+  /** kill -9 of a run's containers; in `always-evict` they may be gone already. */
   async killContainers({ workflowId }: WorkflowHandle): Promise<void> {
     await killContainersOf(workflowId)
   }
@@ -208,14 +213,14 @@ export class TestEnvironment {
     return createPtcClient({ client: this.client, taskQueue: this.#config.taskQueue })
   }
 
-  /** The workflow of a session; it ends with the test, whoever begins it. */
+  /** The workflow of a session; it ends with the test. */
   sessionHandle(name: string): WorkflowHandle {
     const handle = this.client.workflow.getHandle(sessionWorkflowId(this.#config.taskQueue, name))
     this.#runs.push(handle)
     return handle
   }
 
-  /** The last run that was started. */
+  /** The run that was started last. */
   get lastRun(): WorkflowHandle {
     const runProgram = this.#runs.at(-1)
     if (!runProgram) throw new Error('no run was started')
@@ -241,7 +246,7 @@ export class TestEnvironment {
     return waitForActivity(handle, type)
   }
 
-  /** What the model was sent last: the content of the last user message. */
+  /** The content of the last user message in the last model request. */
   lastUserContent(): unknown {
     return requestMessages(this.api.requests.at(-1)?.body).at(-1)?.content
   }
@@ -284,5 +289,3 @@ function withTools(config: ResolvedConfig, tools: readonly Tool[]): ResolvedConf
 function defaultBackend(): 'docker' | 'wasm' {
   return inject('docker') === 'available' ? 'docker' : 'wasm'
 }
-
-const noModel: Script = [{ reply: { content: [{ type: 'text', text: 'nobody asks' }] } }]

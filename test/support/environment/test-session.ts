@@ -3,7 +3,7 @@ import type { ExecuteOptions, SessionExecution } from '../../../src/client/index
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { uniqueName } from '../temporal/shared-server.js'
 
-/** One session in a env of its own; both end with the test. */
+/** One session in its own test environment; both end with the test. */
 export class TestSession {
   readonly env: TestEnvironment
   readonly name: string
@@ -19,7 +19,7 @@ export class TestSession {
     return TestSession.create(await TestEnvironment.start(options))
   }
 
-  /** Another session in the same env, or one in another env with a name that is in use. */
+  /** Creates another session in the same environment, or one in another environment with a name that is in use. */
   static create(env: TestEnvironment, name = uniqueName('test')): TestSession {
     return new TestSession(env, name)
   }
@@ -28,24 +28,24 @@ export class TestSession {
     return this.env.ptc.sessions.execute(this.name, source, options)
   }
 
-  /** What code prints that must end well. */
+  /** The output of code that must complete. */
   async outputOf(source: string): Promise<string> {
     const { outcome } = await this.execute(source)
     if (outcome.status !== 'ok') throw new Error(`${outcome.status}: ${outcome.error}`)
     return outcome.output
   }
 
-  /** Settles when a worker carries out a step of code. */
+  /** Settles when a worker runs a step. */
   waitForStep(): Promise<void> {
     return this.env.waitForActivity(this.handle, 'session.step')
   }
 
-  /** Executions the session has taken. */
+  /** Number of executions that the session has accepted. */
   acceptedUpdateCount(): Promise<number> {
     return this.#count('workflowExecutionUpdateAcceptedEventAttributes')
   }
 
-  /** Signals it was sent. */
+  /** Number of signals that the session has received. */
   signalCount(): Promise<number> {
     return this.#count('workflowExecutionSignaledEventAttributes')
   }
@@ -55,7 +55,7 @@ export class TestSession {
     return events.filter((event) => event[attributes] !== null && event[attributes] !== undefined).length
   }
 
-  /** Ends it; then nothing may be left, and its history must replay. */
+  /** Closes the session. Expects that no container is left, and that its history replays. */
   async close(): Promise<void> {
     await this.env.ptc.sessions.close(this.name)
     await this.env.expectCleanEnd(this.handle)

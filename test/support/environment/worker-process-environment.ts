@@ -22,24 +22,24 @@ Runtime.install({ logger: new DefaultLogger('WARN') })
 
 export interface WorkerProcessEnvironmentOptions {
   readonly backend?: 'docker' | 'wasm'
-  /** Read by the configuration of the workers. */
+  /** Environment variables that the configuration of the workers reads. */
   readonly environment?: NodeJS.ProcessEnv
-  /** Of the first worker. Default: all. */
+  /** Roles of the first worker; default: all. */
   readonly roles?: string
-  /** Of a Temporal server of the test's own. */
+  /** Address of a private Temporal server; default: the shared one. */
   readonly address?: string
 }
 
-/** An activity that has failed and is not given up. */
+/** An activity that has failed and is retried. */
 export interface RetryingActivity {
   readonly activity: string
   readonly attempt: number
-  /** Of the error table; or `timeout`. */
+  /** A code of the error table, or `timeout`. */
   readonly code: string
   readonly message: string
 }
 
-/** A run to be disturbed: a model that is scripted, a world that counts, workers that can be killed. */
+/** One task queue with worker processes that a test can kill, a scripted model and a ledger of effects. */
 export class WorkerProcessEnvironment {
   readonly client: Client
   readonly ledger: Ledger
@@ -64,7 +64,7 @@ export class WorkerProcessEnvironment {
     this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
   }
 
-  /** Everything but the run; all of it ends with the test. */
+  /** Starts the environment with one worker; it ends with the test. */
   static async start(script: Script, options: WorkerProcessEnvironmentOptions = {}): Promise<WorkerProcessEnvironment> {
     const [client, ledger, api] = await Promise.all([
       connectClient(undefined, options.address),
@@ -77,7 +77,7 @@ export class WorkerProcessEnvironment {
     return env
   }
 
-  /** @param workerEnvironment for the environment of this worker alone */
+  /** @param workerEnvironment environment variables of this worker only */
   async startWorker(
     hostId = 'test-host',
     workerEnvironment: NodeJS.ProcessEnv = {},
@@ -106,12 +106,12 @@ export class WorkerProcessEnvironment {
     await Promise.all(this.#workers.map((worker) => worker.kill('SIGKILL')))
   }
 
-  /** The first first. */
+  /** In the order of their start. */
   get workers(): readonly WorkerProcess[] {
     return this.#workers
   }
 
-  /** kill -9 of whatever works, then a new worker: on the same host unless said otherwise. */
+  /** kill -9 of all workers, then starts a new one; default: on the same host. */
   async replaceWorker(hostId?: string): Promise<void> {
     await this.killWorkers()
     await this.startWorker(hostId)
@@ -126,32 +126,32 @@ export class WorkerProcessEnvironment {
     return this.client.workflow.start('program', { workflowId, taskQueue: this.#taskQueue, args: [{ source }] })
   }
 
-  /** Settles when an activity with this summary is running on a worker. */
+  /** Settles when an activity of this type runs on a worker; ignores the first `skipScheduled` scheduled ones. */
   async waitForActivity(handle: WorkflowHandle, type: string, skipScheduled: number): Promise<void> {
     const isRunningNow = async () => {
       const running = (await pendingActivities(handle, type)).filter(isRunning)
-      // By its id: meanwhile it may have ended, and the next been scheduled.
+      // Compares ids: the activity may have ended meanwhile, and the next one been scheduled.
       const later = running.length === 0 ? [] : (await this.#scheduledIds(handle, type)).slice(skipScheduled)
       return running.some(({ activityId }) => later.includes(activityId))
     }
     await vi.waitUntil(isRunningNow, fastPollOptions)
   }
 
-  /** Settles when an activity of this type runs on a worker for at least this time, counted from 1. */
+  /** Settles when a worker runs this attempt, or a later one, of an activity of this type. */
   async waitForAttempt(handle: WorkflowHandle, type: string, attempt: number): Promise<void> {
-    const isTried = (one: PendingActivity) => isRunning(one) && Number(one.attempt) >= attempt
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isTried), pollOptions)
+    const hasReached = (one: PendingActivity) => isRunning(one) && Number(one.attempt) >= attempt
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(hasReached), pollOptions)
   }
 
-  /** Why the attempt before the one under way failed. */
+  /** The failure of the previous attempt. */
   async lastFailure(handle: WorkflowHandle, type: string): Promise<string | null | undefined> {
     const [pending] = await pendingActivities(handle, type)
     return pending?.lastFailure?.applicationFailureInfo?.type ?? pending?.lastFailure?.message
   }
 
-  /** Settles when the run has been told that an activity of this type failed for good. */
+  /** Settles when the history has the final failure of an activity of this type. */
   async waitForActivityFailure(handle: WorkflowHandle, type: string): Promise<void> {
-    const isTold = async () => {
+    const hasFailed = async () => {
       const { events } = await handle.fetchHistory()
       const ids = (events ?? [])
         .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
@@ -162,32 +162,32 @@ export class WorkerProcessEnvironment {
       )
       return ids.some((id) => ended.includes(id))
     }
-    await vi.waitUntil(isTold, pollOptions)
+    await vi.waitUntil(hasFailed, pollOptions)
   }
 
-  /** Settles when no activity of this type is under way. */
+  /** Settles when no activity of this type is open. */
   async waitForNoPendingActivity(handle: WorkflowHandle, type: string): Promise<void> {
     await vi.waitUntil(async () => (await pendingActivities(handle, type)).length === 0, pollOptions)
   }
 
-  /** Settles when the server has given up whoever ran an activity of this type, and nobody runs it. */
+  /** Settles when an activity of this type has missed its heartbeat timeout, and no worker runs it. */
   async waitForMissedHeartbeat(handle: WorkflowHandle, type: string): Promise<void> {
-    const waitForMissedHeartbeat = (one: PendingActivity) => !isRunning(one) && Number(one.attempt) > 1
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(waitForMissedHeartbeat), pollOptions)
+    const hasTimedOut = (one: PendingActivity) => !isRunning(one) && Number(one.attempt) > 1
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(hasTimedOut), pollOptions)
   }
 
-  /** Settles when the worker of an activity under way has told the server so many times, from now on, that it lives. */
+  /** Settles after this many further heartbeats of a running activity. */
   async waitForHeartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
     const seen = new Set<string>()
-    const isHeard = async () => {
+    const hasEnough = async () => {
       const [pending] = await pendingActivities(handle, type)
       if (pending?.lastHeartbeatTime) seen.add(JSON.stringify(pending.lastHeartbeatTime))
       return seen.size > times
     }
-    await vi.waitUntil(isHeard, pollOptions)
+    await vi.waitUntil(hasEnough, pollOptions)
   }
 
-  /** What is tried again and again at the moment, and why the last attempt failed. */
+  /** Activities that are being retried, with their last failures. */
   async retryingActivities(handle: WorkflowHandle): Promise<readonly RetryingActivity[]> {
     return (await pendingActivities(handle)).flatMap(({ activityType, attempt, lastFailure }) => {
       if (!lastFailure) return []
@@ -199,17 +199,17 @@ export class WorkerProcessEnvironment {
 
   /** Settles when this worker has taken over an activity of this type. */
   async waitForTakeover(worker: WorkerProcess, handle: WorkflowHandle, type: string): Promise<void> {
-    const isTaken = (one: PendingActivity) =>
+    const isTakenOver = (one: PendingActivity) =>
       isRunning(one) && one.lastWorkerIdentity?.startsWith(`${worker.pid}@`) === true
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isTaken), pollOptions)
+    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isTakenOver), pollOptions)
   }
 
-  /** How often an activity of this type was scheduled. */
+  /** The number of scheduled activities of this type. */
   async scheduledCount(handle: WorkflowHandle, type: string): Promise<number> {
     return (await this.#scheduledIds(handle, type)).length
   }
 
-  /** Ids of the activities of this type, the first first. */
+  /** Ids of the activities of this type, in the order of their scheduling. */
   async #scheduledIds(handle: WorkflowHandle, type: string): Promise<unknown[]> {
     const { events } = await handle.fetchHistory()
     return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity }) =>
@@ -217,12 +217,12 @@ export class WorkerProcessEnvironment {
     )
   }
 
-  /** kill -9 of the run's container, from outside. */
+  /** kill -9 of the run's container. */
   async killContainer({ workflowId }: WorkflowHandle): Promise<void> {
     if ((await killContainersOf(workflowId)) === 0) throw new Error('there is no container to kill')
   }
 
-  /** For code that runs until there is a file `/tmp/go`. */
+  /** Ends code that runs until the file `/tmp/go` exists. */
   async releaseCode(handle: WorkflowHandle): Promise<void> {
     const touch = async (): Promise<boolean> => {
       const running = await runningContainersOf(handle.workflowId)
@@ -244,24 +244,24 @@ export class WorkerProcessEnvironment {
     return (await containersOf(handle.workflowId)).length
   }
 
-  /** The worker that the env began with. */
+  /** The worker that was started with the environment. */
   get firstWorker(): WorkerProcess {
     const [first] = this.#workers
     if (!first) throw new Error('there is no worker')
     return first
   }
 
-  /** What all workers have written so far. */
+  /** Output of all workers so far. */
   get log(): string {
     return this.#workers.map(({ log }) => log).join('\n')
   }
 
-  /** Replies the model gave in full: what was paid for. */
+  /** Number of complete model replies: those that are paid. */
   get completedReplies(): number {
     return completedReplies(this.api)
   }
 
-  /** The history replays on the workflow code of today. */
+  /** Expects that the history replays on the current workflow code. */
   async expectReplays(handle: WorkflowHandle): Promise<void> {
     await expectReplays({ workflowBundle }, await handle.fetchHistory(), handle.workflowId)
   }
@@ -270,7 +270,7 @@ export class WorkerProcessEnvironment {
     return (await handle.result()) as AgentResult
   }
 
-  /** What a dead host left behind, for the end of a test. */
+  /** Removes the containers of a run that a dead host left behind. */
   removeContainers({ workflowId }: WorkflowHandle): Promise<void> {
     return removeContainersOf(workflowId)
   }

@@ -5,7 +5,7 @@ import { sharedServer } from '../temporal/shared-server.js'
 
 const cli = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 
-/** A real `ptc worker` in a process of its own, to be killed. */
+/** A `ptc worker` process, which a test can kill. */
 export class WorkerProcess {
   readonly #child: ChildProcess
   #log = ''
@@ -22,7 +22,7 @@ export class WorkerProcess {
     child.on('exit', () => this.#changes.emit('change'))
   }
 
-  /** Starts it and waits until it takes work. */
+  /** Starts the process and waits until it polls its task queues. */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = sharedServer()
     const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload, roles } = options
@@ -56,13 +56,13 @@ export class WorkerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Settles when it has ended, by itself or not. */
+  /** Settles when the process has ended. */
   async waitForExit(): Promise<number | NodeJS.Signals> {
     if (this.isRunning) await once(this.#child, 'exit')
     return this.#child.signalCode ?? this.#child.exitCode ?? 0
   }
 
-  /** What it ended with; null while it runs, and when a signal ended it. */
+  /** The exit code; null while the process runs, and when a signal ended it. */
   get exitCode(): number | null {
     return this.#child.exitCode
   }
@@ -75,20 +75,20 @@ export class WorkerProcess {
     await exit
   }
 
-  /** Sends a signal that need not end it. */
+  /** Sends a signal without waiting. */
   sendSignal(sendSignal: NodeJS.Signals): void {
     this.#child.kill(sendSignal)
   }
 
-  /** Settles when it has written this. */
+  /** Settles when the output matches. */
   async waitForOutput(what: RegExp): Promise<void> {
     while (!what.test(this.#log)) {
-      if (!this.isRunning) throw new Error(`the worker ended before it said ${what}:\n${this.#log}`)
+      if (!this.isRunning) throw new Error(`the worker ended before it printed ${what}:\n${this.#log}`)
       await once(this.#changes, 'change')
     }
   }
 
-  /** The line that `ptc worker` prints once it polls its queues. */
+  /** Settles when `ptc worker` has printed that it polls its task queues. */
   async #ready(): Promise<void> {
     await this.waitForOutput(/worker ready/i)
   }
@@ -98,12 +98,12 @@ export interface WorkerProcessOptions {
   readonly config: string
   readonly taskQueue: string
   readonly environment?: NodeJS.ProcessEnv
-  /** Default: all. */
+  /** Roles of the worker; default: all. */
   readonly roles?: string
-  /** Instead of this checkout's `ptc`. */
+  /** Another `ptc` than that of this checkout. */
   readonly command?: string
-  /** A module that is loaded into it before all others. */
+  /** A module that the process loads before all others. */
   readonly preload?: string
-  /** The same for workers that share a Docker daemon. */
+  /** Host id; the same for workers that share a Docker daemon. */
   readonly hostId?: string
 }

@@ -1,20 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** How often the event loop is looked at, in milliseconds. */
+/** Interval of samples of the event loop, in milliseconds. */
 const sampleMs = 5
 
-/** How the event loop of a process fared, in milliseconds. */
+/** Delays of the event loop of a process, in milliseconds. */
 export interface EventLoopDelay {
   /**
-   * The longest that the event loop did not run for: the longest that a timer, such as that of a heartbeat, was late. Time in
-   * which the process did not have a processor is not counted: a busy machine is not the product's fault.
+   * The longest time that the event loop was blocked, and so the maximum delay of a timer such as that of a heartbeat.
+   * Time in which the process waited for a CPU is not included: a busy machine is not a defect of the product.
    */
   readonly maxDelayMs: number
-  /** The longest that it waited for a processor between two looks; 0 where that is not known. */
+  /** The longest wait for a CPU between two samples; 0 where it is unknown. */
   readonly maxCpuWaitMs: number
 }
 
-/** Follows the event loop of this process until stopped. */
+/** Monitors the event loop of this process until stopped. */
 export function monitorEventLoopDelay(): { readonly stop: () => EventLoopDelay } {
   let maxDelayMs = 0
   let maxCpuWaitMs = 0
@@ -39,13 +39,13 @@ export function monitorEventLoopDelay(): { readonly stop: () => EventLoopDelay }
 }
 
 /**
- * Linux counts for each thread how long it ran and how long it waited for a processor, in nanoseconds; the event loop of a
- * test process is its first thread.
+ * Linux counts for each thread the nanoseconds that it ran and that it waited for a CPU. The event loop of a test
+ * process is its first thread.
  */
 const ownThread = `/proc/self/task/${process.pid}/schedstat`
 const countsThreads = existsSync(ownThread)
 
-/** Milliseconds that the event loop had a processor, and waited for one. Elsewhere the former of all threads: rather too much. */
+/** Milliseconds that the event loop ran, and waited for a CPU. On other systems the former includes all threads. */
 function loopTimes(): { readonly used: number; readonly waited: number } {
   if (countsThreads) {
     const [used = 0, waited = 0] = readFileSync(ownThread, 'utf8').split(' ').map(Number)

@@ -1,7 +1,7 @@
 import { chownSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 
-/** Makes a path one of another user: by giving it away, which only root may, or by taking this process for somebody else's. */
+/** Makes a path belong to another user: by chown, which needs root, or by a fake user id of this process. */
 export function makeForeignOwned(...paths: readonly string[]): void {
   const own = process.geteuid?.() ?? 0
   if (own === 0) {

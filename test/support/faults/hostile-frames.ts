@@ -1,13 +1,13 @@
-/** A kind of JSON value that may cost its reader much: `open`, then `unit` over and over, `middle`, as many `closing`, `close`. */
+/** A JSON value that may be expensive to read: `open`, repeated `unit`, `middle`, as many `closing`, `close`. */
 export interface HostileFamily {
   readonly name: string
   readonly open?: string
-  /** `%07d` in it is its number. */
+  /** `%07d` is replaced by the number of the unit. */
   readonly unit: string
   readonly middle?: string
   readonly closing?: string
   readonly close?: string
-  /** Units at most. */
+  /** Maximum number of units. */
   readonly maxUnits?: number
 }
 
@@ -36,10 +36,10 @@ export const hostileFamilies: readonly HostileFamily[] = [
   { name: 'unicode: combining', ...string, unit: 'e\u0301' },
 ]
 
-/** Those whose value is one string. */
+/** Families whose value is one string. */
 export const stringFamilies = hostileFamilies.filter(({ open }) => open === '"')
 
-/** The messages of a runner that may be large: `%d` is its step, `%s` the value. All but `suspended` take a string only. */
+/** Runner messages that may be large: `%d` is the step, `%s` the value. Only `suspended` accepts other than strings. */
 export const largeMessages = {
   suspended:
     '{"type":"suspended","step":%d,"calls":[{"call":1,"tool":"get","arguments":{"a":%s}}],"wake_in":null,"output":""}',
@@ -49,10 +49,10 @@ export const largeMessages = {
   snapshot: '{"type":"snapshot","step":%d,"fence":[1,1,1],"piece":0,"text":%s,"last":true}',
 } as const
 
-/** What the default limits let a frame of a runner have, and a little less. */
+/** Slightly less than the default limits of a runner's frame. */
 const frameBudget = { bytes: 3_500_000, structure: 320_000 }
 
-/** Units of the largest value of this family that a host reads. */
+/** Number of units of the largest value of this family that a host reads. */
 export function maxUnitsOf({ unit, closing = '', maxUnits: atMost = Infinity }: HostileFamily, share = 1): number {
   const inString = unit.startsWith('\\') || unit.startsWith('e')
   const structure = inString ? 0 : `${unit}${closing}`.replaceAll(/"[^"]*"/g, '""').length
@@ -70,7 +70,7 @@ export function hostileJson(
   return `${open}${all}${middle}${closing.repeat(units)}${close}`
 }
 
-/** The same as an expression of Python, which makes its bytes in a moment. */
+/** The same as a Python expression, which generates the bytes quickly. */
 export function hostilePython(
   { open = '', unit, middle = '', closing = '', close = '' }: HostileFamily,
   units: number,

@@ -3,10 +3,10 @@ import { deferred } from '../../../src/common/deferred.js'
 import { encodeFrame, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import type { HostMessage } from '../../../src/sandbox/protocol/messages.js'
 
-/** A sandbox that says whatever the test makes it say. */
+/** A sandbox connection that sends the messages of a test. */
 export class HostileRunner implements SandboxConnection {
   readonly description = 'hostile'
-  /** Messages of the host. */
+  /** Messages from the host. */
   readonly hostMessages: HostMessage[] = []
   killed = false
   readonly #end = deferred<SandboxEnd>()
@@ -17,7 +17,7 @@ export class HostileRunner implements SandboxConnection {
   readonly received = this.#stream.readable
   onMessage: (type: HostMessage['type']) => void = () => undefined
   interruptible = false
-  /** Settles when there is room for more. */
+  /** Settles when more may be sent. */
   sendCapacity: Promise<void> = Promise.resolve()
 
   send(bytes: Uint8Array): Promise<void> {

@@ -3,23 +3,23 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { Transform } from 'node:stream'
 import { callbackify } from 'node:util'
 
-/** The way from a worker to a server, which can be bad: silent for a while, or cut. */
+/** A TCP proxy between a worker and a server, which can stall or reset connections. */
 export class NetworkProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Resolved while bytes get through. */
+  /** Resolved while bytes are forwarded. */
   #open: Promise<void> = Promise.resolve()
   #resume: () => void = () => undefined
   #isStalled = false
   #isDisconnected = false
-  /** Connections that were made, and pieces that had to wait. */
+  /** Number of connections, and of delayed chunks. */
   readonly stats = { connections: 0, delayed: 0 }
 
   private constructor(server: Server) {
     this.#server = server
   }
 
-  /** @param target host and port */
+  /** @param target host and port of the server */
   static async start(target: string): Promise<NetworkProxy> {
     const { hostname, port } = new URL(`tcp://${target}`)
     const server = createServer()
@@ -34,19 +34,19 @@ export class NetworkProxy {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** From now on nothing gets through, in neither direction, and nobody is told; it is not lost either. */
+  /** Delays all bytes in both directions, without an error and without loss. */
   stall(): void {
     this.#isStalled = true
     this.#open = new Promise((letThrough) => (this.#resume = letThrough))
   }
 
-  /** What was held up arrives, late. */
+  /** Forwards the delayed bytes, and delays no more. */
   resume(): void {
     this.#isStalled = false
     this.#resume()
   }
 
-  /** Every connection is reset, and so is each new one until it is mended. */
+  /** Resets all connections, and new ones until {@link reconnect}. */
   disconnect(): void {
     this.#isDisconnected = true
     for (const socket of this.#sockets) socket.resetAndDestroy()

@@ -1,4 +1,4 @@
-/** What a bad neighbour does, without end. */
+/** Endless programs of noisy neighbours. */
 export const noisyPrograms = {
   'floods its output': 'while True: print("noise " * 200)',
   'burns the processor': `
@@ -16,7 +16,7 @@ while True:
 `,
 } as const
 
-/** Prints how many milliseconds each of its calls to `tool` took. */
+/** A program that prints the duration of each of its calls to `tool`, in milliseconds. */
 export function timedCallsProgram(tool: string, calls: number): string {
   return `
 import json, time

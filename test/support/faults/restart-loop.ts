@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Random } from '../random.js'
 
-/** What can be killed and comes back as it was. */
+/** A process that can be killed and restarted without loss of data. */
 export interface Killable {
   kill(): Promise<void>
   startProcess(): Promise<void>
@@ -10,19 +10,19 @@ export interface Killable {
 export interface RestartLoopOptions {
   readonly victims: Readonly<Record<string, Killable>>
   readonly milliseconds: number
-  /** Of each, at least: where they take long to come back, it lasts for longer. */
+  /** Minimum number of kills of each victim; the loop lasts longer where restarts are slow. */
   readonly kills: number
   readonly seed: number
 }
 
-/** Milliseconds between two kills, and those a victim stays dead. As in the chaos tests of DBOS. */
+/** Milliseconds between two kills, and of downtime, as in the chaos tests of DBOS. */
 const killInterval = { least: 5_000, most: 10_000 }
 const downtime = { least: 0, most: 2_000 }
 
 /**
- * Kills the victims, in turn, again and again for a while; at the end all are up.
+ * Repeatedly kills and restarts the victims in turn; at the end all of them run.
  *
- * @returns how often each was killed
+ * @returns the number of kills of each victim
  */
 export async function restartLoop(options: RestartLoopOptions): Promise<Readonly<Record<string, number>>> {
   const { victims, milliseconds, kills: minimumKills, seed } = options

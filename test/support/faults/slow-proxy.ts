@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect, type Server, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
 
-/** Between a client and a server: passes on slowly, or not at all. */
+/** A proxy that forwards the server's responses slowly, or not at all. */
 export class SlowProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -12,7 +12,7 @@ export class SlowProxy {
     server.on('connection', (socket) => this.#sockets.add(socket))
   }
 
-  /** @param pauseMs before each piece of what the server answers; undefined: it answers nothing, ever */
+  /** @param pauseMs before each chunk of a response; undefined: no response */
   static async start(port: number, pauseMs: number | undefined): Promise<SlowProxy> {
     const server = createServer((client) => {
       client.on('error', () => undefined)

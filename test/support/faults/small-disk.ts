@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A real file system in memory that is soon full; only root can have one. */
+/** A small file system in memory (tmpfs); needs root. */
 export class SmallDisk {
   readonly folder: string
 
@@ -14,7 +14,7 @@ export class SmallDisk {
     this.folder = folder
   }
 
-  /** @param bytes of it; the kernel rounds up to pages */
+  /** @param bytes its size; the kernel rounds up to pages */
   static async mount(bytes: number): Promise<SmallDisk> {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-disk-'))
     try {
@@ -26,13 +26,13 @@ export class SmallDisk {
     return new SmallDisk(folder)
   }
 
-  /** Leaves no room at all; gives what makes it again, which may be called twice. */
+  /** Fills the disk; returns an idempotent function that frees the space. */
   async fill(): Promise<() => Promise<void>> {
     const ballast = join(this.folder, 'ballast')
     await using file = await open(ballast, 'w')
     const block = Buffer.alloc(1024 * 1024)
     for (let bytes = block.length; bytes >= 1;) {
-      // The last bytes fit where a whole block does not.
+      // The last bytes fit where a whole block does not fit.
       const written = await file.write(block, 0, bytes).catch(() => undefined)
       if (written === undefined || written.bytesWritten < bytes) bytes = Math.floor(bytes / 2)
     }
@@ -44,13 +44,13 @@ export class SmallDisk {
   }
 
   async close(): Promise<void> {
-    // Lazily: what still has a file open there must not keep the test from ending.
+    // A lazy unmount: open files must not prevent the end of the test.
     await run('umount', ['-l', this.folder])
     await rm(this.folder, { recursive: true })
   }
 }
 
-/** Can this process have one? Says why not. */
+/** True when this process can mount a small disk; otherwise prints the reason. */
 export async function canMount(): Promise<boolean> {
   try {
     await (await SmallDisk.mount(65_536)).close()

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 const preload = new URL('../../fixtures/fake-clock.mjs', import.meta.url).href
 
-/** The wall clock of a worker process: right at first, then what a test makes of it. */
+/** The wall clock of a worker process, which a test can change. */
 export class WorkerClock {
   readonly #folder = mkdtempSync(join(tmpdir(), 'ptc-clock-'))
   readonly #file = join(this.#folder, 'clock')
@@ -15,17 +15,17 @@ export class WorkerClock {
     this.setOffset(0)
   }
 
-  /** What makes a worker go by this clock. */
+  /** Environment variables with which a worker uses this clock. */
   get environment(): NodeJS.ProcessEnv {
     return { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK: this.#file }
   }
 
-  /** From now on it is wrong by so many milliseconds. */
+  /** Adds an offset in milliseconds to the clock. */
   setOffset(milliseconds: number): void {
     writeFileSync(this.#file, String(milliseconds))
   }
 
-  /** From now on it stands still. */
+  /** Stops the clock. */
   freeze(): void {
     writeFileSync(this.#file, 'frozen')
   }

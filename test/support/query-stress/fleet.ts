@@ -6,9 +6,9 @@ import { WorkerProcess } from '../environment/worker-process.js'
 const config = fileURLToPath(new URL('../../fixtures/query-stress.config.ts', import.meta.url))
 const preload = new URL('preload.mjs', import.meta.url).href
 
-/** Two workflow workers in processes of their own, and what happens to them. */
+/** Two workflow worker processes, into which faults are injected. */
 export class WorkerFleet {
-  readonly counts = { stalled: 0, frozen: 0, killed: 0, deployed: 0, gaps: 0 }
+  readonly counts = { mainThreadBlocked: 0, frozen: 0, killed: 0, deployed: 0, bothWorkersDown: 0 }
   readonly #taskQueue: string
   readonly #environment: NodeJS.ProcessEnv
   #workers: WorkerProcess[] = []
@@ -25,7 +25,7 @@ export class WorkerFleet {
     return fleet
   }
 
-  /** Harms workers until the signal is aborted; then all of them work. */
+  /** Injects faults until the signal is aborted; afterwards all workers run. */
   async injectFaults(seed: number, signal: AbortSignal): Promise<void> {
     const random = new Random(seed)
     while (!signal.aborted && !this.#isStopped) {
@@ -44,7 +44,7 @@ export class WorkerFleet {
     const worker = random.oneOf(this.#workers)
     const kind = random.below(10)
     if (kind < 5) {
-      this.counts.stalled += 1
+      this.counts.mainThreadBlocked += 1
       worker.sendSignal('SIGUSR2')
     } else if (kind < 7) {
       this.counts.frozen += 1
@@ -58,7 +58,7 @@ export class WorkerFleet {
       this.counts.deployed += 1
       await worker.kill('SIGTERM')
     } else {
-      this.counts.gaps += 1
+      this.counts.bothWorkersDown += 1
       await Promise.all(this.#workers.map((each) => each.kill(random.oneOf(['SIGKILL', 'SIGTERM']))))
     }
     await this.#startMissingWorkers()

@@ -7,11 +7,11 @@ import type { DescribedCall } from '../../../src/common/steps.js'
 import type { PlannedTurn } from './plan.js'
 import { describedCall } from './sandbox.js'
 
-/** Activity `model.turn`: says what the plan of the run has for this turn, then an answer. */
+/** Activity `model.turn`: returns the turns of the run's plan, then an answer. */
 export class FakeModel {
   readonly #plans = new Map<string, readonly PlannedTurn[]>()
 
-  /** To be called before the agent starts. */
+  /** Must be called before the agent starts. */
   plan(workflowId: string, turns: readonly PlannedTurn[]): void {
     this.#plans.set(workflowId, turns)
   }
@@ -45,9 +45,9 @@ function replyOf(planned: PlannedTurn, turn: number): PlannedReply {
     const input = { code: JSON.stringify(planned.cell) }
     return { content: [{ type: 'tool_use', id: `use-${turn}`, name: executeCodeTool, input }], calls: {} }
   }
-  const uses = planned.durations.map((ms, place) => ({ id: `use-${turn}-${place}`, ms, place }))
+  const uses = planned.durations.map((ms, index) => ({ id: `use-${turn}-${index}`, ms, index }))
   return {
     content: uses.map(({ id, ms }) => ({ type: 'tool_use', id, name: 'work', input: { ms } })),
-    calls: Object.fromEntries(uses.map(({ id, ms, place }) => [id, describedCall(place + 1, ms)])),
+    calls: Object.fromEntries(uses.map(({ id, ms, index }) => [id, describedCall(index + 1, ms)])),
   }
 }

@@ -1,8 +1,8 @@
 import { Random } from '../random.js'
 
-/** What a program does before it goes on. Times are milliseconds. */
+/** One step of a program. Times are milliseconds. */
 export type Round =
-  /** Makes calls that take so long, and waits for all of them or for the first. */
+  /** Makes calls with these durations, and waits for all of them or for the first. */
   | { readonly type: 'calls'; readonly durations: readonly number[]; readonly waitsFor: 'all' | 'first' }
   | { readonly type: 'sleep'; readonly ms: number }
 
@@ -11,7 +11,7 @@ export type PlannedCell = readonly Round[]
 
 export type PlannedTurn =
   | { readonly type: 'cell'; readonly cell: PlannedCell }
-  /** Direct calls that take so long. */
+  /** Durations of the direct calls. */
   | { readonly type: 'calls'; readonly durations: readonly number[] }
 
 export type PlannedRun =
@@ -21,12 +21,12 @@ export type PlannedRun =
 
 export interface PlannedExecution {
   readonly cell: PlannedCell
-  /** Milliseconds after which it is sent, and after which it is interrupted. */
+  /** Milliseconds after which the execution is sent, and after which it is interrupted. */
   readonly after: number
   readonly interruptAfter: number | undefined
 }
 
-/** The plans of a seed: always the same. Times are chosen around those of parking (1 s) and of the sticky timeout (1 s). */
+/** The plans of a seed; deterministic. Times are near those of parking (1 s) and the sticky timeout (1 s). */
 export function planRuns(seed: number, count: number): readonly PlannedRun[] {
   const random = new Random(seed)
   return Array.from({ length: count }, () => planRunOfSeed(random))

@@ -6,16 +6,16 @@ import type { ExecuteStepResult, ExecuteStepInput, DescribedCall, Step } from '.
 import type { InterruptInput, OpenedSession, SessionRef } from '../../../src/common/session.js'
 import type { PlannedCell } from './plan.js'
 
-/** How long a step takes, in milliseconds; every ninth takes long enough to be interrupted. */
+/** Duration of a step in milliseconds; every ninth takes long enough to be interrupted. */
 const stepMs = { usual: 5, long: 300 }
 
-/** After so many steps a sandbox is lost. */
+/** A sandbox is lost after this many steps. */
 const lossEvery = 40
 
-/** After so many rebuilds from a snapshot the snapshot is of no use. */
+/** A snapshot can't be restored after this many rebuilds from it. */
 const brokenSnapshotEvery = 3
 
-/** Activities that answer as a sandbox does that runs cells of a plan. It never dies, so a rebuild finds it as it was. */
+/** Activities of a sandbox that runs the cells of a plan. It never dies, so a rebuild finds it unchanged. */
 export class FakeSandboxes {
   readonly #sessions = new Map<string, FakeSession>()
   readonly #hostQueue: string
@@ -30,7 +30,7 @@ export class FakeSandboxes {
     session: { ...session, backend: 'fake' },
     hostQueue: this.#hostQueue,
     description: 'fake',
-    // Both ways to park: one that keeps the sandbox, one that removes it.
+    // Both ways to park: with a checkpoint, and without.
     supportsCheckpoint: session.id.charCodeAt(0) % 2 === 0,
   })
 

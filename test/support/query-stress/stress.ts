@@ -22,16 +22,16 @@ import { FakeSandboxes, work } from './sandbox.js'
 
 installRuntime('ERROR', () => undefined)
 
-/** What the Temporal UI asks every run, and what `ptc sessions list` asks. */
+/** The queries of the Temporal UI, and that of `ptc sessions list`. */
 const queries = ['inspect', '__stack_trace', '__enhanced_stack_trace', '__temporal_workflow_metadata']
 
-/** Runs that are under way at the same time: more than a worker's cache holds. */
+/** Number of concurrent runs: more than a worker's cache holds. */
 const concurrentRuns = 12
 
-/** A run without a new event for so long hangs. How long a run takes depends on the machine and on how its workers fare. */
+/** A run without a new event for this time hangs. The duration of a run depends on the machine and on the faults. */
 const hangTimeoutMs = 180_000
 
-/** What happened. */
+/** The result of a stress test. */
 export interface StressReport {
   readonly runs: number
   histories: number
@@ -39,7 +39,7 @@ export interface StressReport {
   seconds: number
   readonly queries: { answered: number; refused: number; failed: number }
   readonly faults: WorkerFleet['counts']
-  /** Runs that did not end, with the reason. */
+  /** Runs that did not complete, with the reason. */
   readonly hanging: string[]
   /** Histories that do not replay, with the reason. */
   nondeterministic: readonly string[]
@@ -50,7 +50,7 @@ export function queryStressSeed(): number {
   return Number(process.env['PTC_QUERY_SEED'] ?? Date.now() % 1_000_000)
 }
 
-/** Runs the plans of a seed, asks each run all the time, harms the workflow workers, and replays every history. */
+/** Runs the plans of a seed, queries each run continuously, injects worker faults, and replays every history. */
 export async function runQueryStress(seed: number, count: number): Promise<StressReport> {
   const taskQueue = uniqueName('stress')
   const folder = await mkdtemp(join(tmpdir(), 'ptc-stress-'))
@@ -147,14 +147,14 @@ async function runOne(context: StressContext, plan: PlannedRun, seed: number): P
   if (problem !== undefined) {
     report.hanging.push(`${plan.type}: ${problem}`)
     const handle = client.workflow.getHandle(workflowId)
-    await handle.terminate('it hangs').catch(() => undefined) // it may have failed
+    await handle.terminate('the run hangs').catch(() => undefined) // the run may have failed
     await ended
   }
   for (const history of await executionHistories(client, { workflowId }))
     context.histories.push({ workflowId, history })
 }
 
-/** Why a history does not replay, for each of those that don't. */
+/** The error of each history that does not replay. */
 async function replayFailures({ client, histories }: StressContext): Promise<string[]> {
   const { loadedDataConverter: dataConverter } = client.options
   const options = { workflowBundle: workflowBundle(), dataConverter, ...isolateTimeout }
@@ -167,13 +167,13 @@ async function replayFailures({ client, histories }: StressContext): Promise<str
 
 const nondeterminism = /\[TMPRL1100\][^"]*/
 
-/** Settles with the reason when the run can't go on, or nothing happens in it. */
+/** Settles with the reason when the run fails to replay, or has no new event. */
 async function waitForHang(client: Client, workflowId: string, over: AbortSignal): Promise<string> {
   let latest = ''
   let since = performance.now()
   while (performance.now() - since < hangTimeoutMs && !over.aborted) {
     await delay(2_000, undefined, { ref: false })
-    const { events } = await readHistory(client, workflowId).catch(() => ({ events: [] })) // it may not have started
+    const { events } = await readHistory(client, workflowId).catch(() => ({ events: [] })) // it may not exist yet
     const failures = events.map((event) => event.workflowTaskFailedEventAttributes?.failure?.message ?? '')
     const reason = failures.find((message) => nondeterminism.test(message))
     if (reason !== undefined) return reason
@@ -183,7 +183,7 @@ async function waitForHang(client: Client, workflowId: string, over: AbortSignal
   return `no event for ${hangTimeoutMs / 1_000} seconds`
 }
 
-/** Settles with undefined when the run has ended. */
+/** Settles when the run has ended. */
 async function executeRun(
   { client, taskQueue, model, ptc }: StressContext,
   plan: PlannedRun,
@@ -192,7 +192,7 @@ async function executeRun(
   if (plan.type === 'session') {
     await Promise.all(plan.executions.map((execution) => execute(ptc, name, execution)))
     const ended = client.workflow.getHandle(sessionWorkflowId(taskQueue, name)).result()
-    if (plan.end === 'close') await ptc.sessions.close(name).catch(() => undefined) // its time may be over by then
+    if (plan.end === 'close') await ptc.sessions.close(name).catch(() => undefined) // the execution may have ended
     await ended
     return undefined
   }
@@ -209,7 +209,7 @@ async function execute(ptc: PtcClient, name: string, { cell, after, interruptAft
   await ptc.sessions.execute(name, JSON.stringify(cell), interrupt === undefined ? {} : { signal: interrupt })
 }
 
-/** One query after the other, at any moment of the run. */
+/** Sends queries one after the other, during the whole run. */
 async function queryContinuously(
   { client, report }: StressContext,
   workflowId: string,

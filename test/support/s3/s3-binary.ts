@@ -9,11 +9,11 @@ const versitygw = {
 }
 
 /**
- * A server that speaks S3, for tests: Versity's gateway to a folder. As PTC_TEST_S3 says: `required`, `auto` (default: without
- * one the tests say so and are skipped), `off`.
+ * An S3 server for tests: Versity's gateway to a folder. PTC_TEST_S3 is `required`, `auto` (default: tests that need
+ * the server are skipped with a message when there is none) or `off`.
  *
- * @returns its path; undefined when the tests are to be skipped
- * @throws Error when it is required and can't be had
+ * @returns its path; undefined when the tests must be skipped
+ * @throws Error when it is required and unavailable
  */
 export function s3Binary(): Promise<string | undefined> {
   return optionalDependency('PTC_TEST_S3', 'the S3 server', () => buildWithGo(versitygw))

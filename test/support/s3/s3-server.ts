@@ -8,7 +8,7 @@ import type { S3StoreSettings } from '../../../src/values/settings.js'
 import { freePorts } from '../../../src/cli/dev-server/free-ports.js'
 import { s3Binary } from './s3-binary.js'
 
-/** Undefined where the tests that need one are to be skipped. */
+/** Undefined when tests that need the server must be skipped. */
 export const s3Available = s3Binary()
 
 const accessKey = 'test-access'
@@ -16,12 +16,12 @@ const secretKey = 'test-secret-key'
 const bucket = 'values'
 const startMs = 60_000
 
-/** A real server that speaks S3, with one bucket; its objects are files that a test can spoil. */
+/** A real S3 server with one bucket; its objects are files that a test can corrupt. */
 export class S3Server {
   readonly #command: string
   readonly #port: number
   readonly #home: string
-  /** Where its buckets are: files as users put them. */
+  /** The folder of its buckets. */
   readonly root: string
   #process: ChildProcess | undefined
 
@@ -32,7 +32,7 @@ export class S3Server {
     this.root = root
   }
 
-  /** @param root an existing folder for its data, to be on a small disk for one; default: one that is removed with it */
+  /** @param root an existing folder for its data, for example on a small disk; default: a temporary folder */
   static async start(root?: string): Promise<S3Server> {
     const command = await s3Available
     if (command === undefined) throw new Error('there is no S3 server to start')
@@ -47,7 +47,7 @@ export class S3Server {
     return server
   }
 
-  /** What a store in it is configured with; credentials are in the environment, as the AWS SDK wants them. */
+  /** Settings of a store in the bucket; the AWS SDK reads credentials from the environment. */
   settings(prefix = ''): S3StoreSettings {
     return { kind: 's3', bucket, prefix, region: 'us-east-1', endpoint: this.endpoint, forcePathStyle: true }
   }
@@ -61,10 +61,10 @@ export class S3Server {
     return join(this.root, bucket, key)
   }
 
-  /** Starts it, again after {@link kill}; settles when it answers. */
+  /** Starts the server, also after {@link kill}; settles when it answers. */
   async startProcess(): Promise<void> {
     const options = ['--port', `127.0.0.1:${this.#port}`, '--access', accessKey, '--secret', secretKey, '--quiet']
-    // Beside the data, because not every file system can keep attributes.
+    // Beside the data, because not every file system supports extended attributes.
     const backend = ['posix', '--sidecar', join(this.#home, 'meta'), this.root]
     const child = spawn(this.#command, [...options, ...backend], { stdio: 'ignore' })
     this.#process = child
@@ -76,7 +76,7 @@ export class S3Server {
     }
   }
 
-  /** Kills it; its data stays. */
+  /** Kills the server; its data is kept. */
   async kill(): Promise<void> {
     const child = this.#process
     this.#process = undefined

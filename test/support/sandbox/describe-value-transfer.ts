@@ -9,7 +9,7 @@ import { retryMissedOomKill } from '../docker/oom-kill.js'
 
 const digestPrelude = 'import asyncio, hashlib\ndef digest(text): return hashlib.sha256(text.encode()).hexdigest()\n'
 
-/** Tests of every backend: values that are too large for a step are sent in pieces before it. */
+/** Tests of every backend: values that are too large for a step are sent in pieces before the step. */
 export function describeValueTransfer(getBackend: () => SandboxBackend): void {
   let harness: SessionHarness
 
@@ -54,7 +54,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     await large.close()
   })
 
-  it('arrive several in a step, with inline values, and the same value twice as two objects', async () => {
+  it('arrive with others and with inline values in one step, and the same value twice as two objects', async () => {
     const texts = [1, 2, 3].map((seed) => mixedText(1_000_000, String(seed)))
     const list = harness.storeValue([{ n: 1 }])
     const values: readonly JsonValue[] = [...texts.map((text) => harness.storeValue(text)), 'small', list, list]
@@ -73,17 +73,17 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
   it.each<[string, JsonValue]>([
     ['an empty object', {}],
     ['an object that looks like a reference', { 'ptc.value': { sha256: 'x', bytes: 1, preview: '' } }],
-    ['numbers at their limits', [0, -1, 1.5, 1e300, 5e-324, 2 ** 53 - 1]],
-    ['a text of characters of every width', 'a\u0000"\\\u00e9\u4e2d\u{1F600}\u2028'],
+    ['numbers at the limits of their range', [0, -1, 1.5, 1e300, 5e-324, 2 ** 53 - 1]],
+    ['a text with characters of every width', 'a\u0000"\\\u00e9\u4e2d\u{1F600}\u2028'],
     ['null', null],
-  ])('may be any JSON: %s', async (_what, value) => {
+  ])('can be any JSON: %s', async (_what, value) => {
     const { output } = await harness.runCell('import json\nprint(json.dumps(await get(1)))', () =>
       okOutcome(harness.storeValue(value)),
     )
     expect(JSON.parse(output)).toEqual(value)
   })
 
-  it('may be the source of a cell', async () => {
+  it('can be the source of a cell', async () => {
     harness.cell += 1
     const source = harness.storeValue(`# ${'x'.repeat(300_000)}\nprint(6 * 7)`)
     const result = await harness.executeStep({ type: 'cell', cell: harness.cell, source })

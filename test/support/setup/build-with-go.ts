@@ -13,14 +13,14 @@ const buildMs = 15 * 60_000
 export interface GoProgram {
   readonly name: string
   readonly version: string
-  /** The package of its `main`, without a version. */
+  /** The Go package with its `main`, without a version. */
   readonly package: string
   readonly tags?: string
-  /** For people who wait. */
+  /** Expected duration of the build, for progress messages. */
   readonly buildTime: string
 }
 
-/** The path of a program that tests need: built with Go, once, and kept with what else can be had again. */
+/** The path of a program that tests need. It is built once with Go, and stored in the cache folder. */
 export async function buildWithGo(program: GoProgram): Promise<string> {
   const target = join(cacheDirectory(process.env), `${program.name}-${program.version}${executableSuffix}`)
   if (await isExecutable(target)) return target
@@ -31,7 +31,7 @@ export async function buildWithGo(program: GoProgram): Promise<string> {
   return target
 }
 
-/** The result appears by rename: complete or not at all. */
+/** The result is created by rename, so that it is complete. */
 async function build({ name, version, package: main, tags = '', buildTime }: GoProgram, target: string): Promise<void> {
   printProgress(`building ${name} ${version} for tests with Go: ${buildTime}, once`)
   const folder = await mkdtemp(join(dirname(target), 'go-build-'))

@@ -1,9 +1,9 @@
 const modes = ['required', 'auto', 'off'] as const
 
-/** What somebody says with PTC_TEST_…: a part must be there, is used where it is, or is left out. */
+/** The value of a variable PTC_TEST_…: a dependency must be available, is used when available, or is not used. */
 export type Requirement = (typeof modes)[number]
 
-/** @throws Error when the variable is anything else */
+/** @throws Error when the variable has another value */
 export function requirementOf(variable: string): Requirement {
   const value = process.env[variable] ?? 'auto'
   const mode = modes.find((known) => known === value)
@@ -12,10 +12,10 @@ export function requirementOf(variable: string): Requirement {
 }
 
 /**
- * Gets a part that tests need, as its variable says; what keeps it from being there is told, never swallowed.
+ * Gets a dependency of tests as its variable requires. Reports the reason when it is unavailable.
  *
- * @returns undefined when the tests that need it are to be skipped
- * @throws Error when it is required and can't be had
+ * @returns undefined when the tests that need it must be skipped
+ * @throws Error when it is required and unavailable
  */
 export async function optionalDependency<Part>(
   variable: string,
@@ -30,7 +30,7 @@ export async function optionalDependency<Part>(
   try {
     return await get()
   } catch (thrown) {
-    const problem = `${what} can't be had: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+    const problem = `${what} is unavailable: ${thrown instanceof Error ? thrown.message : String(thrown)}`
     if (mode === 'required') throw new Error(`${variable}=required, but ${problem}`, { cause: thrown })
     printProgress(`${problem}: the tests that need it are skipped (${variable}=required makes this an error)`)
     return undefined

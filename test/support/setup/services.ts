@@ -3,7 +3,7 @@ import { type DockerState, prepareDocker } from '../docker/prepare-docker.js'
 import { s3Binary } from '../s3/s3-binary.js'
 import { printProgress, requirementOf } from './optional-dependency.js'
 
-/** What tests may ask for with vitest's `inject`. */
+/** Values for vitest's `inject`. */
 export interface TestServices {
   readonly temporal: { readonly address: string; readonly namespace: string }
   readonly docker: DockerState
@@ -13,15 +13,15 @@ export interface RunningServices extends TestServices {
   close(): Promise<void>
 }
 
-/** Long enough to build the server from source, the first time. */
+/** Long enough to build the server from source at the first start. */
 const startMs = 20 * 60_000
 
 /**
- * Starts what all tests share: Docker if it is wanted, and a Temporal server in memory. Always one of its own:
- * TEMPORAL_ADDRESS may name a server with somebody's real work on it.
+ * Starts the shared services of all tests: Docker if required, and a Temporal server in memory. Never uses
+ * TEMPORAL_ADDRESS, which may name a production server.
  */
 export async function startServices(): Promise<RunningServices> {
-  // Built before the tests begin, not beside them: they have deadlines.
+  // Built before the tests start, because tests have deadlines.
   if (requirementOf('PTC_TEST_S3') === 'required') await s3Binary()
   const docker = await prepareDocker(printProgress)
   const server = await startDevServer({ onProgress: printProgress, signal: AbortSignal.timeout(startMs) })

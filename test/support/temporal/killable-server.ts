@@ -6,12 +6,12 @@ import { z } from 'zod'
 import { startDevServer } from '../../../src/cli/dev-server/index.js'
 import type { TemporalServer } from '../../../src/cli/dev-server/temporal-server.js'
 
-/** A Temporal server that can be killed and comes back at the same address, knowing all it knew. */
+/** A Temporal server that can be killed, and restarted at the same address with its data. */
 export interface KillableServer {
   readonly address: string
-  /** kill -9; settles when it is dead. */
+  /** kill -9; settles when the server has ended. */
   kill(): Promise<void>
-  /** Settles when it answers. */
+  /** Settles when the server answers. */
   startProcess(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export class PersistentDevServer implements KillableServer {
     this.#running = running
   }
 
-  /** Starts one that ends with the test. */
+  /** Starts a server that ends with the test. */
   static async start(): Promise<PersistentDevServer> {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-server-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
@@ -38,7 +38,7 @@ export class PersistentDevServer implements KillableServer {
     return this.#running.address
   }
 
-  /** Of its whole process group: of the server, and of the shell that watches it. */
+  /** Kills its whole process group: the server, and the shell that supervises it. */
   async kill(): Promise<void> {
     const record = z
       .object({ pid: z.int() })
@@ -50,7 +50,7 @@ export class PersistentDevServer implements KillableServer {
   async startProcess(): Promise<void> {
     const port = Number(new URL(`tcp://${this.address}`).port)
     this.#running = await startDevServer({ ...devServerOptions(this.#folder), port })
-    if (this.#running.origin !== 'started') throw new Error('somebody else has started the server')
+    if (this.#running.origin !== 'started') throw new Error('another process has started the server')
   }
 }
 

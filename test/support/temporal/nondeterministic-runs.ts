@@ -8,7 +8,7 @@ import { sharedServer } from './shared-server.js'
 
 const workflowsPath = fileURLToPath(new URL('../../fixtures/incompatible-workflows.ts', import.meta.url))
 
-/** Runs whose histories were begun by other code, and that today's worker can't replay; of about so many events. */
+/** Starts runs with other workflow code, which the current worker can't replay, with about this many events each. */
 export async function startNondeterministicRuns(
   env: TestEnvironment,
   lengths: readonly number[],
@@ -24,18 +24,18 @@ export async function startNondeterministicRuns(
   const { namespace } = sharedServer()
   const other = await Worker.create({ connection, namespace, taskQueue, workflowsPath })
   await other.runUntil(async () => {
-    for (const [place, handle] of handles.entries()) {
+    for (const [index, handle] of handles.entries()) {
       const length = async () => (await handle.describe()).historyLength
-      await expect.poll(length, pollOptions).toBeGreaterThan(Math.max(lengths[place] ?? 0, 4))
+      await expect.poll(length, pollOptions).toBeGreaterThan(Math.max(lengths[index] ?? 0, 4))
     }
   })
-  // Wakes them: a run that nothing happens to is not replayed, and poisons nothing.
+  // Wakes the runs: a run without a new event is not replayed.
   await env.startWorker()
   for (const handle of handles) await handle.signal('wake')
   return handles
 }
 
-/** How often the server has tried the task under way. */
+/** The attempt of the pending workflow task. */
 export async function workflowTaskAttempts(handle: WorkflowHandle): Promise<number> {
   return (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
 }

@@ -22,10 +22,10 @@ const day = 86_400
 const services = ['frontend', 'history', 'matching', 'worker'] as const
 const databases = { temporal: 'postgresql/v12/temporal', temporal_visibility: 'postgresql/v12/visibility' } as const
 
-/** Undefined where the tests that need it are to be skipped. */
+/** Undefined when tests that need the server must be skipped. */
 export const postgresTemporalBinaries = temporalServerBinaries()
 
-/** Temporal as it is run in earnest, on PostgreSQL; either can be killed and started again. */
+/** A production-like Temporal server on PostgreSQL; both can be killed and restarted. */
 export class PostgresTemporal implements KillableServer {
   readonly #binary: string
   readonly #folder: string
@@ -40,7 +40,7 @@ export class PostgresTemporal implements KillableServer {
     this.database = database
   }
 
-  /** Starts one that ends with the test. */
+  /** Starts a server that ends with the test. */
   static async start(): Promise<PostgresTemporal> {
     const binaries = await postgresTemporalBinaries
     if (binaries === undefined) throw new Error('there is no Temporal server for PostgreSQL')
@@ -73,12 +73,12 @@ export class PostgresTemporal implements KillableServer {
     void this.#process.ended.finally(() => (ended = true))
     for (const deadline = Date.now() + startMs; !(await this.#isReady()); await sleep(100)) {
       if (!ended && Date.now() < deadline) continue
-      const said = await readFile(join(this.#folder, 'log'), 'utf8')
-      throw new Error(`the Temporal server does not start:\n${said.slice(-4_000)}`)
+      const logText = await readFile(join(this.#folder, 'log'), 'utf8')
+      throw new Error(`the Temporal server does not start:\n${logText.slice(-4_000)}`)
     }
   }
 
-  /** The namespace is made at the first start, as an operator would. */
+  /** True when the server answers; creates the namespace at the first start. */
   async #isReady(): Promise<boolean> {
     try {
       const connection = await Connection.connect({ address: this.address, connectTimeout: 2_000 })
@@ -104,7 +104,7 @@ export class PostgresTemporal implements KillableServer {
   }
 }
 
-/** Temporal keeps its members' ports in a signed column of 16 bits; those that a system gives out are above. */
+/** Temporal stores the ports of its members in a signed column of 16 bits; free ports of the system are larger. */
 async function portsBelow32768(count: number): Promise<readonly number[]> {
   const lowest = 10_000
   for (;;) {
@@ -124,7 +124,7 @@ async function createSchema({ sqlTool }: TemporalServerBinaries, { port, user }:
   }
 }
 
-/** As of the dev server: see there. */
+/** The same settings as those of the dev server: see there. */
 const dynamicConfiguration = { 'history.transferProcessorMaxPollRPS': [{ value: 2_000 }] }
 
 function serverConfiguration({ port, user }: Postgres, ports: readonly number[], dynamicFile: string) {

@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const startMs = 60_000
 const user = 'temporal'
 
-/** A PostgreSQL cluster of a test's own, to be killed and started again. */
+/** A private PostgreSQL cluster, which a test can kill and restart. */
 export class Postgres {
   readonly #programs: string
   readonly #folder: string
@@ -28,7 +28,7 @@ export class Postgres {
     this.port = port
   }
 
-  /** An empty one, started. @throws Error when PostgreSQL is not installed */
+  /** Creates and starts an empty cluster. @throws Error when PostgreSQL is not installed */
   static async start(): Promise<Postgres> {
     const programs = findPostgres()
     const [owner, [port = 0]] = await Promise.all([unprivilegedUser(), freePorts([0])])
@@ -58,11 +58,11 @@ export class Postgres {
     for (const pid of backends) while (await isAlive(pid)) await sleep(20)
   }
 
-  /** Settles when it takes connections again; recovers what it has to before. */
+  /** Starts the server; settles when it accepts connections after its recovery. */
   async startProcess(): Promise<void> {
     const log = openSync(join(this.#folder, 'log'), 'a')
     const options = ['-p', String(this.port), '-h', '127.0.0.1', '-k', this.#folder, '-c', 'max_connections=200']
-    // The processes are killed, never the machine: what was written is with the kernel.
+    // No fsync: only processes are killed, never the machine, so the kernel has all written data.
     const child = spawn(join(this.#programs, 'postgres'), ['-D', this.#data, ...options, '-c', 'fsync=off'], {
       ...this.#owner,
       cwd: this.#folder,
@@ -104,7 +104,7 @@ async function unprivilegedUser(): Promise<Owner> {
   return { uid: Number(stdout), gid: Number(stdout) }
 }
 
-/** The folder of its programs, which Debian keeps out of PATH. @throws Error when it is not installed */
+/** The folder of its programs, which is not in PATH on Debian. @throws Error when PostgreSQL is not installed */
 export function findPostgres(): string {
   const installed = '/usr/lib/postgresql'
   const versions = existsSync(installed)
@@ -130,7 +130,7 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -5,10 +5,10 @@ import { onTestFinished } from 'vitest'
 import { cachedCliPath, findTemporalCli } from '../../../src/cli/dev-server/temporal-cli.js'
 import { startDevServer } from '../../../src/cli/dev-server/index.js'
 
-/** The address of a dev server that answers so many requests a second and refuses the rest; it ends with the test. */
+/** Starts a dev server with a limit of requests per second, which ends with the test; returns its address. */
 export async function startRateLimitedServer(requestsPerSecond: number): Promise<string> {
-  const asked = { onProgress: () => undefined, signal: AbortSignal.timeout(150_000) }
-  const binary = await findTemporalCli({ ...asked, environment: process.env })
+  const options = { onProgress: () => undefined, signal: AbortSignal.timeout(150_000) }
+  const binary = await findTemporalCli({ ...options, environment: process.env })
   const folder = await mkdtemp(join(tmpdir(), 'ptc-busy-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const limits = ['namespaceRPS', 'namespaceRPS.visibility', 'rps'].map(
@@ -20,7 +20,7 @@ export async function startRateLimitedServer(requestsPerSecond: number): Promise
   await mkdir(dirname(wrapper), { recursive: true })
   const script = `#!/bin/sh\n[ "$1" = server ] && set -- "$@" ${limits.join(' ')}\nexec '${binary}' "$@"\n`
   await writeFile(wrapper, script, { mode: 0o755 })
-  const server = await startDevServer({ ...asked, environment })
+  const server = await startDevServer({ ...options, environment })
   onTestFinished(() => server.close())
   return server.address
 }

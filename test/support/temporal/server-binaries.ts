@@ -2,7 +2,7 @@ import { buildWithGo } from '../setup/build-with-go.js'
 import { findPostgres } from './postgres.js'
 import { optionalDependency } from '../setup/optional-dependency.js'
 
-/** The server inside of the CLI that the project uses: see `cliVersion`. */
+/** The version of the server in the CLI that the project uses: see `cliVersion`. */
 const version = '1.31.2'
 const tags = 'disable_grpc_modules'
 const server = {
@@ -26,11 +26,11 @@ export interface TemporalServerBinaries {
 }
 
 /**
- * Temporal's real server (the dev server knows no PostgreSQL) and the tool that makes its tables. As PTC_TEST_POSTGRES says:
- * `required`, `auto` (default: without them the tests say so and are skipped), `off`.
+ * Temporal's real server (the dev server does not support PostgreSQL) and its schema tool. PTC_TEST_POSTGRES is
+ * `required`, `auto` (default: tests that need them are skipped with a message when there are none) or `off`.
  *
- * @returns undefined when the tests are to be skipped
- * @throws Error when they are required and can't be had
+ * @returns undefined when the tests must be skipped
+ * @throws Error when they are required and unavailable
  */
 export function temporalServerBinaries(): Promise<TemporalServerBinaries | undefined> {
   return optionalDependency('PTC_TEST_POSTGRES', 'Temporal on PostgreSQL', async () => {

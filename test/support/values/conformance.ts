@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { StoredContent, ValueStat, ValueStore } from '../../../src/values/store.js'
 
-/** One kind of store, as a test can see it from outside. */
+/** One kind of store, as seen from outside. */
 export interface ValueStoreFactory {
-  /** A store of its own for each test. */
+  /** Creates a store for one test. */
   open(): Promise<ValueStore>
-  /** A second opener of the same place, as another worker is. */
+  /** Opens the same store again, like another worker. */
   openAgain(): Promise<ValueStore>
 }
 
@@ -31,13 +31,13 @@ export function keyOf(content: Uint8Array): string {
 const sizes: readonly [string, number][] = [
   ['nothing', 0],
   ['a byte', 1],
-  ['a megabyte and a byte', 1024 * 1024 + 1],
-  ['three parts of an upload', 20 * 1024 * 1024],
+  ['1 MiB and one byte', 1024 * 1024 + 1],
+  ['an upload of three parts', 20 * 1024 * 1024],
 ]
 
-/** What every store promises (src/values/store.ts). */
+/** Tests of the contract of every store (src/values/store.ts). */
 export function describeValueStore(factory: ValueStoreFactory): void {
-  it.each(sizes)('keeps %s by its content, and gives it back', async (_what, size) => {
+  it.each(sizes)('stores %s under its hash, and returns it', async (_what, size) => {
     const store = await factory.open()
     const bytes = randomBytes(size)
     const stored = await store.put(splitIntoPieces(bytes), neverAborted)
@@ -46,7 +46,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect((await readAll(await factory.openAgain(), stored)).equals(bytes)).toBe(true)
   })
 
-  it('keeps equal content once, and counts it as used again', async () => {
+  it('stores equal content once, and updates the time of its last use', async () => {
     const store = await factory.open()
     for (const size of [3, 9 * 1024 * 1024]) {
       const bytes = randomBytes(size)
@@ -61,7 +61,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toHaveLength(2)
   })
 
-  it('takes the same value from many writers at once', async () => {
+  it('accepts the same value from concurrent writers', async () => {
     const stores = await Promise.all([factory.open(), factory.openAgain(), factory.openAgain()])
     const bytes = randomBytes(2 * 1024 * 1024)
     const [store] = stores
@@ -74,18 +74,18 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toHaveLength(1)
   })
 
-  it('lists what it has, and tells when it was used', async () => {
+  it('lists its values with the time of their last use', async () => {
     const store = await factory.open()
     const started = Date.now()
     const puts = await Promise.all(['a', 'bb', 'ccc'].map((text) => store.put([Buffer.from(text)], neverAborted)))
     const all = await listAll(store)
     const byKey = (one: StoredContent, other: StoredContent): number => (one.sha256 < other.sha256 ? -1 : 1)
     expect(all.map(({ sha256, bytes }) => ({ sha256, bytes })).sort(byKey)).toEqual(puts.toSorted(byKey))
-    // S3 tells whole seconds.
+    // S3 reports whole seconds.
     for (const { usedAt } of all) expect(usedAt).toBeGreaterThanOrEqual(started - 1_000)
   })
 
-  it('removes a value, but not one that was used again', async () => {
+  it('removes a value unless it was used again', async () => {
     const store = await factory.open()
     const { sha256, bytes } = await store.put([Buffer.from('kept')], neverAborted)
     expect(await store.remove(sha256, neverAborted, Date.now() - 3_600_000)).toBe(false)
@@ -95,7 +95,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await store.remove(sha256, neverAborted)).toBe(false)
   })
 
-  it('says that there is no such value', async () => {
+  it('reports that there is no such value', async () => {
     const store = await factory.open()
     await store.put([Buffer.from('another')], neverAborted)
     const absent = { sha256: keyOf(Buffer.from('absent')), bytes: 6 }
@@ -104,7 +104,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
   })
 
   it.each(['', '../../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(63)}/`, 'a'.repeat(65)])(
-    'takes no key but 64 hex digits: %j',
+    'accepts only keys of 64 hex digits: %j',
     async (sha256) => {
       const store = await factory.open()
       await expect(readAll(store, { sha256, bytes: 1 })).rejects.toMatchObject({ code: 'VALUE_MISSING' })
@@ -113,7 +113,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     },
   )
 
-  it('leaves nothing of content that breaks off, and says what broke', async () => {
+  it('stores nothing of content that fails, and reports the failure', async () => {
     const store = await factory.open()
     const broken = new Error('the tool stopped')
     async function* breaksOff() {
@@ -124,7 +124,7 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     expect(await listAll(store)).toEqual([])
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal is aborted', async () => {
     const store = await factory.open()
     const reason = new Error('enough')
     const stop = new AbortController()
@@ -143,21 +143,21 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     await expect(reading()).rejects.toBe(reason)
   })
 
-  it('can be closed twice', async () => {
+  it('has an idempotent close', async () => {
     const store = await factory.open()
     await store.close()
     await store.close()
   })
 }
 
-/** In pieces, as content arrives. */
+/** Splits content into chunks. */
 function* splitIntoPieces(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536)
 }
 
 /**
- * Settles when the clock shows another second than `moment`: S3 does not tell time more finely than that. Clearly another: the
- * clock of a file system lags some milliseconds behind.
+ * Settles when the clock shows a later second than `moment`, because S3 reports whole seconds. Waits some more, because
+ * the clock of a file system lags some milliseconds behind.
  */
 export async function waitForNextSecond(moment: number): Promise<void> {
   const end = (Math.floor(moment / 1000) + 1) * 1000 + 100

@@ -13,7 +13,7 @@ const books = everybody.flatMap(({ id }) =>
 )
 const allLines = books.flatMap(({ lines }) => lines)
 
-/** Cents by status and category in Q3; answer.ts goes another way. */
+/** Cents by status and category in Q3, computed independently of answer.ts. */
 function spentInQ3(id: string): number {
   const totals = new Map<string, number>()
   for (const line of expensesOf(id, 'Q3') ?? []) {
@@ -23,14 +23,14 @@ function spentInQ3(id: string): number {
   return (totals.get('approved travel') ?? 0) + (totals.get('approved lodging') ?? 0)
 }
 
-describe('the books of the team', () => {
+describe('the expense data', () => {
   it('have 8 engineers, 6 in sales and 5 in marketing', () => {
     expect(departments.map((department) => employeesOf(department).length)).toEqual([8, 6, 5])
     expect(new Set(everybody.map(({ id }) => id)).size).toBe(19)
     expect(expensesOf('ENG009', 'Q3')).toBeUndefined()
   })
 
-  it('have 20 to 50 lines for each person and quarter, in the order of their dates and within the quarter', () => {
+  it('have 20 to 50 lines for each person and quarter, ordered by date and within the quarter', () => {
     for (const { quarter, lines } of books) {
       expect(lines.length).toBeGreaterThanOrEqual(20)
       expect(lines.length).toBeLessThanOrEqual(50)
@@ -41,7 +41,7 @@ describe('the books of the team', () => {
     expect(new Set(allLines.map(({ expense_id }) => expense_id)).size).toBe(allLines.length)
   })
 
-  it('have 23 kinds of expenses in 8 categories, and every one of them occurs', () => {
+  it('have 23 kinds of expenses in 8 categories, and each of them occurs', () => {
     expect(new Set(expenseKinds.map(({ description }) => description)).size).toBe(23)
     expect(new Set(expenseKinds.map(({ category }) => category)).size).toBe(8)
     expect(new Set(allLines.map(({ description }) => description)).size).toBe(23)
@@ -54,11 +54,11 @@ describe('the books of the team', () => {
     expect(Math.abs(share('rejected') - 5)).toBeLessThan(2)
   })
 
-  it('hold whole cents only', () => {
+  it('have whole cents only', () => {
     expect(allLines.every(({ cents }) => Number.isInteger(cents) && cents > 0)).toBe(true)
   })
 
-  it('are the same on every machine and in every process', () => {
+  it('are deterministic over machines and processes', () => {
     const digest = createHash('sha256')
       .update(JSON.stringify([everybody, books]))
       .digest('hex')
@@ -69,7 +69,7 @@ describe('the books of the team', () => {
 describe('the answer', () => {
   const spent = employeesOf('engineering').map(({ id }) => ({ id, cents: spentInQ3(id) }))
 
-  it('is these three people, to the cent', () => {
+  it('has these three people, with amounts to the cent', () => {
     expect(budgetOverruns('engineering', 'Q3')).toEqual([
       { id: 'ENG001', name: 'Amara Okafor', spentCents: 590_733, budgetCents: 500_000 },
       { id: 'ENG003', name: 'Chiara Rossi', spentCents: 616_796, budgetCents: 500_000 },
@@ -78,14 +78,14 @@ describe('the answer', () => {
     expect(spentInQ3('ENG003')).toBe(616_796)
   })
 
-  it('depends on the exceptions: two engineers are above the standard and within their own budget', () => {
+  it('depends on budget exceptions: two engineers exceed the standard budget but not their own', () => {
     const saved = spent.filter(
       ({ id, cents }) => cents > standardBudgetCents && cents <= (customBudgets.get(id)?.cents ?? 0),
     )
     expect(saved.map(({ id }) => id)).toEqual(['ENG002', 'ENG004'])
   })
 
-  it('depends on lodging and on the status: leaving either out gives each of the three another sum', () => {
+  it('depends on lodging and status: without either, each of the three sums differs', () => {
     for (const { id, spentCents } of budgetOverruns('engineering', 'Q3')) {
       const lines = (expensesOf(id, 'Q3') ?? []).filter(({ category }) => ['travel', 'lodging'].includes(category))
       const sum = (some: typeof lines) => some.reduce((total, { cents }) => total + cents, 0)
@@ -96,7 +96,7 @@ describe('the answer', () => {
     }
   })
 
-  it('hangs on no cent: nobody is within 50 euros of a line', () => {
+  it('does not depend on rounding: no total is within 50 euros of its budget', () => {
     for (const { id, cents } of spent) {
       for (const line of [standardBudgetCents, customBudgets.get(id)?.cents ?? standardBudgetCents]) {
         expect(Math.abs(cents - line)).toBeGreaterThan(50_00)

@@ -25,7 +25,7 @@ function call(
   return runTool(registry, { tool, caller, position, idempotencyKey: 'key', arguments: args }, defaultLimits, context)
 }
 
-/** Runs a program under plain CPython, with tools that look their results up, and gives what it prints. */
+/** Runs a program under plain CPython, with tools that return prepared results; returns its output. */
 const harness = `
 import ast, asyncio, json, sys
 results, source = json.load(sys.stdin)
@@ -47,18 +47,18 @@ async function runProgram(source: string): Promise<string> {
   return execFileSync('python3', ['-c', harness], { input: JSON.stringify([results, source]), encoding: 'utf8' })
 }
 
-describe('the tools of the team', () => {
-  it('are what the configuration serves', () => {
+describe('the tools of the example', () => {
+  it('are the tools of the configuration', () => {
     expect(config.tools.map(({ name }) => name)).toEqual(['get_team_members', 'get_expenses', 'get_custom_budget'])
   })
 
-  it('give amounts with cents, and every line of the schema', async () => {
+  it('return amounts with cents, and only lines of the schema', async () => {
     const lines = await call('get_expenses', { employee_id: 'ENG001', quarter: 'Q3' })
     expect(lines).toHaveLength(37)
     expect(Object.keys((lines as readonly JsonObject[])[0] ?? {})).toHaveLength(15)
   })
 
-  it('say no to a person nobody knows, for good', async () => {
+  it('fail without retry for an unknown person', async () => {
     for (const [tool, args] of [
       ['get_expenses', { employee_id: 'ENG999', quarter: 'Q1' }],
       ['get_custom_budget', { user_id: 'ENG999' }],
@@ -70,13 +70,13 @@ describe('the tools of the team', () => {
     }
   })
 
-  it('keep the expense lines away from the model itself', async () => {
+  it('do not expose expense lines to direct calls of the model', async () => {
     await expect(call('get_expenses', { employee_id: 'ENG001', quarter: 'Q3' }, 'direct')).rejects.toMatchObject({
       code: 'TOOL_NOT_ALLOWED',
     })
   })
 
-  it('tell the model that lodging counts', () => {
+  it('document for the model that lodging counts', () => {
     const stub = registry.documentation().find(({ name }) => name === 'get_expenses')?.stub
     expect(stub).toContain('travel AND lodging')
     expect(stub).toContain("await get_expenses(employee_id='ENG001', quarter='Q3')")
@@ -84,15 +84,15 @@ describe('the tools of the team', () => {
   })
 })
 
-describe('a program over them', () => {
+describe('a program that uses them', () => {
   const right = budgetOverruns('engineering', 'Q3')
 
-  it('finds the same people and the same cents as the books', async () => {
+  it('finds the same people and amounts as the data', async () => {
     const program = readFileSync(new URL('../../../../examples/team-expenses/program.py', import.meta.url), 'utf8')
     expect(parseExpenseTable(await runProgram(program))).toEqual(right)
   })
 
-  it('is right when the scripted model writes it', async () => {
+  it('prints the same when the scripted model writes it', async () => {
     const codes = script.flatMap(({ reply }) =>
       reply.content.flatMap((block) => ('input' in block ? [block.input.code] : [])),
     )

@@ -7,16 +7,16 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { waitForAbort, Deferred, tool } from '../../../support/tools.js'
 import { pollSignal } from '../../../support/poll-options.js'
 
-/** A tool that runs until it is told to stop, and tells when it was. */
+/** A tool that runs until it is cancelled, and reports when that happens. */
 function blockingTool() {
-  const asked = new Deferred<null>()
+  const called = new Deferred<null>()
   const stopped = new Deferred<null>()
   const wait = tool('wait', async (_input, { signal }) => {
-    asked.resolve(null)
+    called.resolve(null)
     await waitForAbort(signal)
     return stopped.resolve(null)
   })
-  return { wait, asked: asked.promise, stopped: stopped.promise }
+  return { wait, called: called.promise, stopped: stopped.promise }
 }
 
 async function cancelAndExpectCancelled(env: TestEnvironment, handle: WorkflowHandle): Promise<void> {
@@ -27,7 +27,7 @@ async function cancelAndExpectCancelled(env: TestEnvironment, handle: WorkflowHa
 }
 
 describe('cancelling a run', () => {
-  it('while the model answers ends it at once, and the request too', async () => {
+  it('during a model turn ends it at once, and aborts the model request', async () => {
     const env = await TestEnvironment.start({
       script: [faulty([{ type: 'delay', attempt: 'every', ms: 60_000 }], turn(text('late')))],
     })
@@ -37,33 +37,34 @@ describe('cancelling a run', () => {
     await env.api.waitForRequest(({ outcome }) => outcome === 'abandoned', pollSignal())
   })
 
-  it('F28: while a direct call runs ends it, and the tool is told', async () => {
-    const { wait, asked, stopped } = blockingTool()
+  it('F28: while a direct call runs ends it, and cancels the tool', async () => {
+    const { wait, called, stopped } = blockingTool()
     const env = await TestEnvironment.start({ tools: [wait], script: [turn(call('wait')), turn(text('never'))] })
     const handle = await env.startAgent()
-    await asked
+    await called
     await cancelAndExpectCancelled(env, handle)
     await stopped
   })
 
-  it('while code waits for calls ends it, each tool is told, and no sandbox is left', async () => {
-    const { wait, asked, stopped } = blockingTool()
+  it('while code waits for calls ends it, cancels each tool, and leaves no sandbox', async () => {
+    const { wait, called, stopped } = blockingTool()
     const env = await TestEnvironment.start({ tools: [wait], limits: { callsInFlight: 1 } })
     const handle = await env.startProgram('import asyncio\nawait asyncio.gather(wait(), wait())')
-    await asked
+    await called
     await cancelAndExpectCancelled(env, handle)
     await stopped
   })
 
-  it('F30: at the moment at which it goes on in a fresh history ends it there', async () => {
+  it('F30: at the moment of its continue-as-new ends it', async () => {
     const begun = new Deferred<null>()
     const large = tool('large', () => 'kept elsewhere'.repeat(1_000))
     const count = tool('count', () => begun.resolve(null))
     const env = await TestEnvironment.start({ tools: [large, count], limits: { historyEvents: 100 } })
-    await env.runProgram('await large()') // a store that was never used would only be made anew
+    await env.runProgram('await large()') // removing a store that was never used has no effect
     const handle = await env.startProgram('while True: await count()')
     await begun.promise
-    // Its state is kept as soon as there is a place for it, and no workflow task is carried out until the run is cancelled as well.
+    // The run continues as new when its state can be stored again. Until then no workflow task completes, so that the
+    // cancellation comes first.
     await rename(env.valuesDirectory, `${env.valuesDirectory}.away`)
     await env.waitForActivity(handle, 'journal.append')
     const stopped = env.stopWorkers()
@@ -75,21 +76,21 @@ describe('cancelling a run', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('while code runs ends it, and no sandbox is left', async () => {
+  it('while code runs ends it, and leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('while True: pass')
     await env.waitForActivity(handle, 'session.step')
     await cancelAndExpectCancelled(env, handle)
   })
 
-  it('while a sandbox is opened leaves none', async () => {
+  it('while a sandbox is opened leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('print(1)')
     await env.waitForActivity(handle, 'session.open')
     await cancelAndExpectCancelled(env, handle)
   })
 
-  it('while it sleeps ends it, and no sandbox is left', async () => {
+  it('while it sleeps ends it, and leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('import asyncio\nawait asyncio.sleep(3600)')
     const sleeps = async () =>
@@ -99,18 +100,18 @@ describe('cancelling a run', () => {
   })
 })
 
-it('F28: terminating a run tells its tools', async () => {
-  const { wait, asked, stopped } = blockingTool()
+it('F28: terminating a run cancels its tools', async () => {
+  const { wait, called, stopped } = blockingTool()
   const env = await TestEnvironment.start({ tools: [wait] })
   const handle = await env.startProgram('await wait()')
-  await asked
+  await called
   await handle.terminate()
   await stopped
 })
 
-it('a call that code never waited for is stopped when the run ends', async () => {
-  const { wait, asked, stopped } = blockingTool()
-  const pause = tool('pause', () => asked)
+it('a call that code never awaited is cancelled when the run ends', async () => {
+  const { wait, called, stopped } = blockingTool()
+  const pause = tool('pause', () => called)
   const env = await TestEnvironment.start({ tools: [wait, pause] })
   const { outcome } = await env.runProgram(
     'import asyncio\nt = asyncio.ensure_future(wait())\nawait pause()\nprint("done")',

@@ -6,7 +6,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { Barrier, tool } from '../../../support/tools.js'
 
 describe('several tool_use blocks in one reply', () => {
-  it('run in parallel, beside code, and answer in their order', async () => {
+  it('run in parallel and beside code, and their results keep the order of the calls', async () => {
     const barrier = new Barrier(3)
     const meet = tool('meet', async ({ name }) => {
       await barrier.arrive()
@@ -23,7 +23,7 @@ describe('several tool_use blocks in one reply', () => {
     expect(env.lastUserContent()).toMatchObject([{ content: 'a' }, { content: 'b' }, { content: 'c' }])
   })
 
-  it('that are code share the session, one after the other', async () => {
+  it('of execute_code share the session and run sequentially', async () => {
     const env = await TestEnvironment.start({ script: [turn(code('x = 1'), code('x += 41\nprint(x)')), answerResult] })
     expect(await env.runAgent()).toMatchObject({ answer: expect.stringContaining('42'), cells: 2 })
     expect(env.lastUserContent()).toMatchObject([
@@ -33,7 +33,7 @@ describe('several tool_use blocks in one reply', () => {
   })
 })
 
-/** The only tool_result after one reply. */
+/** The only tool_result after one model reply. */
 async function resultOf(tools: readonly ReturnType<typeof tool>[], ...content: readonly ScriptedBlock[]) {
   const env = await TestEnvironment.start({ tools, script: [turn(...content), turn(text('done'))] })
   expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'done' })
@@ -54,18 +54,18 @@ describe('a direct call', () => {
   const strict = tool('strict', () => 'ran', { input: z.object({ n: z.int() }) })
   const codeOnly = tool('code_only', () => 'ran', { allowedCallers: ['code_execution'] })
 
-  it('of a tool that fails is a tool_result with is_error', async () => {
+  it('of a tool that fails gives a tool_result with is_error', async () => {
     const result = await resultOf([failing], call('failing'))
     expect(result).toMatchObject({ is_error: true, content: '[tool_error] the database is down' })
   })
 
-  it('that breaks the input schema is refused, says where, and runs nothing', async () => {
+  it('that violates the input schema is refused with the invalid field, and runs nothing', async () => {
     const result = await resultOf([strict], call('strict', { n: 'one' }))
     expect(result).toMatchObject({ is_error: true, content: expect.stringContaining('n: expected number') })
     expect(result.activities).not.toContain('strict')
   })
 
-  it('of a tool that only code may call is refused by the host', async () => {
+  it('of a code-only tool is refused by the host', async () => {
     const result = await resultOf([codeOnly], call('code_only'))
     expect(result).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[denied\].*only code/) })
     expect(result.activities).not.toContain('code_only')
@@ -76,24 +76,24 @@ describe('a direct call', () => {
     expect(result).toMatchObject({ is_error: true, content: expect.stringContaining(`"${name}"`) })
   })
 
-  it('of execute_code without code is refused, and costs no sandbox', async () => {
+  it('of execute_code without code is refused, and opens no sandbox', async () => {
     const result = await resultOf([], call('execute_code', { source: 'print(1)' }))
     expect(result).toMatchObject({ is_error: true, content: 'execute_code takes {"code": "..."}' })
     expect(result.activities).not.toContain('session.open')
   })
 
-  it('with an empty result says so, since the API takes no empty text', async () => {
+  it('with an empty result gives a placeholder text, because the API accepts no empty text', async () => {
     expect(await resultOf([tool('empty', () => '')], call('empty'))).toMatchObject({ content: '(empty)' })
   })
 
-  it('with a long result reaches the model cut in the middle', async () => {
+  it('with a long result is truncated in the middle for the model', async () => {
     const { content } = await resultOf([tool('long', () => 'x'.repeat(100_000))], call('long'))
     expect(content.length).toBeLessThan(20_100)
     expect(content).toContain('80000 characters cut')
   })
 })
 
-it('code gets the same refusals as exceptions, and a direct-only tool is refused even to a forged call', async () => {
+it('code gets the same refusals as exceptions, and a direct-only tool refuses a forged call', async () => {
   const tools = [
     tool('strict', () => 'ran', { input: z.object({ n: z.int() }) }),
     tool('direct_only', () => 'ran', { allowedCallers: ['direct'] }),

@@ -6,8 +6,8 @@ import { answerResult, call, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-it('the history tells a person what happened: every step its own row, its own name, a summary', async ({ skip }) => {
-  skip(inMode('always-evict'), 'these are the rows of a run that loses no sandbox')
+it('the history has an activity with a name and a summary for every step of a run', async ({ skip }) => {
+  skip(inMode('always-evict'), 'these are the activities of a run that loses no sandbox')
   const input = z.object({ employee_id: z.string(), quarter: z.string() })
   const env = await TestEnvironment.start({
     tools: [tool('get_expenses', () => 7, { input }), tool('notify', () => 'ok', { summary: () => 'notify the team' })],
@@ -37,11 +37,11 @@ it('the history tells a person what happened: every step its own row, its own na
   ])
 })
 
-it('the current details say where a run is', async () => {
-  const asked = new Deferred<null>()
+it('the current details describe the state of a run', async () => {
+  const called = new Deferred<null>()
   const go = new Deferred<null>()
   const wait = tool('wait', () => {
-    asked.resolve(null)
+    called.resolve(null)
     return go.promise
   })
   const env = await TestEnvironment.start({
@@ -50,7 +50,7 @@ it('the current details say where a run is', async () => {
     script: [turn(code('await wait()')), answerResult],
   })
   const handle = await env.startAgent()
-  await asked.promise
+  await called.promise
   const { workflowId } = handle
   const metadata = await queryRun<{ readonly currentDetails: string }>(
     env.client,
@@ -65,7 +65,7 @@ it('the current details say where a run is', async () => {
   await env.expectCleanEnd(handle)
 })
 
-it('a summary that Temporal would refuse is made to fit', async () => {
+it('a summary that exceeds the limit of Temporal is truncated', async () => {
   const env = await TestEnvironment.start({
     tools: [tool('say', () => 'said', { summary: () => '\u0007"\\é😀'.repeat(100) })],
   })
@@ -73,16 +73,16 @@ it('a summary that Temporal would refuse is made to fit', async () => {
   expect(outcome).toEqual({ status: 'ok', output: 'said\n' })
 })
 
-it('a worker that is stopped hands its runs over to the next, sandbox and all', async () => {
-  const asked = new Deferred<null>()
+it('a stopped worker hands its runs and their sandboxes over to the next worker', async () => {
+  const called = new Deferred<null>()
   const go = new Deferred<null>()
   const wait = tool('wait', () => {
-    asked.resolve(null)
+    called.resolve(null)
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [wait] })
   const handle = await env.startProgram('import os\nmark = os.urandom(4)\nawait wait()\nprint(len(mark))')
-  await asked.promise
+  await called.promise
   const stopped = env.stopWorkers()
   go.resolve(null)
   await stopped

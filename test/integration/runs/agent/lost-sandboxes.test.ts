@@ -12,7 +12,7 @@ import { Deferred, tool } from '../../../support/tools.js'
 
 const echo = tool('echo', ({ value }) => value)
 
-/** What the model was told of the first cell, and what it printed in the second. */
+/** The tool result of the first cell, and the output of the second. */
 async function twoCells(first: string, second: string, options: TestEnvironmentOptions = {}) {
   const env = await TestEnvironment.start({
     tools: [echo],
@@ -25,42 +25,45 @@ async function twoCells(first: string, second: string, options: TestEnvironmentO
     .filter(({ role }) => role === 'user')
     .slice(2)
   const firstResult = (results[0]?.content as readonly unknown[] | undefined)?.[0]
-  return { told: firstResult, answer, env }
+  return { toolResult: firstResult, answer, env }
 }
 
 describeDocker('code that breaks its sandbox', () => {
-  it('by an endless loop is stopped at its time, and the session lives on', async () => {
-    const { told, answer, env } = await twoCells('n = 0\nwhile True: n += 1', 'print(kept, n > 0)', {
+  it('by an endless loop is stopped at its timeout, and the session continues', async () => {
+    const { toolResult, answer, env } = await twoCells('n = 0\nwhile True: n += 1', 'print(kept, n > 0)', {
       limits: { cellSeconds: 1 },
     })
-    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[timed_out\]/) })
+    expect(toolResult).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[timed_out\]/) })
     expect(answer).toBe('kept True')
     expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(1 + evictedSandboxes(1))
   })
 
-  it('by work that can not be interrupted is killed, and earlier variables come back', async () => {
-    const stubborn = 'sum(iter(int, 1))' // endless, and in C: no signal gets through
-    const { told, answer } = await twoCells(stubborn, 'print(kept)', { limits: { cellSeconds: 1 } })
-    expect(told).toMatchObject({
+  it('by work that can not be interrupted is killed, and earlier variables are restored', async () => {
+    const stubborn = 'sum(iter(int, 1))' // endless, and in C: no signal is handled
+    const { toolResult, answer } = await twoCells(stubborn, 'print(kept)', { limits: { cellSeconds: 1 } })
+    expect(toolResult).toMatchObject({
       is_error: true,
       content: expect.stringMatching(/^\[timed_out\][^]*those of earlier cells are there/),
     })
     expect(answer).toBe('kept')
   })
 
-  it('F13: by using up its memory ends the cell, typed, is not tried again, and earlier variables come back', async () => {
+  it('F13: by exhausting its memory ends the cell with a typed outcome, is not retried, and earlier variables are restored', async () => {
     const hog = 'rows = []\nwhile True: rows.append(bytearray(8_000_000))'
-    const { told, answer, env } = await twoCells(hog, 'print(kept, "rows" in globals())', {
+    const { toolResult, answer, env } = await twoCells(hog, 'print(kept, "rows" in globals())', {
       limits: { memoryBytes: 96 * 1024 * 1024 },
     })
-    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/) })
+    expect(toolResult).toMatchObject({
+      is_error: true,
+      content: expect.stringMatching(/^\[limit_exceeded\]|MemoryError/),
+    })
     expect(answer).toMatch(/^kept/)
-    // The cell itself, and at most one sandbox for what comes after it: nobody ran it again to see whether it fits now.
+    // One sandbox for the cell, and at most one for the next cell: the cell itself did not run again.
     const rows = await env.activities()
     const runs = rows.filter(({ summary }) => summary === 'run cell 2')
     const { events } = await env.history()
     const from = events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityId === runs[0]?.id)
-    // On a busy machine the daemon itself misses one in forty of the kernel's kills, and nobody knows why the sandbox ended.
+    // On a busy machine the daemon misses one in forty out-of-memory kills; then the reason is unknown.
     const missed = activityResultTexts({ events: events.slice(from) }).filter((answer) =>
       answer.includes('exit code 137'),
     ).length
@@ -70,22 +73,22 @@ describeDocker('code that breaks its sandbox', () => {
     )
   })
 
-  it('by ending its process is tried again a few times only; then earlier variables come back', async () => {
+  it('by ending its process is retried a limited number of times; then earlier variables are restored', async () => {
     let calls = 0
-    // What is evicted at the note is the first of the few times.
+    // The eviction at the note counts as the first time.
     const note = tool('note', () => (calls += 1))
-    const { told, answer, env } = await twoCells(
+    const { toolResult, answer, env } = await twoCells(
       'import os\nawait note()\nprint("on the way")\nos._exit(3)',
       'print(kept)',
       { tools: [echo, note] },
     )
-    expect(told).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
+    expect(toolResult).toMatchObject({ is_error: true, content: expect.stringMatching(/\[lost\].*exit code 3/) })
     expect(answer).toBe('kept')
     expect(calls).toBe(1)
     expect((await env.activities()).filter(({ type }) => type === 'session.open')).toHaveLength(4 + evictedSandboxes(1))
   })
 
-  it('gets no result of a call that a dropped cell has made, although the numbers begin again', async () => {
+  it('gets no result of a call of a dropped cell, although call numbers start again', async () => {
     const old = new Deferred<string>()
     const released = new Deferred<null>()
     const slow = tool('slow', async ({ which }) => {
@@ -96,7 +99,7 @@ describeDocker('code that breaks its sandbox', () => {
     })
     const release = tool('release', async () => {
       await old.promise
-      await new Promise((resolve) => setTimeout(resolve, 300)) // for the old result to get through
+      await new Promise((resolve) => setTimeout(resolve, 300)) // time for the old result to arrive
       return released.resolve(null)
     })
     const dying = 'import asyncio, os\nt = asyncio.ensure_future(slow(which="old"))\nawait echo(value=1)\nos._exit(1)'
@@ -105,7 +108,7 @@ describeDocker('code that breaks its sandbox', () => {
     expect(answer).toBe('of this cell')
   })
 
-  it('leaves the calls of earlier cells open, and what they gave is not lost', async () => {
+  it('keeps open calls of earlier cells, and their results', async () => {
     const late = new Deferred<string>()
     const slow = tool('slow', () => late.promise)
     const release = tool('release', () => late.resolve('arrived in the cell that died'))
@@ -124,10 +127,10 @@ describeDocker('code that breaks its sandbox', () => {
 
 describeDocker('a container that is killed', () => {
   const stackWith = async (source: string) => {
-    const asked = new Deferred<null>()
+    const called = new Deferred<null>()
     const go = new Deferred<string>()
     const wait = tool('wait', () => {
-      asked.resolve(null)
+      called.resolve(null)
       return go.promise
     })
     const env = await TestEnvironment.start({
@@ -135,20 +138,22 @@ describeDocker('a container that is killed', () => {
       script: [turn(code(source)), turn(code('print("fresh")')), turn(text('{{last_tool_result}}'))],
     })
     const handle = await env.startAgent()
-    await asked.promise
+    await called.promise
     await env.killContainers(handle)
     go.resolve('waited')
     return { env, handle }
   }
 
-  it('under code that does not repeat itself ends the cell as diverged, and the run goes on', async ({ skip }) => {
+  it('during code that makes other calls in a rebuild ends the cell as diverged, and the run continues', async ({
+    skip,
+  }) => {
     skip(inMode('always-evict'), 'it diverges at its first call, before its container can be killed at the second')
     const { env, handle } = await stackWith(
       'await echo(value=open("/proc/sys/kernel/random/uuid").read())\nprint(await wait())',
     )
     expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'fresh' })
-    const told = requestMessages(env.api.requests.at(-1)?.body)[2]?.content
-    expect(told).toMatchObject([
+    const toolResult = requestMessages(env.api.requests.at(-1)?.body)[2]?.content
+    expect(toolResult).toMatchObject([
       {
         is_error: true,
         content: expect.stringMatching(/^\[diverged\][^]*in cell 1, call 1 was `echo .*` before, and now is `echo /),
@@ -157,7 +162,7 @@ describeDocker('a container that is killed', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('under code that uses random numbers and sets is rebuilt: both repeat', async () => {
+  it('during code that uses random numbers and sets is rebuilt, and both are repeated', async () => {
     const source =
       'import random\nawait echo(value=[random.random(), list({str(n) for n in range(50)})])\nprint(await wait())'
     const { env, handle } = await stackWith(source)

@@ -6,7 +6,7 @@ import { code, faulty, text, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'
 
-/** An agent whose one turn meets this fault on its first attempt. */
+/** Starts an agent with one turn, whose first attempt meets this fault. */
 function startWithFault(fault: Fault, idleTimeout: Duration = '30s') {
   return TestEnvironment.start({
     model: { idleTimeout },
@@ -14,14 +14,14 @@ function startWithFault(fault: Fault, idleTimeout: Duration = '30s') {
   })
 }
 
-/** Why the attempt before the last one failed, as the start of the last one tells. */
+/** The failure of the attempt before the last one, as recorded at the start of the last one. */
 async function lastFailure(env: TestEnvironment) {
   const { events } = await env.history()
   const started = events.findLast(({ activityTaskStartedEventAttributes: event }) => event?.lastFailure)
   return started?.activityTaskStartedEventAttributes?.lastFailure?.applicationFailureInfo
 }
 
-describe('the model is asked again after', () => {
+describe('the model request is retried after', () => {
   it.each<[string, Fault, string]>([
     ['F23: 408', { type: 'status', status: 408 }, 'MODEL_TIMEOUT'],
     ['F23: 529 overloaded', { type: 'status', status: 529 }, 'MODEL_OVERLOADED'],
@@ -42,14 +42,14 @@ describe('the model is asked again after', () => {
     expect((await lastFailure(env))?.type).toBe(failure)
   })
 
-  it('F25: a stream that falls silent', async () => {
+  it('F25: a stream that stalls', async () => {
     const env = await startWithFault({ type: 'stall', at: { insideBlock: 0 } }, '3s')
     expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'said in the end' })
     expect(env.api.requests).toHaveLength(2)
     expect((await lastFailure(env))?.type).toBe('MODEL_TIMEOUT')
   })
 
-  it('F23: 429, no sooner than retry-after says', async () => {
+  it('F23: 429, not before retry-after', async () => {
     const env = await startWithFault({ type: 'status', status: 429, headers: { 'retry-after': '3' } })
     const begun = performance.now()
     expect(await env.runAgent()).toMatchObject({ answer: 'said in the end' })
@@ -60,7 +60,7 @@ describe('the model is asked again after', () => {
   })
 })
 
-it('F26: a tool_use cut in the middle of its code runs nothing of it; the whole one runs once', async () => {
+it('F26: a tool_use truncated in its code does not run, and the complete one runs once', async () => {
   let runs = 0
   const env = await TestEnvironment.start({
     tools: [tool('ping', () => (runs += 1))],
@@ -83,20 +83,20 @@ it('F26: a tool_use cut in the middle of its code runs nothing of it; the whole 
   expect(env.api.requests).toHaveLength(3)
 })
 
-it('F23: why a call waits, and for how long, can be seen while it waits', async () => {
+it('F23: the reason and the duration of a wait are visible while the request waits', async () => {
   const env = await startWithFault({ type: 'status', status: 429, headers: { 'retry-after': '3000' } })
   const handle = await env.startAgent()
   const pending = async () => {
     const { raw } = await handle.describe()
     const [one] = raw.pendingActivities ?? []
-    return { said: one?.lastFailure?.message, inSeconds: Number(one?.currentRetryInterval?.seconds ?? 0) }
+    return { message: one?.lastFailure?.message, inSeconds: Number(one?.currentRetryInterval?.seconds ?? 0) }
   }
-  await expect.poll(pending).toEqual({ said: expect.stringMatching(/429.*rate limit/s), inSeconds: 3_000 })
+  await expect.poll(pending).toEqual({ message: expect.stringMatching(/429.*rate limit/s), inSeconds: 3_000 })
   const [turnSeen] = (await env.ptc.handle(handle.workflowId).tree()).turns
   expect(turnSeen?.model).toMatchObject({ status: 'waiting', attempts: 1, lastFailure: { code: 'MODEL_RATE_LIMIT' } })
 })
 
-it('F23: a model that never has room is asked ten times, and then the run fails, typed', async () => {
+it('F23: a model that is always overloaded fails the run with a typed error after ten attempts', async () => {
   const fault = { type: 'status', status: 529, headers: { 'retry-after': '0' }, attempt: 'every' } as const
   const env = await TestEnvironment.start({ script: [faulty([fault], turn(text('never said')))] })
   const handle = await env.startAgent()
@@ -105,7 +105,7 @@ it('F23: a model that never has room is asked ten times, and then the run fails,
   await env.expectCleanEnd(handle)
 })
 
-describe('the run fails at once, typed, after', () => {
+describe('the run fails at once with a typed error after', () => {
   it.each<[string, Fault, string]>([
     ['F24: 401', { type: 'status', status: 401 }, 'MODEL_AUTH'],
     ['F24: 403', { type: 'status', status: 403 }, 'MODEL_AUTH'],

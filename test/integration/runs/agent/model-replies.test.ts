@@ -8,7 +8,7 @@ const replyWithStopReason = (stop_reason: string, ...content: readonly ScriptedB
   reply: { content, stop_reason },
 })
 
-it('F26: blocks the loop does not know are sent back as they came', async () => {
+it('F26: unknown blocks are sent back unchanged', async () => {
   const thinking = { type: 'thinking', thinking: 'Hm, "so" \u{1F600} \\u0000', signature: 'c2lnbmF0dXJl+/==' }
   const invented = { type: 'mood_of_tomorrow', value: [1, null, { deep: { er: 1e21, last: -0.5 } }], empty: '' }
   const env = await TestEnvironment.start({
@@ -24,22 +24,26 @@ it('F26: blocks the loop does not know are sent back as they came', async () => 
 })
 
 describe('max_tokens', () => {
-  const half = { type: 'tool_use' as const, name: 'execute_code', partial_json: '{"code": "await ping()\\nprint(' }
+  const truncatedToolUse = {
+    type: 'tool_use' as const,
+    name: 'execute_code',
+    partial_json: '{"code": "await ping()\\nprint(',
+  }
 
-  it('F27: inside code runs nothing of it, and asks again with twice the room', async () => {
+  it('F27: inside code runs nothing of the code, and repeats the request with twice the token limit', async () => {
     let runs = 0
     const env = await TestEnvironment.start({
       tools: [tool('ping', () => (runs += 1))],
       model: { maxTokens: 1_000 },
-      script: [replyWithStopReason('max_tokens', half)],
+      script: [replyWithStopReason('max_tokens', truncatedToolUse)],
     })
     expect(await env.runAgent()).toMatchObject({ status: 'truncated', turns: 2, cells: 0, toolCalls: 0 })
-    const asked = env.api.requests.map(({ body }) => (body as { readonly max_tokens: number }).max_tokens)
-    expect(asked).toEqual([1_000, 2_000])
+    const tokenLimits = env.api.requests.map(({ body }) => (body as { readonly max_tokens: number }).max_tokens)
+    expect(tokenLimits).toEqual([1_000, 2_000])
     expect(runs).toBe(0)
   })
 
-  it('F27: with a whole call in the reply does not run that either, and keeps the text for the answer', async () => {
+  it('F27: does not run complete calls of the truncated reply either, and keeps its text for the answer', async () => {
     const env = await TestEnvironment.start({
       tools: [tool('ping', () => 'pong')],
       script: [replyWithStopReason('max_tokens', text('I will'), call('ping'))],
@@ -48,20 +52,20 @@ describe('max_tokens', () => {
   })
 })
 
-it('F27: pause_turn keeps the reply and asks the model to go on', async () => {
+it('F27: pause_turn keeps the reply and continues the turn', async () => {
   const server = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } }
   const env = await TestEnvironment.start({ script: [replyWithStopReason('pause_turn', server), turn(text('found'))] })
   expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'found', turns: 2 })
   expect(requestMessages(env.api.requests.at(-1)?.body)).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
 })
 
-it('F27: a refusal ends the run, typed', async () => {
+it('F27: a refusal ends the run with a typed status', async () => {
   const env = await TestEnvironment.start({ script: [replyWithStopReason('refusal', text('I would rather not.'))] })
   expect(await env.runAgent()).toMatchObject({ status: 'refused', answer: 'I would rather not.', turns: 1 })
 })
 
 describe('empty content', () => {
-  it('F27: is met with one nudge, after which the run goes on', async () => {
+  it('F27: prompts the model once more, and the run continues', async () => {
     const env = await TestEnvironment.start({
       script: [
         { reply: { content: [] }, match: { lastUserText: { equals: 'go' } } },
@@ -72,7 +76,7 @@ describe('empty content', () => {
     expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'here', turns: 2 })
   })
 
-  it('F27: after tool results puts the nudge behind them', async () => {
+  it('F27: after tool results adds the prompt after them', async () => {
     const env = await TestEnvironment.start({
       tools: [tool('ping', () => 'pong')],
       script: [
@@ -85,13 +89,13 @@ describe('empty content', () => {
     expect(env.lastUserContent()).toMatchObject([{ type: 'tool_result' }, { type: 'text' }])
   })
 
-  it('F27: twice ends the run without an answer, typed', async () => {
+  it('F27: twice ends the run without an answer and with a typed status', async () => {
     const env = await TestEnvironment.start({ script: [turn()] })
     expect(await env.runAgent()).toMatchObject({ status: 'no_answer', answer: '', turns: 2 })
   })
 })
 
-it('the turn limit ends the run with what it has, typed', async () => {
+it('the turn limit ends the run with its partial answer and a typed status', async () => {
   const { reply } = turn(text('still counting'), code('n = globals().get("n", 0) + 1\nprint(n)'))
   const env = await TestEnvironment.start({
     limits: { turns: 3 },
@@ -101,7 +105,7 @@ it('the turn limit ends the run with what it has, typed', async () => {
   expect(env.api.requests).toHaveLength(3)
 })
 
-it('F24: a conversation that no longer fits the model ends the run with what it has, typed', async () => {
+it('F24: a conversation over the context window ends the run with its partial answer and a typed status', async () => {
   const env = await TestEnvironment.start({
     tools: [tool('book', () => 'word '.repeat(3_800))],
     script: [

@@ -7,7 +7,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { sharedServer } from '../../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-it('F31: a run that is reset into the middle of a cell gives the same answer with the same idempotency keys, and asks the model only for what is gone', async () => {
+it('F31: a run that is reset to the middle of a cell gives the same answer with the same idempotency keys, and repeats only lost model turns', async () => {
   const keys: string[] = []
   const charge = tool(
     'charge',
@@ -23,7 +23,7 @@ it('F31: a run that is reset into the middle of a cell gives the same answer wit
   })
   const handle = await env.startAgent()
   await handle.result()
-  // To where the first cell's call had just been made: the sandbox of that moment is long gone.
+  // To the moment of the first cell's call. The sandbox of that moment no longer exists.
   await resetToCall(env, handle, 'charge')
   const again = env.client.workflow.getHandle(handle.workflowId)
   expect((await again.result()) as AgentResult).toMatchObject({
@@ -37,49 +37,49 @@ it('F31: a run that is reset into the middle of a cell gives the same answer wit
   await env.expectCleanEnd(again)
 })
 
-it('F31: a run that is reset while it waits gets a sandbox of its own time, not the one that has gone on', async () => {
-  const asked = [new Deferred<null>(), new Deferred<null>()]
+it('F31: a run that is reset while it waits gets a sandbox in the state of the reset, not the current one', async () => {
+  const called = [new Deferred<null>(), new Deferred<null>()]
   const go = new Deferred<null>()
   let waits = 0
   const wait = tool('wait', () => {
-    asked[waits]?.resolve(null)
+    called[waits]?.resolve(null)
     waits += 1
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [wait, tool('echo', ({ value }) => value)] })
   const handle = await env.startProgram('print(await echo(value=1))\nprint(await echo(value=2))\nprint(await wait())')
-  await asked[0]?.promise
+  await called[0]?.promise
   await resetToCall(env, handle, 'echo')
   const again = env.client.workflow.getHandle(handle.workflowId)
-  await asked[1]?.promise
+  await called[1]?.promise
   go.resolve(null)
   expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '1\n2\nNone\n' } })
   await env.expectCleanEnd(again)
 })
 
-it('F31: a run that is reset by one step goes on with what it is told now, not with what the sandbox made of what it was told then', async () => {
-  const asked = [new Deferred<null>(), new Deferred<null>()]
+it('F31: a run that is reset by one step continues with the new result, not with the effects of the earlier one in its sandbox', async () => {
+  const called = [new Deferred<null>(), new Deferred<null>()]
   const go = new Deferred<null>()
   let looks = 0
   let waits = 0
   const look = tool('look', () => (looks += 1))
   const wait = tool('wait', () => {
-    asked[waits]?.resolve(null)
+    called[waits]?.resolve(null)
     waits += 1
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [look, wait] })
   const handle = await env.startProgram('print(await look(), await wait())')
-  await asked[0]?.promise
+  await called[0]?.promise
   await resetToCall(env, handle, 'look')
   const again = env.client.workflow.getHandle(handle.workflowId)
-  await asked[1]?.promise
+  await called[1]?.promise
   go.resolve(null)
   expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '2 None\n' } })
   await env.expectCleanEnd(again)
 })
 
-/** Resets a run to where it had just called this tool for the first time. */
+/** Resets a run to the moment of its first call of this tool. */
 async function resetToCall(env: TestEnvironment, { workflowId }: WorkflowHandle, name: string): Promise<void> {
   const { events } = await env.history()
   const call = events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)

@@ -6,9 +6,7 @@ import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { answerResult, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { sharedServer, uniqueName } from '../../../support/temporal/shared-server.js'
-
-/** Only root may listen there, and does not; a port that was free a moment ago may be somebody's. */
-const unusedAddress = '127.0.0.1:1'
+import { unusedAddress } from '../../../support/unused-address.js'
 
 function startWorkerWith(sandbox: object, address = sharedServer().address) {
   const config = parseConfig({ tools: [], sandbox, taskQueue: uniqueName('starting') }, 'test')
@@ -20,8 +18,8 @@ function startWorkerWith(sandbox: object, address = sharedServer().address) {
   })
 }
 
-describe('a worker that can not start says why, and what to do:', () => {
-  it('Temporal does not answer', async () => {
+describe('a worker that can not start reports the reason and the remedy', () => {
+  it('when Temporal does not answer', async () => {
     await expect(startWorkerWith({ backend: 'wasm' }, unusedAddress)).rejects.toMatchObject({
       code: 'TEMPORAL_UNREACHABLE',
       message: expect.stringContaining(`Temporal at ${unusedAddress} does not answer`),
@@ -29,15 +27,15 @@ describe('a worker that can not start says why, and what to do:', () => {
     })
   })
 
-  it('the workflow bundle was never built', () => {
+  it('when the workflow bundle was not built', () => {
     expect(() => workflowBundle('/nowhere/workflow-bundle.js')).toThrowError(
       expect.objectContaining({ message: 'the workflow bundle /nowhere/workflow-bundle.js is missing' }),
     )
   })
 })
 
-describeDocker('with Docker', () => {
-  it('a missing image stops the start', async () => {
+describeDocker('a worker with Docker', () => {
+  it('reports a missing image at its start', async () => {
     await expect(
       startWorkerWith({ backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } }),
     ).rejects.toMatchObject({
@@ -48,7 +46,7 @@ describeDocker('with Docker', () => {
   })
 })
 
-it('the embedded sandbox serves the same run', async () => {
+it('a worker with the embedded sandbox executes the same run', async () => {
   const env = await TestEnvironment.start({
     backend: 'wasm',
     script: [turn(code('x = 20')), turn(code('print(x + 22)')), answerResult],
@@ -56,7 +54,7 @@ it('the embedded sandbox serves the same run', async () => {
   expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '42', cells: 2 })
 })
 
-it('a run that asks for a sandbox this fleet does not have fails, typed', async () => {
+it('a run that requests a backend that no worker has fails with a typed error', async () => {
   const env = await TestEnvironment.start({ backend: 'wasm' })
   const handle = await env.startProgram('print(1)', { sandbox: 'docker' })
   await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'SANDBOX_UNAVAILABLE' } } })

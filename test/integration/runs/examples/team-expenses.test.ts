@@ -10,19 +10,19 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 
 const program = new URL('../../../../examples/team-expenses/program.py', import.meta.url)
 
-/** The whole example through the whole env, compared with the books: people, and amounts to the cent. */
-function answersRightly(backend: 'docker' | 'wasm'): void {
-  it('an agent names the right people and amounts', async () => {
+/** Runs the whole example and compares people and amounts with its data, to the cent. */
+function describeExample(backend: 'docker' | 'wasm'): void {
+  it('an agent answers with the right people and amounts', async () => {
     const env = await TestEnvironment.start({ tools, script, backend })
     const result = await env.runAgent({ question })
     expect(parseExpenseTable(result.answer)).toEqual(budgetOverruns('engineering', 'Q3'))
     // One team, eight people's expenses, and a budget for each of the five above 5,000.
     expect(result).toMatchObject({ status: 'answered', turns: 2, cells: 1, toolCalls: 14 })
     const read = result.usage.inputTokens + result.usage.cacheReadTokens + result.usage.cacheWriteTokens
-    expect(read).toBeLessThan(10_000) // the 250 lines alone would be ten times as much
+    expect(read).toBeLessThan(10_000) // the 250 lines alone would be ten times as large
   })
 
-  it('a program without a model prints them', async () => {
+  it('a program without a model prints the same', async () => {
     const env = await TestEnvironment.start({ tools, backend })
     const { outcome, turns } = await env.runProgram(await readFile(program, 'utf8'))
     expect(parseExpenseTable(outcome.output)).toEqual(budgetOverruns('engineering', 'Q3'))
@@ -30,6 +30,6 @@ function answersRightly(backend: 'docker' | 'wasm'): void {
   })
 }
 
-describeDocker('the team-expense example in Docker', () => answersRightly('docker'))
+describeDocker('the team-expense example in Docker', () => describeExample('docker'))
 
-describe('the team-expense example in the embedded sandbox', () => answersRightly('wasm'))
+describe('the team-expense example in the embedded sandbox', () => describeExample('wasm'))

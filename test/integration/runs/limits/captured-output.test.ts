@@ -1,14 +1,15 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RunTreeBuilder } from '../../../../src/client/run-tree/index.js'
 import { renderTree } from '../../../../src/cli/rendering/index.js'
 import { LocalStore } from '../../../../src/values/local/local-store.js'
 import { Values } from '../../../../src/values/values.js'
+import { backends } from '../../../support/environment/backends.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'
 
 const echo = tool('echo', ({ value }) => value)
 
-/** What `ptc show` draws of the last run. */
+/** The output of `ptc show` for the last run. */
 async function renderedTree(env: TestEnvironment, full: boolean): Promise<string> {
   const builder = new RunTreeBuilder({})
   await builder.add((await env.history()).events)
@@ -19,10 +20,8 @@ async function renderedTree(env: TestEnvironment, full: boolean): Promise<string
   return renderTree(tree, { width: 120, color: false, full })
 }
 
-const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
-
-describe.each(backends)('what a cell prints, in %s', (backend) => {
-  it('is kept for people, though its reader gets only head and tail', async () => {
+describe.each(backends)('the output of a cell, in %s', (backend) => {
+  it('is stored completely, although the model gets only head and tail', async () => {
     const env = await TestEnvironment.start({ backend, tools: [echo], limits: { outputCharacters: 1_000 } })
     const source = 'for n in range(3):\n    for i in range(1_000): print("line", n, i)\n    await echo(value=n)'
     const { outcome } = await env.runProgram(source)
@@ -32,7 +31,7 @@ describe.each(backends)('what a cell prints, in %s', (backend) => {
     expect(full).not.toContain('characters cut')
   })
 
-  it('has an end there too, over all of its steps', async () => {
+  it('has a limit there too, over all steps of the cell', async () => {
     const env = await TestEnvironment.start({ backend, tools: [echo], limits: { capturedCharacters: 5_000 } })
     const source = 'for n in range(10):\n    print(str(n) * 4_000)\n    await echo(value=n)'
     const { outcome } = await env.runProgram(source)

@@ -3,17 +3,17 @@ import { answerResult, call, code, text, turn } from '../../../support/script.js
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Barrier, tool } from '../../../support/tools.js'
 
-/** Enough for four results of `large`; a history is short. */
+/** Limits that allow four results of `large`, and continue as new early. */
 const limits = { storedBytes: 2_000_000, historyEvents: 100 }
 
-/** Results of 500,000 bytes of JSON, all of them different, and others of few; how many of the large ones were asked for. */
+/** A tool with distinct results of 500,000 bytes of JSON, whose calls are counted, and one with small results. */
 function countedTools() {
   let calls = 0
   const large = tool('large', () => String((calls += 1)).padEnd(499_998, '.'))
   return { large, small: tool('small', () => null), calls: () => calls }
 }
 
-describe('over a limit of the run:', () => {
+describe('a run over the limit', () => {
   it('turns', async () => {
     const turns = [turn(text('working'), call('echo', { value: 1 })), turn(call('echo', { value: 2 }))]
     const env = await TestEnvironment.start({
@@ -40,7 +40,7 @@ describe('over a limit of the run:', () => {
     expect(most).toBe(2)
   })
 
-  it('storedBytes, of direct calls and of cells, also in the fresh histories of a run', async () => {
+  it('storedBytes, in direct calls and in cells, also after a continue-as-new', async () => {
     const { large, small, calls } = countedTools()
     const cell = (n: number) => turn(code(`await large(n=${n})\nfor n in range(8): await small(n=n)\nprint("done")`))
     const script = [
@@ -63,7 +63,7 @@ describe('over a limit of the run:', () => {
     )
   })
 
-  it('storedBytes, of a program that goes on in fresh histories in the middle of its cell', async () => {
+  it('storedBytes, in a program that continues as new in the middle of its cell', async () => {
     const { large, small, calls } = countedTools()
     const env = await TestEnvironment.start({ tools: [large, small], limits })
     const source = 'for n in range(10):\n  await large(n=n)\n  for m in range(8): await small(m=m)'
@@ -75,7 +75,7 @@ describe('over a limit of the run:', () => {
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
 
-  it('cellTotalSeconds, and the model is told what to do', async () => {
+  it('cellTotalSeconds, with a remedy for the model', async () => {
     const script = [
       turn(code('kept = 1\nimport asyncio\nawait asyncio.sleep(600)')),
       turn(code('print(kept)')),

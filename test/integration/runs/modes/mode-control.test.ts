@@ -5,7 +5,7 @@ import { tool } from '../../../support/tools.js'
 import { faults } from '../../../modes/faults.js'
 import { usesStickyQueue } from '../../../modes/uses-sticky-queue.js'
 
-// Run without a mode it is the control: none of the faults happens by itself.
+// Without a mode this test is the control: no fault happens by itself.
 it('the faults of the mode happen, and no others', async () => {
   const env = await TestEnvironment.start({ tools: [tool('echo', ({ value }) => value)] })
   const { outcome } = await env.runProgram('a = await echo(value="a")\nb = await echo(value="b")\nprint(a + b)')
@@ -18,7 +18,7 @@ it('the faults of the mode happen, and no others', async () => {
     uncachedWorkers: inMode('always-replay') ? expect.any(Number) : 0,
     opened: 1 + evictedSandboxes(2),
     sandboxesDestroyed: evictedSandboxes(2),
-    // Two calls and the end; the greeting too, unless it comes in one piece with what is said next.
+    // Two calls and the end; also the `ready` message, unless it arrives in one chunk with the next message.
     connectionsDropped: inMode('always-reattach') ? expect.toSatisfy((count: number) => count >= 3) : 0,
   })
 })

@@ -14,7 +14,7 @@ async function outputOf(source: string, tools = [echo]): Promise<string> {
 }
 
 describe('a program', () => {
-  it('gives what it prints and nothing else', async () => {
+  it('outputs only what it prints', async () => {
     expect(await outputOf('x = await echo(value=[1, {"a": None}])\n"unseen"\nprint(x[1]["a"], len(x))\nx')).toBe(
       'None 2\n',
     )
@@ -65,12 +65,12 @@ print(total, rows[2][1])
       return value
     }
     const source = 'import asyncio\nprint(sum(await asyncio.gather(*(meet(value=n) for n in range(100)))))'
-    // A machine may take its time until all are there.
+    // A slow machine may take long until all calls are running.
     const env = await TestEnvironment.start({ tools: [tool('meet', ({ value }) => meet(value), { timeout: '10m' })] })
     expect(await env.runProgram(source)).toMatchObject({ outcome: { status: 'ok', output: '4950\n' }, toolCalls: 100 })
   })
 
-  it('goes on with the first result while a slower call is open (as_completed)', async () => {
+  it('continues with the first result while a slower call is open (as_completed)', async () => {
     const released = new Deferred<null>()
     const slow = tool('slow', () => released.promise)
     const release = tool('release', () => released.resolve(null))
@@ -100,7 +100,7 @@ print(order)
     expect(Number(timers[0]?.startToFireTimeout?.seconds)).toBeGreaterThanOrEqual(2)
   })
 
-  it('can give up on a slow tool with asyncio.timeout, and goes on', async () => {
+  it('can cancel a slow tool with asyncio.timeout, and continues', async () => {
     const never = tool(
       'never',
       (_input, { signal }) =>
@@ -119,7 +119,7 @@ except TimeoutError:
     expect(await outputOf(source, [echo, never])).toBe('gave up 1\n')
   })
 
-  it('prints without end: head and tail of it arrive', async () => {
+  it('that prints endlessly outputs head and tail', async () => {
     const env = await TestEnvironment.start({ limits: { outputCharacters: 1_000 } })
     const { outcome } = await env.runProgram('print("HEAD")\nfor _ in range(200_000): print("x" * 80)\nprint("TAIL")')
     expect(outcome).toMatchObject({ status: 'ok' })
@@ -127,7 +127,7 @@ except TimeoutError:
     expect(outcome.output).toMatch(/^HEAD\n[^]*characters cut[^]*TAIL\n$/)
   })
 
-  it('can print lone surrogates, control characters and what looks like a frame', async () => {
+  it('can print lone surrogates, control characters and text that looks like a frame', async () => {
     const source = 'print("\\ud800 \\x00\\x1b[31m")\nprint(\'\\x00\\x00\\x00\\x02{}\', flush=True)'
     expect(await outputOf(source)).toContain('{}')
   })
@@ -142,7 +142,7 @@ except TimeoutError:
     expect((await env.activities()).map(({ type }) => type)).toEqual(['run.config'])
   })
 
-  it('that is no Python, or empty, says so', async () => {
+  it('that is invalid Python, or empty, reports that', async () => {
     const env = await TestEnvironment.start()
     expect((await env.runProgram('def (:')).outcome).toMatchObject({
       status: 'code_error',
@@ -151,7 +151,7 @@ except TimeoutError:
     expect((await env.runProgram('')).outcome).toEqual({ status: 'ok', output: '' })
   })
 
-  it('that waits for nothing ends, and does not hang', async () => {
+  it('that awaits a future that nothing resolves ends, and does not hang', async () => {
     const env = await TestEnvironment.start()
     const { outcome } = await env.runProgram('import asyncio\nawait asyncio.get_running_loop().create_future()')
     expect(outcome).toMatchObject({ status: 'code_error', error: expect.stringContaining('can never happen') })
@@ -159,7 +159,7 @@ except TimeoutError:
 })
 
 describe('state', () => {
-  it('lives from cell to cell', async () => {
+  it('is shared by the cells of a run', async () => {
     const env = await TestEnvironment.start({
       tools: [echo],
       script: [
@@ -187,7 +187,7 @@ describe('state', () => {
   })
 })
 
-it('two runs at once know nothing of each other', async () => {
+it('two concurrent runs share no state', async () => {
   const env = await TestEnvironment.start({ tools: [echo] })
   const handles = await Promise.all([1, 2, 3].map((n) => env.startProgram(`v = await echo(value=${n})\nprint(v)`)))
   const results = (await Promise.all(handles.map((handle) => handle.result()))) as ProgramResult[]

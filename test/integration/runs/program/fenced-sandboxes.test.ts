@@ -9,7 +9,7 @@ import { sharedServer } from '../../../support/temporal/shared-server.js'
 
 installRuntime('ERROR', () => undefined)
 
-it('H1: a program whose every sandbox is fenced off loses its cell after eleven sandboxes', async () => {
+it('H1: a program whose sandboxes are all fenced loses its cell after eleven sandboxes', async () => {
   const env = await SplitEnvironment.start({ tools: [], timeouts: {}, roles: ['tools'] })
   const own = hostQueue(env.taskQueue, 'fenced')
   let opened = 0

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-/** Keeps this thread from everything else, its heartbeats included. */
+/** Blocks this thread, and with it its heartbeats. */
 function blockThread(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-it('of the retries that a stalled worker was given together only the last runs, after a pause', async () => {
+it('of the retries that a stalled worker receives together only the last one runs, after a pause', async () => {
   const ran: { readonly attempt: number; readonly at: number }[] = []
   const begun = new Deferred()
   const counted = tool(
@@ -15,7 +15,7 @@ it('of the retries that a stalled worker was given together only the last runs, 
     async (_input, { attempt }) => {
       ran.push({ attempt, at: performance.now() })
       begun.resolve()
-      // Long enough that the first attempt is under way when the worker stalls.
+      // Long enough that the first attempt runs when the worker stalls.
       await new Promise((resolve) => setTimeout(resolve, 500))
       return attempt
     },
@@ -26,13 +26,13 @@ it('of the retries that a stalled worker was given together only the last runs, 
     if (attempt === 1) blockThread(8_000)
     return attempt
   })
-  // The watch thread sends its first heartbeat after a second: too late for these.
+  // The watch thread sends its first heartbeat after a second: too late for these attempts.
   const env = await TestEnvironment.start({ tools: [counted, stalls], timeouts: { heartbeat: '700ms' } })
   const { outcome } = await env.runProgram('import asyncio\nprint(await asyncio.gather(counted(), stalls()))')
   expect(outcome).toMatchObject({ status: 'ok', output: expect.stringMatching(/^\[\d+, \d+\]\n$/) })
-  // Temporal has given it out again after each heartbeat that it missed: all of them were waiting when the stall was over.
-  // Which of them Temporal still waits for is not known here: a later one may come when the last of these has begun.
+  // Temporal scheduled a retry after each missed heartbeat, and all retries were waiting when the stall ended. The
+  // worker can't know which of them Temporal still expects: a later one may arrive when the last of these has started.
   expect(ran[0]?.attempt).toBe(1)
   expect(ran.length).toBeLessThan(ran.at(-1)?.attempt ?? 0)
-  for (const [place, { at }] of ran.entries()) expect(at - (ran[place - 1]?.at ?? 0)).toBeGreaterThan(200)
+  for (const [index, { at }] of ran.entries()) expect(at - (ran[index - 1]?.at ?? 0)).toBeGreaterThan(200)
 })

@@ -4,7 +4,7 @@ import { type Tool, ToolError } from '../../../../src/index.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
 import { waitForAbort, Barrier, Deferred, tool } from '../../../support/tools.js'
 
-/** What code sees of a call: its value, or its exception. */
+/** The result of a call in code: its value, or its exception. */
 async function observedByCode(called: Tool, options: TestEnvironmentOptions = {}): Promise<string> {
   const source = `
 try:
@@ -23,7 +23,7 @@ const cyclic: Record<string, unknown> = {}
 cyclic['self'] = { cyclic }
 const once = { retry: { attempts: 1 } } as const
 
-describe('a result that can not be given to code is an exception, and the worker lives:', () => {
+describe('an invalid result is an exception in the code, and the worker survives', () => {
   it.each<[string, unknown, RegExp]>([
     ['F29: 65 MB of text', 'x'.repeat(68_000_000), /^ToolError tool_error .*67108864/],
     ['F29: bytes', Buffer.from([0, 255, 1]), /^ToolError tool_error /],
@@ -37,14 +37,14 @@ describe('a result that can not be given to code is an exception, and the worker
     expect(await observedByCode(tool('give', () => value))).toMatch(expected)
   })
 
-  it('what the output schema forbids', async () => {
+  it('a result that violates the output schema', async () => {
     const give = tool('give', () => ({ total: 'much' }), { output: z.object({ total: z.number() }) })
     expect(await observedByCode(give)).toMatch(/^ToolError tool_error .*give[^]*total: expected number/)
   })
 })
 
 describe('a result just under the limit', () => {
-  it('reaches the code whole, and several of them in one step too', async () => {
+  it('reaches the code unchanged, also several in one step', async () => {
     const env = await TestEnvironment.start({ tools: [tool('give', () => 'é'.repeat(500_000))] })
     const source = 'import asyncio\nprint([len(r) for r in await asyncio.gather(*(give() for _ in range(4)))])'
     expect((await env.runProgram(source)).outcome).toMatchObject({
@@ -71,7 +71,7 @@ describe('a tool that fails', () => {
     expect(await observedByCode(fail)).toBe(`ToolError tool_error ${message}`)
   })
 
-  it('a few times is tried again, with the same idempotency key', async () => {
+  it('a few times is retried with the same idempotency key', async () => {
     const keys: string[] = []
     const flaky = tool(
       'flaky',
@@ -87,7 +87,7 @@ describe('a tool that fails', () => {
     expect(new Set(keys).size).toBe(1)
   })
 
-  it('each time is given up after its attempts', async () => {
+  it('each time fails after its maximum attempts', async () => {
     let attempts = 0
     const broken = tool(
       'broken',
@@ -101,7 +101,7 @@ describe('a tool that fails', () => {
     expect(attempts).toBe(2)
   })
 
-  it('on purpose is not tried again', async () => {
+  it('with a ToolError is not retried', async () => {
     let attempts = 0
     const refusing = tool(
       'refusing',
@@ -116,13 +116,13 @@ describe('a tool that fails', () => {
   })
 })
 
-describe('a tool out of time', () => {
-  it('F28: is given up even when it ignores its signal', async () => {
+describe('a tool that exceeds its timeout', () => {
+  it('F28: times out even when it ignores its signal', async () => {
     const deaf = tool('deaf', () => new Promise(() => undefined), { timeout: '300ms', ...once })
     expect(await observedByCode(deaf)).toBe('ToolTimedOut timed_out deaf did not answer within 300 ms')
   })
 
-  it("F28: has an unknown outcome when it is 'once', and is not repeated", async () => {
+  it("F28: has an unknown outcome when it is 'once', and is not retried", async () => {
     let calls = 0
     const send = tool(
       'send',
@@ -140,20 +140,20 @@ describe('a tool out of time', () => {
 describe("a tool that is 'once' and throws", () => {
   const unrepeatable = { effect: 'once' } as const
 
-  it('has an unknown outcome: the reply may have been lost behind the effect', async () => {
+  it('has an unknown outcome, because the effect may have happened before the error', async () => {
     const send = tool('send', () => Promise.reject(new Error('socket hang up')), unrepeatable)
     expect(await observedByCode(send)).toBe(
       'ToolOutcomeUnknown outcome_unknown send may or may not have happened: socket hang up. It is not repeated by itself.',
     )
   })
 
-  it('has not happened when it says so', async () => {
+  it('has failed without effect when it throws a ToolError', async () => {
     const send = tool('send', () => Promise.reject(new ToolError('the address is unknown')), unrepeatable)
     expect(await observedByCode(send)).toBe('ToolError tool_error the address is unknown')
   })
 })
 
-it('idempotency keys are one for each call, and say nothing of the arguments', async () => {
+it('idempotency keys are unique for each call, and reveal nothing about the arguments', async () => {
   const keys: string[] = []
   const note = tool('note', (_input, { idempotencyKey }) => keys.push(idempotencyKey))
   const env = await TestEnvironment.start({ tools: [note] })
@@ -165,14 +165,14 @@ it('idempotency keys are one for each call, and say nothing of the arguments', a
 })
 
 describe('limits of calls', () => {
-  it('callsInFlight is never exceeded, and the rest waits its turn', async () => {
+  it('callsInFlight is never exceeded, and further calls are queued', async () => {
     let now = 0
     let most = 0
     const three = new Barrier(3)
     const busy = tool('busy', async () => {
       most = Math.max(most, (now += 1))
       await three.arrive()
-      await new Promise((resolve) => setTimeout(resolve, 30)) // for a fourth, if there is one
+      await new Promise((resolve) => setTimeout(resolve, 30)) // time for a fourth call, which must not start
       now -= 1
       return null
     })
@@ -203,7 +203,7 @@ describe('limits of calls', () => {
     expect(toolCalls).toBe(2)
   })
 
-  it('a run may ask for its own, which count in every part', async () => {
+  it('a run can set its own limits, which every part enforces', async () => {
     const env = await TestEnvironment.start({ tools: [tool('give', () => 'x'.repeat(5_000))] })
     const { outcome } = await env.runProgram('try:\n    await give()\nexcept ToolError as error:\n    print(error)', {
       limits: { resultBytes: 1_000 },
@@ -212,12 +212,12 @@ describe('limits of calls', () => {
   })
 
   it.each<[string, object, string]>([
-    ['an unknown one', { turnz: 1 }, 'turnz'],
-    ['a negative one', { turns: -1 }, 'turns'],
-    ['half a turn', { turns: 1.5 }, 'turns'],
-    ['more than a tool can hold', { resultBytes: 5_000_000_000 }, 'resultBytes'],
-    ['no number', { callsInFlight: 'many' }, 'callsInFlight'],
-  ])('a run that asks for %s fails at once, typed', async (_what, limits, message) => {
+    ['an unknown limit', { turnz: 1 }, 'turnz'],
+    ['a negative limit', { turns: -1 }, 'turns'],
+    ['a fraction of a turn', { turns: 1.5 }, 'turns'],
+    ['a limit over the maximum', { resultBytes: 5_000_000_000 }, 'resultBytes'],
+    ['a limit that is no number', { callsInFlight: 'many' }, 'callsInFlight'],
+  ])('a run that requests %s fails at once with a typed error', async (_what, limits, message) => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('print(1)', { limits })
     await expect(handle.result()).rejects.toMatchObject({
@@ -234,7 +234,7 @@ it('arguments over their limit are refused at the call', async () => {
   expect(outcome.output).toContain('the limit is 1000')
 })
 
-it('what a call is given is what the code passed: later changes do not count', async () => {
+it('a call gets its arguments as they were when the code made it; later changes have no effect', async () => {
   const got = new Deferred<unknown>()
   const env = await TestEnvironment.start({ tools: [tool('take', ({ rows }) => got.resolve(rows))] })
   await env.runProgram(

@@ -5,7 +5,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { pollOptions } from '../../../support/poll-options.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-/** Tells how often it ran, and as which attempt it was told. */
+/** A tool that records the attempt number of each of its runs. */
 function countingTool(name: string, effect: 'read' | 'once', input = z.object({ q: z.string() })) {
   const attempts: number[] = []
   const counting = tool(
@@ -19,35 +19,35 @@ function countingTool(name: string, effect: 'read' | 'once', input = z.object({ 
   return { counting, attempts }
 }
 
-/** A program that goes on only when the deployment is over. */
+/** A tool that returns only after the deployment. */
 function gateTool() {
-  const asked = new Deferred()
+  const called = new Deferred()
   const opened = new Deferred()
   const waiting = tool('gate', async (_input, { signal }) => {
-    asked.resolve()
+    called.resolve()
     await Promise.race([opened.promise, new Promise((_resolve, reject) => signal.addEventListener('abort', reject))])
     return null
   })
-  return { asked, opened, waiting }
+  return { called, opened, waiting }
 }
 
 it.each(['read', 'once'] as const)(
-  "a run keeps the tools it began with: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker that has its tool",
+  "a run keeps the tools of its start: a rebuilt sandbox has their stubs, and a '%s' call waits for a worker with its tool",
   async (effect) => {
-    const { asked, opened, waiting } = gateTool()
+    const { called, opened, waiting } = gateTool()
     const { counting: lookup, attempts } = countingTool('lookup', effect)
     const { counting: renamed } = countingTool('find', effect)
     const env = await TestEnvironment.start({ tools: [waiting, lookup] })
     const handle = await env.startProgram(
       'import builtins\nawait gate()\nprint(await lookup(q="a"), hasattr(builtins, "find"))',
     )
-    await asked.promise
+    await called.promise
     await env.stopWorkers()
     await env.killContainers(handle)
     await env.startWorker([waiting, renamed])
     opened.resolve()
 
-    // The new worker has no such tool: it says so, and hands the call back.
+    // The new worker does not have the tool: it reports that, and hands the call back.
     const shown = async () => renderTree(await env.ptc.handle(handle.workflowId).tree(), { width: 200, color: false })
     await expect.poll(shown, pollOptions).toContain('no worker that took the call so far has a tool named lookup')
     expect(attempts).toEqual([])
@@ -59,14 +59,14 @@ it.each(['read', 'once'] as const)(
   },
 )
 
-it('a call of a tool that was changed meanwhile, and no longer takes its arguments, says so', async () => {
-  const { asked, opened, waiting } = gateTool()
+it('a call whose tool was changed and no longer accepts its arguments reports that', async () => {
+  const { called, opened, waiting } = gateTool()
   const { counting: lookup } = countingTool('lookup', 'read')
   const { counting: changed, attempts } = countingTool('lookup', 'read', z.object({ id: z.int() }) as never)
   const env = await TestEnvironment.start({ tools: [waiting, lookup] })
   const source = 'await gate()\ntry:\n    await lookup(q="a")\nexcept ToolError as e:\n    print(e.status, e)'
   const handle = await env.startProgram(source)
-  await asked.promise
+  await called.promise
   await env.stopWorkers()
   await env.startWorker([waiting, changed])
   opened.resolve()
@@ -76,12 +76,12 @@ it('a call of a tool that was changed meanwhile, and no longer takes its argumen
   await env.expectCleanEnd(handle)
 })
 
-it('a tool that was added meanwhile is not there for a run that began before', async () => {
-  const { asked, opened, waiting } = gateTool()
+it('a tool that was added later is not available in a run that started before', async () => {
+  const { called, opened, waiting } = gateTool()
   const { counting: added, attempts } = countingTool('lookup', 'read')
   const env = await TestEnvironment.start({ tools: [waiting] })
   const handle = await env.startProgram('await gate()\nawait lookup(q="a")')
-  await asked.promise
+  await called.promise
   await env.stopWorkers()
   await env.killContainers(handle)
   await env.startWorker([waiting, added])

@@ -3,8 +3,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { tool } from '../../../support/tools.js'
 
-// Node warns when an eleventh listener hangs on a signal; the server is asked once a second.
-it('a run that is watched for longer than ten seconds leaves nothing behind in the process', async () => {
+// Node warns about an eleventh listener on a signal; the watch polls the server once per second.
+it('watching a run for longer than ten seconds leaks no listener', async () => {
   const warnings: string[] = []
   const warn = ({ message }: Error) => void warnings.push(message)
   process.on('warning', warn)

@@ -5,8 +5,8 @@ import { TestSession } from '../../../support/environment/test-session.js'
 
 const idle = '4s'
 
-describeDocker('a session on which nothing is executed', () => {
-  it('ends, gives its container back, and the next execution is told', async () => {
+describeDocker('an idle session', () => {
+  it('ends, removes its container, and the next execution reports the expiry', async () => {
     const session = await TestSession.start({ sessions: { idle } })
     await session.outputOf('x = 1')
     expect(await session.env.containers(session.handle)).toHaveLength(1)
@@ -24,7 +24,7 @@ describeDocker('a session on which nothing is executed', () => {
     await session.close()
   })
 
-  it('ends on time although no worker was there when its time was over', async () => {
+  it('ends although no worker ran at its expiry', async () => {
     const session = await TestSession.start({ sessions: { idle } })
     await session.outputOf('x = 1')
     await session.env.stopWorkers()
@@ -39,7 +39,7 @@ describeDocker('a session on which nothing is executed', () => {
     await session.env.expectCleanEnd(session.handle)
   })
 
-  it('is not cut while it executes something, however long, and counts anew from its end', async () => {
+  it('does not expire during an execution; the time starts again at its end', async () => {
     const begun = new Deferred()
     const released = new Deferred<null>()
     const hold = tool('hold', () => {
@@ -57,7 +57,7 @@ describeDocker('a session on which nothing is executed', () => {
   })
 })
 
-it('what must find a session that never was is told so', async () => {
+it('a request for a session that never existed reports that', async () => {
   const session = await TestSession.start()
   await expect(session.execute('print(1)', { mustExist: true })).rejects.toMatchObject({
     code: 'SESSION_NOT_FOUND',

@@ -1,14 +1,13 @@
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { execInContainer } from '../../../support/docker/exec-in-container.js'
+import { backends } from '../../../support/environment/backends.js'
 import { activityResultTexts } from '../../../support/environment/histories.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import { waitForAbort, Deferred, tool } from '../../../support/tools.js'
 import { TestSession } from '../../../support/environment/test-session.js'
 
-const backends = inject('docker') === 'available' ? (['docker', 'wasm'] as const) : (['wasm'] as const)
-
-/** A tool that says when it is called, and when it is cancelled. */
+/** A tool that signals when it is called, and when it is cancelled. */
 function signallingTools() {
   const called = new Deferred()
   const cancelled = new Deferred()
@@ -23,11 +22,11 @@ function signallingTools() {
   return { begun, called, cancelled, tools: [begin, wait, tool('echo', ({ value }) => value)] }
 }
 
-/** It runs for ever once the first call is answered; `y` is 2 wherever it is interrupted. */
+/** Loops endlessly after its first call has returned; `y` is 2 wherever it is interrupted. */
 const endless = 'x += 1\ny = x\nawait begin()\nwhile True: y = 2'
 
 describe.each(backends)('an interrupt, in %s', (backend) => {
-  it('stops code that runs; the session keeps its variables', async () => {
+  it('stops running code, and the session keeps its variables', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ backend, tools })
     await session.outputOf('x = 1')
@@ -66,7 +65,7 @@ describe.each(backends)('an interrupt, in %s', (backend) => {
 })
 
 describe('an interrupt', () => {
-  it('can be caught, as in any Python', async () => {
+  it('can be caught as KeyboardInterrupt', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ tools })
     await session.outputOf('x = 1')
@@ -80,7 +79,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('happens again when the container is lost and the code is repeated', async () => {
+  it('is repeated when the session is rebuilt', async () => {
     const { begun, tools } = signallingTools()
     const session = await TestSession.start({ tools })
     await session.outputOf('x = 1\nprint(await echo(value=1))')
@@ -95,7 +94,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('of one execution leaves the others alone, also when its turn has yet to come', async () => {
+  it('of one execution does not affect the others, also when it is still queued', async () => {
     const { called, tools } = signallingTools()
     const session = await TestSession.start({ tools })
     const stop = [new AbortController(), new AbortController()] as const
@@ -117,7 +116,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('does nothing to a session that executes nothing, nor to what it executes next', async () => {
+  it('has no effect on an idle session, nor on its next execution', async () => {
     const session = await TestSession.start()
     await expect(session.env.ptc.sessions.interrupt(session.name)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     await session.outputOf('x = 1')
@@ -126,7 +125,7 @@ describe('an interrupt', () => {
     await session.close()
   })
 
-  it('that was meant before anything was sent executes nothing', async () => {
+  it('before the execution was sent prevents it', async () => {
     const session = await TestSession.start()
     const signal = AbortSignal.abort(new Error('too late'))
     await expect(session.execute('x = 1', { signal })).rejects.toThrow('too late')
@@ -139,7 +138,7 @@ describeDocker('an interrupt', () => {
     ['ahead', 3_600_000],
     ['back', -3_600_000],
   ])(
-    'F34: happens again after as long, though the clock of the worker jumped an hour %s before it',
+    'F34: is repeated after the same time, although the clock of the worker jumped an hour %s before it',
     async (_how, jump) => {
       const session = await TestSession.start()
       await session.outputOf('x = 1')
@@ -165,9 +164,9 @@ describeDocker('an interrupt', () => {
   )
 })
 
-/** After how long its code was interrupted, as a rebuild is told. */
+/** Milliseconds after which the code was interrupted, as a rebuild gets them. */
 async function recordedInterruptMs(session: TestSession): Promise<number> {
   const results = activityResultTexts(await session.env.history(session.handle))
-  const told = results.map((text) => /"interruptedAfterMs":(-?[\d.]+)/.exec(text)?.[1])
-  return Number(told.find((found) => found !== undefined))
+  const durations = results.map((text) => /"interruptedAfterMs":(-?[\d.]+)/.exec(text)?.[1])
+  return Number(durations.find((found) => found !== undefined))
 }

@@ -6,7 +6,7 @@ import { TestSession } from '../../../support/environment/test-session.js'
 const echo = tool('echo', ({ value }) => value)
 
 describe('a session', () => {
-  it('keeps its variables from one execution to the next, and says that it is new only once', async () => {
+  it('keeps its variables from one execution to the next, and reports `isNew` only once', async () => {
     const session = await TestSession.start({ tools: [echo] })
     expect(await session.execute('x = await echo(value=41)')).toMatchObject({
       session: session.name,
@@ -27,7 +27,7 @@ describe('a session', () => {
     await session.close()
   })
 
-  it('does not see the variables of another', async () => {
+  it('does not share variables with another session', async () => {
     const one = await TestSession.start()
     const other = TestSession.create(one.env)
     await Promise.all([one.outputOf('mine = 1'), other.outputOf('theirs = 2')])
@@ -36,7 +36,7 @@ describe('a session', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  it('is not that of another task queue with the same name: neither its variables, nor its tools, nor its end', async () => {
+  it('is separate from a session with the same name on another task queue: variables, tools and end', async () => {
     const one = await TestSession.start({ tools: [echo] })
     const other = TestSession.create(await TestEnvironment.start(), one.name)
     await one.outputOf('mine = await echo(value=1)')
@@ -54,9 +54,9 @@ describe('a session', () => {
     await one.close()
   })
 
-  it('executes what comes at the same time one after the other, and loses none', async () => {
+  it('executes concurrent requests sequentially, and loses none', async () => {
     const session = await TestSession.start({ tools: [echo] })
-    // More than the ten updates that Temporal lets wait at the same time.
+    // More than the ten concurrent updates that Temporal allows.
     const numbers = Array.from({ length: 14 }, (_, index) => index + 1)
     const code = (n: number) =>
       `order = globals().get("order", [])\norder.append(${n})\nawait echo(value=1)\norder.append(${n})\nprint(order)`
@@ -70,7 +70,7 @@ describe('a session', () => {
     await session.close()
   })
 
-  it('is listed and shown while it is there, and only then', async () => {
+  it('is listed and shown only while it exists', async () => {
     const released = new Deferred<null>()
     const begun = new Deferred()
     const hold = tool('hold', () => {
@@ -100,7 +100,7 @@ describe('a session', () => {
     await expect.poll(() => sessions.list()).toEqual([])
   })
 
-  it('refuses what is no program, another backend, and a name that is none', async () => {
+  it('refuses an invalid program, another backend, and an invalid name', async () => {
     const session = await TestSession.start({ backend: 'wasm' })
     const refused = { code: 'RUN_INPUT_INVALID' }
     await expect(session.execute(' \n')).rejects.toMatchObject(refused)
@@ -112,14 +112,14 @@ describe('a session', () => {
       ...refused,
       message: `session ${session.name} runs in wasm, not in docker`,
     })
-    // Past the client's own checks.
+    // Bypasses the checks of the client.
     const bare = session.handle.executeUpdate('execute', { args: [{ source: '' }] })
     await expect(bare).rejects.toMatchObject({ cause: { type: 'RUN_INPUT_INVALID' } })
     expect(await session.execute('print(x)', { sandbox: 'wasm' })).toMatchObject({ cell: 2 })
     await session.close()
   })
 
-  it('that is full says so, and keeps what it has', async () => {
+  it('that is full refuses executions, and keeps its variables', async () => {
     const session = await TestSession.start({ sessions: { executions: 2 } })
     await session.outputOf('x = 1')
     await session.outputOf('x = 2')
@@ -133,7 +133,7 @@ describe('a session', () => {
 })
 
 describe('closing', () => {
-  it('stops what is executed and what waits, and says so to both', async () => {
+  it('stops the running and the queued executions, and both report it', async () => {
     const begun = new Deferred()
     const never = tool('never', (_input, { signal }) => {
       begun.resolve()
@@ -151,10 +151,10 @@ describe('closing', () => {
     await expect(session.env.ptc.sessions.close(session.name)).rejects.toMatchObject(closed)
   })
 
-  it('takes a moment; what comes meanwhile begins the next session, and is told so', async () => {
+  it('takes time; a request that arrives meanwhile starts the next session and returns `isNew: true`', async () => {
     const session = await TestSession.start()
     await session.outputOf('x = 1')
-    await session.handle.signal('close') // not waiting for its end
+    await session.handle.signal('close') // does not wait for the end
     expect(await session.execute('print("x" in globals())')).toMatchObject({
       outcome: { output: 'False\n' },
       isNew: true,
@@ -163,7 +163,7 @@ describe('closing', () => {
     await session.close()
   })
 
-  it('of all ends each one, and gives their names', async () => {
+  it('all sessions ends each one, and returns their names', async () => {
     const one = await TestSession.start()
     const other = TestSession.create(one.env)
     const { sessions } = one.env.ptc
@@ -174,7 +174,7 @@ describe('closing', () => {
     expect(await sessions.closeAll()).toEqual([])
   })
 
-  it('by force ends what is executed, and whoever waits for it is told', async () => {
+  it('by force ends the running execution, which reports it', async () => {
     const begun = new Deferred()
     const never = tool('never', () => {
       begun.resolve()
@@ -188,7 +188,7 @@ describe('closing', () => {
     expect(await session.execute('print(1)')).toMatchObject({ isNew: true, previous: 'terminated' })
   })
 
-  it('by cancelling the run, as `ptc cancel` does, removes the sandbox too', async () => {
+  it('by cancelling the workflow, as `ptc cancel` does, removes the sandbox too', async () => {
     const session = await TestSession.start()
     await session.outputOf('x = 1')
     await session.handle.cancel()

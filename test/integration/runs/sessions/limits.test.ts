@@ -7,7 +7,7 @@ import { TestSession } from '../../../support/environment/test-session.js'
 
 const echo = tool('echo', ({ value }) => value)
 
-/** A tool whose results are 500,000 bytes of JSON each, all of them different. */
+/** A tool with distinct results of 500,000 bytes of JSON each. */
 function largeTool() {
   const calls: number[] = []
   const large = tool('large', () => String(calls.push(calls.length)).padEnd(499_998, '.'))
@@ -19,7 +19,7 @@ const storageExceeded = {
   error: expect.stringMatching(/^arguments, results and output of this session have used up their 2000000 bytes/),
 }
 
-it('callsPerRun counts anew with each execution: it is a run of its own to who makes it', async () => {
+it('callsPerRun starts again with each execution, which counts as a run', async () => {
   const session = await TestSession.start({ tools: [echo], limits: { callsPerRun: 2 } })
   const twice = 'for n in range(2): await echo(value=n)\nprint("made")'
   for (let execution = 0; execution < 3; execution += 1) expect(await session.outputOf(twice)).toBe('made\n')
@@ -32,7 +32,7 @@ it('callsPerRun counts anew with each execution: it is a run of its own to who m
   await session.close()
 })
 
-it('what an execution prints comes whole, as far as it is captured: no model reads it', async () => {
+it('the output of an execution is complete up to the capture limit: no model reads it', async () => {
   const limits = { outputCharacters: 100, capturedCharacters: 30_000 }
   const session = await TestSession.start({ limits })
   expect(await session.outputOf('print("x" * 20_000)')).toBe(`${'x'.repeat(20_000)}\n`)
@@ -40,13 +40,13 @@ it('what an execution prints comes whole, as far as it is captured: no model rea
   await session.close()
 })
 
-it('storedBytes counts over all executions: what tools gave', async () => {
+it('storedBytes counts results of tools over all executions', async () => {
   const { large, calls } = largeTool()
   const session = await TestSession.start({ tools: [large], limits: { storedBytes: 2_000_000 } })
   for (let execution = 1; execution <= 3; execution += 1) {
     expect(await session.outputOf('value = await large()\nprint(len(value))')).toBe('499998\n')
   }
-  // The fourth result uses the limit up; its code makes one call more.
+  // The fourth result uses up the limit; its code makes one more call.
   const { outcome } = await session.execute('value = await large()\nawait large()')
   expect(outcome).toMatchObject({ ...storageExceeded, sessionKept: false })
   for (const source of ['await large()', 'print(1)']) {
@@ -57,7 +57,7 @@ it('storedBytes counts over all executions: what tools gave', async () => {
   await session.close()
 })
 
-it('storedBytes counts over all executions: arguments of calls', async () => {
+it('storedBytes counts arguments of calls over all executions', async () => {
   const none = tool('none', () => null)
   const session = await TestSession.start({ tools: [none], limits: { storedBytes: 2_000_000 } })
   // As JSON, 250,000 bytes each.
@@ -74,7 +74,7 @@ it('storedBytes counts over all executions: arguments of calls', async () => {
   await session.close()
 })
 
-it('storedBytes counts over all executions: what they print, without any call', async () => {
+it('storedBytes counts output over all executions, also without calls', async () => {
   const session = await TestSession.start({ limits: { storedBytes: 2_000_000 } })
   // As JSON, 200,003 bytes each.
   const print = (first: number) => `print("${first}".ljust(100_000, ".") + "é" * 50_000)`
@@ -88,7 +88,7 @@ it('storedBytes counts over all executions: what they print, without any call', 
   await session.close()
 })
 
-it('storedBytes counts large output three times: it is a result of two payloads as well', async () => {
+it('storedBytes counts large output three times: it is part of two payloads too', async () => {
   const session = await TestSession.start({ limits: { storedBytes: 2_000_000 } })
   // As JSON, 300,004 bytes each.
   const print = (first: number) => `print("${first}." + "é" * 149_999)`
@@ -123,14 +123,14 @@ print(len(results) - len(refused), {type(each).__name__ for each in refused}, re
   await session.close()
 })
 
-it('a history that grows too long is no end without a word: SESSION_FULL, and the session can be closed', async () => {
+it('a history that grows too long fails executions with SESSION_FULL, and the session can be closed', async () => {
   const session = await TestSession.start()
   await session.outputOf('x = 1')
-  // A client that knows no store for large values, so that they are in the history.
+  // A client without a store for large values, so that they are in the history.
   const client = await connectClient()
   onTestFinished(() => client.connection.close())
   const { sessions } = createPtcClient({ client, taskQueue: session.env.ptc.taskQueue })
-  // Refused by `sourceBytes`, so that nothing runs; yet each is in the history.
+  // `sourceBytes` refuses each of them, so that nothing runs, but each is in the history.
   const large = `#${'x'.repeat(1_400_000)}`
   let executions = 0
   const fill = async (): Promise<never> => {

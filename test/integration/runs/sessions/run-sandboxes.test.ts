@@ -5,24 +5,24 @@ import { answerResult, call, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
-/** A tool that answers when the test says so. */
+/** A tool that returns when the test releases it. */
 function blockingTool() {
-  const asked = new Deferred()
+  const called = new Deferred()
   const answered = new Deferred<string>()
   const wait = tool('wait', () => {
-    asked.resolve()
+    called.resolve()
     return answered.promise
   })
-  return { asked, answered, tools: [wait] }
+  return { called, answered, tools: [wait] }
 }
 
 describe('the sandbox of a run', () => {
-  it('is listed and shown with its run while that goes on, and refuses to be closed', async () => {
-    const { asked, answered, tools } = blockingTool()
+  it('is listed and shown while the run is open, and can not be closed', async () => {
+    const { called, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools })
     const { sessions } = env.ptc
     const handle = await env.startProgram('x = await wait()', { sandbox: 'auto' })
-    await asked.promise
+    await called.promise
     const info = await sessions.show(handle.workflowId)
     expect(info).toMatchObject({
       name: handle.workflowId,
@@ -50,11 +50,11 @@ describe('the sandbox of a run', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('of an agent is none before the first cell', async () => {
-    const { asked, answered, tools } = blockingTool()
+  it('of an agent does not exist before the first cell', async () => {
+    const { called, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, script: [turn(call('wait')), answerResult] })
     const handle = await env.startAgent()
-    await asked.promise
+    await called.promise
     await expect(env.ptc.sessions.show(handle.workflowId)).rejects.toMatchObject({
       code: 'SESSION_NOT_FOUND',
       message: `run ${handle.workflowId} has no sandbox at the moment`,
@@ -64,10 +64,10 @@ describe('the sandbox of a run', () => {
   })
 
   it('of an agent is idle between two cells', async () => {
-    const { asked, answered, tools } = blockingTool()
+    const { called, answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, script: [turn(code('x = 1')), turn(call('wait')), answerResult] })
     const handle = await env.startAgent()
-    await asked.promise
+    await called.promise
     expect(await env.ptc.sessions.show(handle.workflowId)).toMatchObject({ owner: 'agent', state: 'idle', cells: 1 })
     answered.resolve('late')
     await handle.result()
@@ -75,7 +75,7 @@ describe('the sandbox of a run', () => {
   })
 })
 
-describeDocker('the sandbox of a run that waits for long', () => {
+describeDocker('the sandbox of a parked run', () => {
   it('is listed as parked', async () => {
     const { answered, tools } = blockingTool()
     const env = await TestEnvironment.start({ tools, timeouts: { park: '1s' } })

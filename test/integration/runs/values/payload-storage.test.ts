@@ -6,7 +6,7 @@ import { connectClient } from '../../../support/temporal/shared-server.js'
 
 const question = `How many words are these? ${'word '.repeat(1_000_000)}`
 
-/** A client of somebody who was not told where values are. */
+/** A client without the value store. */
 async function withoutStore(env: TestEnvironment) {
   const client = await connectClient()
   onTestFinished(() => client.connection.close())
@@ -14,7 +14,7 @@ async function withoutStore(env: TestEnvironment) {
 }
 
 describe('a question of 5 MB', () => {
-  it('is asked, answered, shown and replayed; the history has a reference and a preview', async () => {
+  it('is answered, shown and replayed, and the history has a reference and a preview', async () => {
     const env = await TestEnvironment.start({
       contextTokens: 4_000_000,
       script: [turn(code("print('a million')")), answerResult],
@@ -38,7 +38,7 @@ describe('a question of 5 MB', () => {
     await env.expectCleanEnd(handle)
   })
 
-  it('is refused by a client that does not know the store, before anything is begun', async () => {
+  it('is refused by a client without the store, before anything starts', async () => {
     const env = await TestEnvironment.start()
     const ptc = await withoutStore(env)
     await expect(ptc.startAgent({ question })).rejects.toMatchObject({
@@ -49,10 +49,10 @@ describe('a question of 5 MB', () => {
   })
 })
 
-describe('a result that is kept elsewhere', () => {
-  it('can be had by a client that knows the store, and is a typed error for one that does not', async () => {
+describe('a result that is stored externally', () => {
+  it('can be read by a client with the store, and is a typed error for one without it', async () => {
     const env = await TestEnvironment.start({ limits: { capturedCharacters: 200_000, outputCharacters: 200_000 } })
-    // Four bytes a character: over what stays in the history.
+    // Four bytes per character: over the limit of inline values.
     const handle = await env.startProgram("print('🎈' * 190_000)")
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' } })
     const ptc = await withoutStore(env)

@@ -22,7 +22,7 @@ describe.skipIf((await s3Available) === undefined)('a run whose values are in a 
   })
   afterAll(() => server.close())
 
-  it('gives code a result of 10 MB, keeps none of it in the history, and replays', async () => {
+  it('delivers a result of 10 MB to code, stores none of it in the history, and replays', async () => {
     const { bucket, endpoint, region = '', forcePathStyle } = server.settings()
     const store = { kind: 's3', bucket, prefix: 'runs', ...(endpoint && { endpoint }), region, forcePathStyle } as const
     const env = await TestEnvironment.start({ tools: [rows], values: { store } })

@@ -138,7 +138,7 @@ print(len(children))
 
   test.each([
     ['io_setup', 206, '1, 0'],
-    ['a made-up system call', 9999, '0'],
+    ['an unknown system call', 9999, '0'],
   ])('is refused %s (A13)', async (_name, number, rest) => {
     if (process.arch !== 'x64') return expect(await client.evaluate('print("other numbers")')).toBe('other numbers')
     expect(await client.evaluate(`print(syscall(${number}, ${rest}))`)).toMatch(/^(EPERM|ENOSYS)$/)

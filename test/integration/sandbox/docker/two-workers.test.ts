@@ -23,7 +23,7 @@ describeDocker('two workers with one container', () => {
 
   const untilReleased = 'while not os.path.exists("/tmp/go"): pass'
 
-  test('the next worker learns of an interrupt that reached the code before the first one died', async () => {
+  test('the next worker detects an interrupt that reached the code before the first worker died', async () => {
     const source = `
 try:
   open("/tmp/runs", "w").close()
@@ -44,7 +44,7 @@ print("caught")`
     await nextWorker.close()
   })
 
-  test('a step with the same number after a reset is fenced, and gets no result of the other one', async () => {
+  test('a step with the same number after a reset is fenced, and gets no result of the earlier step', async () => {
     const { nextWorker, firstResult, release } = await running(
       `open("/tmp/runs", "w").close()\n${untilReleased}\nprint("firstWorker")`,
     )

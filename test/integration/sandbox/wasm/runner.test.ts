@@ -83,7 +83,7 @@ test('a thread can not be started', async () => {
   })
 })
 
-test('there is no alarm', async () => {
+test('signal.alarm is not available', async () => {
   const source = 'import signal\nprint(hasattr(signal, "setitimer"))\nsignal.alarm(1)'
   expect(await runCell(source)).toMatchObject({ type: 'failed', output: 'False\n' })
 })
@@ -117,7 +117,7 @@ test('an interrupt ends an endless loop as a failed cell, and the session contin
   expect(await runCell('print(n > 0)')).toMatchObject({ type: 'completed', output: 'True\n' })
 })
 
-test('a named time zone says what to use instead: there is no data', async () => {
+test('a named time zone is an error with a remedy, because there is no time zone data', async () => {
   expect(await runCell('import zoneinfo\nzoneinfo.ZoneInfo("Europe/Berlin")')).toMatchObject({
     type: 'failed',
     error: expect.stringMatching(

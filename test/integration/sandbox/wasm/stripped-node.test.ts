@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { runnerDirectory } from '../../../../src/sandbox/runner-directory.js'
 
 /**
- * Defence in depth: even code that has every module of Node, by a leak into Python's realm, can do nothing with them.
+ * Defence in depth: even code that got every module of Node by a leak into Python's realm can not use them.
  */
 test('a stripped Node can reach no network, file, process, worker or native binding', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'ptc-strip-'))

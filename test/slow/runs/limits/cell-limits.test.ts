@@ -1,10 +1,9 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CellOutcome } from '../../../../src/common/outcomes.js'
 import type { Limits } from '../../../../src/common/limits.js'
 import { tool } from '../../../support/tools.js'
+import { type Backend, backends } from '../../../support/environment/backends.js'
 import { TestSession } from '../../../support/environment/test-session.js'
-
-type Backend = 'docker' | 'wasm'
 
 interface LimitCase {
   readonly limit: keyof Limits
@@ -12,7 +11,7 @@ interface LimitCase {
   readonly limits: Partial<Limits>
   readonly source: string
   readonly status: CellOutcome['status']
-  /** Of what the model reads: the output, or the error. */
+  /** Matches the text that the model reads: the output, or the error. */
   readonly message: RegExp
   /** Default: yes. */
   readonly keepsVariables?: boolean
@@ -27,7 +26,7 @@ with open("/tmp/file", "wb", buffering=0) as file:
     for _ in range(${bytes} >> 16): file.write(bytes(1 << 16))
 `
 
-/** A row for each limit of a cell: what goes over it, and what the one who wrote the code is told. docs/reference/limits.md refers to them. */
+/** One row per limit of a cell: code that exceeds it, and the reported error. Cited by docs/reference/limits.md. */
 const table: readonly LimitCase[] = [
   {
     limit: 'cellSeconds',
@@ -39,7 +38,7 @@ const table: readonly LimitCase[] = [
   },
   {
     limit: 'cellSeconds',
-    cause: 'code that does not let itself be stopped',
+    cause: 'code that can not be interrupted',
     limits: { cellSeconds: 2 },
     source: 'import signal\nfor s in (14, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\nwhile True: pass',
     status: 'timed_out',
@@ -56,7 +55,7 @@ const table: readonly LimitCase[] = [
   },
   {
     limit: 'cellTotalSeconds',
-    cause: 'a tool that does not answer',
+    cause: 'a tool that does not return',
     limits: { cellTotalSeconds: 4 },
     source: 'await never()',
     status: 'timed_out',
@@ -64,7 +63,7 @@ const table: readonly LimitCase[] = [
   },
   {
     limit: 'cellTotalSeconds',
-    cause: 'code that does not let itself be stopped',
+    cause: 'code that can not be interrupted',
     limits: { cellTotalSeconds: 4 },
     source: `
 import asyncio
@@ -92,7 +91,7 @@ while True:
   },
   {
     limit: 'memoryBytes',
-    cause: 'a list that grows',
+    cause: 'a growing list',
     limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },
     source: 'rows = []\nwhile True: rows.append(b"x" * 4_000_000)',
     status: 'limit_exceeded',
@@ -102,7 +101,7 @@ while True:
   },
   {
     limit: 'memoryBytes',
-    cause: 'a list that grows',
+    cause: 'a growing list',
     limits: { memoryBytes: 96 * megabyte, cellSeconds: 20 },
     source: 'rows = []\nwhile True: rows.append(b"x" * 4_000_000)',
     status: 'code_error',
@@ -111,7 +110,7 @@ while True:
   },
   {
     limit: 'processes',
-    cause: 'threads without end',
+    cause: 'endless threads',
     limits: { processes: 16 },
     source:
       'import threading\nfor _ in range(100): threading.Thread(target=threading.Event().wait, daemon=True).start()',
@@ -129,7 +128,7 @@ while True:
   },
   {
     limit: 'tmpBytes',
-    cause: 'files of more than /tmp holds',
+    cause: 'files larger than /tmp',
     limits: { tmpBytes: megabyte },
     source: fill(2 * megabyte),
     status: 'code_error',
@@ -137,7 +136,7 @@ while True:
   },
   {
     limit: 'tmpInodes',
-    cause: 'files without end',
+    cause: 'endless files',
     limits: { tmpInodes: 32 },
     source: 'for n in range(100): open(f"/tmp/{n}", "w").close()',
     status: 'code_error',
@@ -153,7 +152,7 @@ while True:
   },
   {
     limit: 'capturedCharacters',
-    cause: 'output without end',
+    cause: 'endless output',
     limits: { capturedCharacters: 1_000 },
     source: 'print("x" * 5_000)',
     status: 'ok',
@@ -185,7 +184,7 @@ while True:
   },
   {
     limit: 'callsPerCell',
-    cause: 'calls without end, caught',
+    cause: 'endless calls whose errors are caught',
     limits: { callsPerCell: 3 },
     source: 'while True:\n    try: await echo(value=1)\n    except Exception: pass',
     status: 'limit_exceeded',
@@ -193,7 +192,7 @@ while True:
   },
   {
     limit: 'callsPerRun',
-    cause: 'calls over cells',
+    cause: 'calls of several cells',
     limits: { callsPerRun: 2 },
     source: 'for n in range(3): await echo(value=n)',
     status: 'code_error',
@@ -209,9 +208,7 @@ while True:
   },
 ]
 
-const backends: readonly Backend[] = inject('docker') === 'available' ? ['docker', 'wasm'] : ['wasm']
-
-describe.each(backends)('over a limit, in %s:', (backend) => {
+describe.each(backends)('code over a limit, in %s', (backend) => {
   const rows = table.filter(({ onlyBackend = backend }) => onlyBackend === backend)
 
   it.each(rows)('$limit, by $how', async (row) => {

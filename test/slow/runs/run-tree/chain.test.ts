@@ -43,7 +43,7 @@ describe('a program that continues as new', () => {
       turns: [{ cells: [{ number: 1, status: 'ok', code: thirtyCalls, output: expectedOutput }] }],
     })
     expect(callsOf(watched)).toEqual(allIndexes)
-    // No tree had ended before the last one, and no call ever disappeared.
+    // Only the last tree had ended, and no call ever disappeared.
     expect(trees.filter(({ status }) => status !== 'running')).toHaveLength(1)
     const counts = trees.map((tree) => callsOf(tree).length)
     expect(counts).toEqual(counts.toSorted((a, b) => a - b))

@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => project[Symbol.asyncDispose]())
 
-it('a run that goes on in fresh histories is one run to every command', async () => {
+it('a run that continues as new is one run to every command', async () => {
   const executing = project.start('exec', '-', '--id', 'long', '--json').input(program)
   await executing.waitForOutput(/run long/)
   const watched = await project.run('watch', 'long', '--json')
@@ -75,7 +75,7 @@ it('values that are not in the history are shown from the configured store', asy
   expect(whole.stdout.match(/^.*word word word word.*$/gm)?.length).toBeGreaterThan(5)
   expect(whole.stdout).not.toContain('it begins:')
 
-  // A command that only reads does not run the configuration, and knows its store all the same.
+  // A command that only reads uses the cached settings of the store and does not load the configuration.
   await project.write('ptc.config.ts', 'export default { tools: 5 }')
   expect((await project.run('show', 'large', '--full')).stdout).not.toContain('it begins:')
   await project.write('ptc.config.ts', configuration)
@@ -88,7 +88,7 @@ it('values that are not in the history are shown from the configured store', asy
   expect(without.stdout).toContain('→ "it begins word')
 })
 
-/** Visibility lags, and for each history of a run by itself: one that has gone on may be there as a run of its own for a while. */
+/** Visibility lags for each execution separately: one that continued as new may be listed as a run for a while. */
 async function listedAs(status: string): Promise<unknown> {
   return vi.waitUntil(async () => {
     const { stdout } = await project.run('list', '--json')

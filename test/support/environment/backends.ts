@@ -1,0 +1,6 @@
+import { inject } from 'vitest'
+
+export type Backend = 'docker' | 'wasm'
+
+/** The backends of this machine. Without Docker the suites that need it report that it is missing. */
+export const backends: readonly Backend[] = inject('docker') === 'available' ? ['docker', 'wasm'] : ['wasm']

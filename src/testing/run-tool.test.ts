@@ -1,8 +1,8 @@
 import { CancelledFailure } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { externalValue } from '../common/external-value.js'
-import { defineTool, ToolError, type ToolContext, type ToolLog } from '../tools/index.js'
+import { isExternal } from '../common/external-value.js'
+import { defineTool, type Duration, ToolError, type ToolContext, type ToolLog } from '../tools/index.js'
 import { runTool } from './run-tool.js'
 
 const silent: ToolLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -23,7 +23,7 @@ const takeLeave = defineTool({
 /** A tool that accepts any input and does what the test says. */
 const toolOf = (
   run: (context: ToolContext) => unknown,
-  options: { readonly effect?: 'read' | 'once'; readonly attempts?: number; readonly timeout?: string } = {},
+  options: { readonly effect?: 'read' | 'once'; readonly attempts?: number; readonly timeout?: Duration } = {},
 ) =>
   defineTool({
     name: 'work',
@@ -43,7 +43,8 @@ it('returns the result with the defaults of input and output', async () => {
 })
 
 it('returns values of any size and form', async () => {
-  const reference = externalValue({ sha256: '0'.repeat(64), bytes: 1, preview: '' })
+  const reference = { 'ptc.value': { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
+  expect(isExternal(reference)).toBe(true)
   for (const value of ['x'.repeat(100_000), reference]) {
     const [echo, input] = [defineTool({ ...echoDefinition, run: ({ value }) => value }), { value }]
     expect(await runTool(echo, input)).toEqual(value)
@@ -113,7 +114,10 @@ describe('failures are those of production', () => {
       nonRetryable: true,
     })
     await expect(runTool(fail, {}, { log: silent })).rejects.toMatchObject({ ...failed, nonRetryable: false })
-    await expect(runTool(fail, {}, { attempt: 2, log: silent })).rejects.toMatchObject({ ...failed, nonRetryable: true })
+    await expect(runTool(fail, {}, { attempt: 2, log: silent })).rejects.toMatchObject({
+      ...failed,
+      nonRetryable: true,
+    })
   })
 
   it('refuses invalid input before the tool runs', async () => {
@@ -132,7 +136,13 @@ describe('failures are those of production', () => {
     const wrong = defineTool({ ...echoDefinition, output: z.string(), run: () => 7 as unknown as string })
     await expect(runTool(wrong, { value: 1 })).rejects.toMatchObject({ type: 'TOOL_OUTPUT_INVALID' })
     const limits = { resultBytes: 10 }
-    await expect(runTool(toolOf(() => 'x'.repeat(20)), {}, { limits })).rejects.toMatchObject({
+    await expect(
+      runTool(
+        toolOf(() => 'x'.repeat(20)),
+        {},
+        { limits },
+      ),
+    ).rejects.toMatchObject({
       type: 'TOOL_RESULT_TOO_LARGE',
     })
   })

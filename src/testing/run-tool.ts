@@ -9,6 +9,7 @@ import type { z } from 'zod'
 import { toolActivities } from '../activities/index.js'
 import type { Caller } from '../common/calls.js'
 import { digestJson } from '../common/call-identity.js'
+import type { Externalizable } from '../common/external-value.js'
 import type { JsonObject } from '../common/json.js'
 import { defaultLimits, type Limits } from '../common/limits.js'
 import { createRegistry } from '../tools/registry.js'
@@ -86,7 +87,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       limits,
       inputDigest: digestJson(tool.inputSchema),
     }
-    const result = await environment.run(() => toolActivities(registry, values, limits).default(call))
+    const result: Externalizable = await environment.run(() => toolActivities(registry, values, limits).default(call))
     // The output schema has parsed the result.
     return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>
   } finally {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, type LogLevel, type LogMetadata, SdkComponent } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { DefaultLogger } from '@temporalio/worker'
 import type { z } from 'zod'
 import { toolActivities } from '../activities/index.js'
 import type { Caller } from '../common/calls.js'
@@ -16,6 +15,7 @@ import { createRegistry } from '../tools/registry.js'
 import { sealTool, type Tool, type ToolLog } from '../tools/tool.js'
 import { LocalStore } from '../values/local/local-store.js'
 import { Values } from '../values/values.js'
+import { writeLog } from './write-log.js'
 
 /** One attempt of a call, as {@link runTool} runs it. */
 export interface RunToolOptions {
@@ -71,7 +71,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       startToCloseTimeoutMs: timeoutMs,
       ...(heartbeatDetails === undefined ? {} : { heartbeatDetails: { details: heartbeatDetails } }),
     },
-    { logger: toolLogger(options.log ?? new DefaultLogger('WARN')) },
+    { logger: toolLogger(options.log ?? stderrLog) },
   )
   const cancel = (): void => environment.cancel()
   signal.addEventListener('abort', cancel, { once: true })
@@ -126,6 +126,13 @@ function observeHeartbeats<Input extends z.ZodObject, Output extends z.ZodType>(
       return tool.run(input, { ...context, heartbeat })
     },
   })
+}
+
+const stderrLog: ToolLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message, fields) => writeLog('WARN', message, fields),
+  error: (message, fields) => writeLog('ERROR', message, fields),
 }
 
 /** Leaves out what the SDK's worker logs: the test gets the failure itself. */

@@ -14,6 +14,7 @@ import { installRuntime, type LogLevel, startWorker } from '../worker/index.js'
 import type { Script } from './scripted-messages-api/script/script.js'
 import { type ScriptedMessagesApi, startScriptedMessagesApi } from './scripted-messages-api/server.js'
 import { type ServerOption, startTemporal } from './temporal-server.js'
+import { writeLog } from './write-log.js'
 
 /** Options of {@link createTestEnvironment}. */
 export interface TestEnvironmentOptions {
@@ -141,10 +142,7 @@ function resolveConfig({ tools, config = {}, sandbox }: TestEnvironmentOptions, 
 /** A process has one Runtime. The user's own, or that of an earlier test environment, is kept. */
 function installRuntimeOnce(minimum: LogLevel): void {
   try {
-    installRuntime(minimum, ({ level, message, meta }) => {
-      const details: unknown = meta?.['stack'] ?? meta?.['error'] ?? ''
-      process.stderr.write(`[${level}] ${message} ${details instanceof Error ? details.message : String(details)}\n`)
-    })
+    installRuntime(minimum, ({ level, message, meta }) => writeLog(level, message, meta))
   } catch (thrown) {
     if (!(thrown instanceof Error) || thrown.name !== 'IllegalStateError') throw thrown
   }

@@ -149,7 +149,7 @@ function installRuntimeOnce(minimum: LogLevel): void {
 }
 
 /** How long a cancelled run may take to remove its sandbox. */
-const cancelMs = 5_000
+const cancelMs = 30_000
 
 /** Cancels the open runs and sessions, so that their sandboxes are removed; terminates those that do not end. */
 async function endRuns({ client }: TestWorkflowEnvironment, taskQueue: string): Promise<void> {

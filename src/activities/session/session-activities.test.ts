@@ -8,6 +8,7 @@ import { tool } from '../../../test/support/tools.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/limits.js'
 import type { SessionRef } from '../../common/session.js'
+import type { SnapshotResult } from '../../common/snapshots.js'
 import type { RecordedStep, Step, StepResult } from '../../common/steps.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import { createRegistry } from '../../tools/registry.js'
@@ -117,9 +118,7 @@ describe('session.snapshot', () => {
       },
     })
     const activity = snapshotSession(host, values)
-    const result = (await new MockActivityEnvironment({ attempt: 2 }).run(() => activity(input))) as Awaited<
-      ReturnType<typeof activity>
-    >
+    const result: SnapshotResult = await new MockActivityEnvironment({ attempt: 2 }).run(() => activity(input))
     expect(fence).toEqual({ step: 7, attempt: 2, bytes: 1_000, seconds: 5 })
     if (result.type !== 'stored') throw new Error(result.reason)
     const pieces: string[] = []
@@ -185,7 +184,7 @@ describe('session.step', () => {
         await new Promise((resolve) => setTimeout(resolve, 100))
         return remaining.shift() ?? completed
       },
-    } as Partial<SessionHost>)
+    })
     const activity = executeStep(host, registry, openValues().values)
     const journal = recorded && { recorded: { log: null, latest: recorded } }
     const result: Promise<unknown> = environment.run(() =>

@@ -2,6 +2,7 @@ import { NativeConnection, type Worker } from '@temporalio/worker'
 import { DisposableStack } from '../common/disposable-stack.js'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
+import type { AnthropicProviderOptions } from '../models/anthropic/options.js'
 import { createAnthropicProvider } from '../models/anthropic/provider.js'
 import { SessionHost } from '../sandbox/session/session-host.js'
 import { payloadStorage } from '../values/payload-storage.js'
@@ -29,6 +30,8 @@ export interface StartWorkerOptions {
    * nowhere. Default: stderr.
    */
   readonly stallLog?: string | false | undefined
+  /** Where the model is, and its key. Default: from the environment variables of the provider. */
+  readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'>
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -59,6 +62,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     const values = await createValues(config)
     stack.defer(() => values.close())
     const provider = createAnthropicProvider({
+      ...options.modelApi,
       idleTimeoutMs: config.idleTimeoutMs,
       timeoutMs: config.runConfig.timeouts.modelMs,
     })

@@ -201,21 +201,21 @@ time.sleep(1e6)`)
         timeouts: shortHeartbeats,
         snapshots: { steps: 1 },
       })
-      const saver = `
+      const largeSnapshot = `
 import json
-class Saver:
-    def take(self, session, frame, idle):
+class SnapshotProtocol:
+    def send_snapshot(self, session, frame, idle):
         text = b'"' + b"A" * 3_400_000 + b'"'
         for piece in range(10):
             body = messages["snapshot"].encode() % (frame["step"], text)
             body = body.replace(b"[1,1,1]", json.dumps(frame["fence"]).encode()).replace(b'"piece":0', b'"piece":%d' % piece)
             send(framed(body.replace(b"true", b"true" if piece == 9 else b"false")))
-type(runner)._saving = lambda self: Saver()`
+type(runner.protocol)._snapshot_protocol = lambda self: SnapshotProtocol()`
       const seen = await bystanders.runDuring(session.env, async () => {
-        await session.outputOf(frameSender + saver)
+        await session.outputOf(frameSender + largeSnapshot)
         await expect
           .poll(async () => readableText((await session.env.history(session.handle)).events))
-          .toContain('"kept"')
+          .toContain('"stored"')
       })
       expectUnaffected(seen)
       await session.close()

@@ -1,4 +1,5 @@
-import { type Script, startScriptedMessagesApi } from '../../testing/index.js'
+import type { Script } from '../../testing/scripted-messages-api/script/script.js'
+import { startScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
 
 /** The model of the demo. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import { PtcError } from '../../common/errors.js'
-import type { Script } from '../../testing/index.js'
+import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 
 const folder = fileURLToPath(new URL('../../../examples/team-expenses', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { Client, Connection } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
-import { NativeConnection } from '@temporalio/worker'
+import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { inject, onTestFinished, test } from 'vitest'
 import { connectClient as connect } from '../../../src/client/connect.js'
 
@@ -16,29 +16,21 @@ export function connectClient(dataConverter?: DataConverter, address = sharedSer
   return connect({ address, namespace, connectionOptions: { address } }, dataConverter)
 }
 
-/** A connection for workers. Close it after the workers have stopped, or use {@link temporalTest}, which does. */
-export function connectNative(): Promise<NativeConnection> {
-  return NativeConnection.connect({ address: sharedServer().address })
-}
-
 /** A unique name for a task queue or a workflow. */
 export function uniqueName(prefix: string): string {
   return `${prefix}-${randomUUID()}`
 }
 
-/** vitest's `test` with a client and a worker connection (one per file) and unique names, created when used. */
+/** vitest's `test` with Temporal's test environment on the shared server (one for each file), and unique names. */
 export const temporalTest = test
   .extend('server', { scope: 'file' }, () => sharedServer())
-  .extend('client', { scope: 'file' }, async ({ server }, { onCleanup }) => {
-    const connection = await Connection.connect({ address: server.address })
-    onCleanup(() => connection.close())
-    return new Client({ connection, namespace: server.namespace })
+  .extend('temporal', { scope: 'file' }, async ({ server }, { onCleanup }) => {
+    const temporal = await TestWorkflowEnvironment.createFromExistingServer(server)
+    onCleanup(() => temporal.teardown())
+    return temporal
   })
-  .extend('nativeConnection', { scope: 'file' }, async ({ server }, { onCleanup }) => {
-    const connection = await NativeConnection.connect({ address: server.address })
-    onCleanup(() => connection.close())
-    return connection
-  })
+  .extend('client', { scope: 'file' }, ({ temporal }) => temporal.client)
+  .extend('nativeConnection', { scope: 'file' }, ({ temporal }) => temporal.nativeConnection)
   .extend('taskQueue', () => uniqueName('queue'))
   .extend('workflowId', () => uniqueName('workflow'))
 

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CancelledFailure } from '@temporalio/common'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../../test/support/tools.js'
+import { PtcError } from '../../common/errors.js'
+import { isExternal } from '../../common/external-value.js'
+import { defaultLimits } from '../../common/limits.js'
+import type { AssistantBlock } from '../../common/messages.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
+import { zeroUsage } from '../../common/runs.js'
+import type { ModelProvider, ModelRequest, TurnOptions } from '../../models/provider.js'
+import { createRegistry } from '../../tools/registry.js'
+import { LocalStore } from '../../values/local/local-store.js'
+import { Values } from '../../values/values.js'
+import { modelTurn } from './model-turn.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+const values = new Values({ store: new LocalStore(folder) })
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const registry = createRegistry([tool('pay', () => null, { input: z.object({ cents: z.int() }) as never })])
+
+const input: ModelTurnInput = {
+  turn: 1,
+  model: { provider: 'anthropic', name: 'scripted', maxTokens: 100 },
+  limits: defaultLimits,
+  tools: { digest: registry.digest, documentation: [] },
+  history: null,
+  pending: [{ type: 'text', text: 'What did Ada spend?' }],
+}
+
+/** Runs one turn with a provider that does what the test says. */
+function runTurn(
+  turn: (request: ModelRequest, options: TurnOptions) => Promise<readonly AssistantBlock[]>,
+  change: Partial<ModelTurnInput> = {},
+) {
+  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60 })
+  const heartbeats: unknown[] = []
+  environment.on('heartbeat', (details) => heartbeats.push(details))
+  const provider: ModelProvider = {
+    name: 'fake',
+    turn: async (request, options) => ({
+      model: request.model,
+      content: await turn(request, options),
+      stopReason: 'tool_use',
+      usage: zeroUsage,
+      costUsd: 0,
+      requestId: null,
+    }),
+    countTokens: () => Promise.reject(new Error('not used')),
+    close: () => Promise.resolve(),
+  }
+  const activity = modelTurn(provider, registry, values, { instructions: 'Be brief.', hasPackages: false })
+  const result: Promise<ModelTurnResult> = environment.run(() => activity({ ...input, ...change }))
+  result.catch(() => undefined)
+  return { environment, heartbeats, result }
+}
+
+const use = (id: string, name: string, input: Record<string, string | number>) =>
+  ({ type: 'tool_use', id, name, input }) as const
+
+it('stores the conversation, which the next turn sends again', async () => {
+  const first = await runTurn(() => Promise.resolve([{ type: 'thinking', thinking: 'hm', signature: 's' }])).result
+  // The history of the workflow has no thinking; the stored conversation has.
+  expect(first.reply.content).toEqual([{ type: 'thinking' }])
+  let sent: ModelRequest | undefined
+  const pending = [{ type: 'text', text: 'And Lin?' }] as const
+  const second = runTurn(
+    (request) => {
+      sent = request
+      return Promise.resolve([{ type: 'text', text: 'Nothing.' }])
+    },
+    { history: first.history, pending },
+  )
+  const { history, conversationBytes } = await second.result
+  expect(sent).toMatchObject({ model: 'scripted', maxTokens: 100, system: expect.stringContaining('Be brief.') })
+  expect(sent?.messages).toEqual([
+    { role: 'user', content: input.pending },
+    { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 's' }] },
+    { role: 'user', content: pending },
+  ])
+  expect(history).toMatchObject({ length: 4 })
+  expect(conversationBytes).toBe(Buffer.byteLength(JSON.stringify(sent?.messages)))
+})
+
+it('describes direct calls, and externalizes large code and arguments', async () => {
+  const { reply, calls } = await runTurn(() =>
+    Promise.resolve([
+      use('a', 'pay', { cents: 5 }),
+      use('b', 'execute_code', { code: 'x'.repeat(10_000) }),
+      use('c', 'pay', { cents: 'five' }),
+      use('d', 'gone', { text: 'x'.repeat(10_000) }),
+    ]),
+  ).result
+  expect(Object.keys(calls)).toEqual(['a', 'c', 'd'])
+  expect(calls['a']).toMatchObject({ index: 1, tool: 'pay', arguments: { cents: 5 }, refused: null })
+  expect(calls['c']).toMatchObject({ index: 2, refused: { status: 'invalid_arguments' } })
+  expect(calls['d']).toMatchObject({ index: 3, refused: { status: 'denied' } })
+  expect(isExternal(calls['d']?.arguments ?? null)).toBe(true)
+  expect(reply.content[1]).toMatchObject({ input: { code: { 'ptc.value': expect.anything() } } })
+  expect(JSON.stringify({ reply, calls }).length).toBeLessThan(10_000)
+})
+
+it('reports what the model is writing', async () => {
+  const { heartbeats, result } = runTurn(async (_request, { onProgress }) => {
+    onProgress({ phase: 'text', outputCharacters: 3 })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return [{ type: 'text', text: 'yes' }]
+  })
+  await result
+  expect(heartbeats).toContainEqual({ phase: 'text', outputCharacters: 3 })
+})
+
+it('cancels the request of a cancelled run', async () => {
+  const { environment, result } = runTurn((_request, { signal }) => {
+    queueMicrotask(() => environment.cancel())
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+    )
+  })
+  await expect(result).rejects.toThrow(CancelledFailure)
+})
+
+it('passes the retry delay of the provider to Temporal', async () => {
+  const limited = new PtcError('MODEL_RATE_LIMIT', 'too many requests', { retryAfterMs: 7_000 })
+  await expect(runTurn(() => Promise.reject(limited)).result).rejects.toMatchObject({
+    type: 'MODEL_RATE_LIMIT',
+    nextRetryDelay: 7_000,
+    nonRetryable: false,
+  })
+  await expect(runTurn(() => Promise.reject(new PtcError('MODEL_AUTH', 'no key'))).result).rejects.toMatchObject({
+    nonRetryable: true,
+  })
+})

@@ -1,0 +1,221 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CancelledFailure } from '@temporalio/common'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { tool } from '../../../test/support/tools.js'
+import { PtcError } from '../../common/errors.js'
+import { defaultLimits } from '../../common/limits.js'
+import type { SessionRef } from '../../common/session.js'
+import type { SnapshotResult } from '../../common/snapshots.js'
+import type { RecordedStep, Step, StepResult } from '../../common/steps.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
+import { createRegistry } from '../../tools/registry.js'
+import { LocalStore } from '../../values/local/local-store.js'
+import { Values } from '../../values/values.js'
+import { executeStep } from './execute-step.js'
+import { closeSession, interruptSession, openSession, parkSession } from './session-activities.js'
+import { snapshotSession } from './snapshots.js'
+
+const session: SessionRef = { id: 'run', epoch: 0, backend: 'docker', startedAt: 0 }
+const registry = createRegistry([tool('pay', () => null)])
+const tools = { digest: registry.digest, signatures: [] }
+const limits = defaultLimits
+
+/** A value store of the test's own. */
+function openValues() {
+  const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return { values: new Values({ store: new LocalStore(folder) }), folder }
+}
+
+/** A host with only these methods. */
+const hostOf = (methods: Partial<SessionHost>): SessionHost => methods as SessionHost
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'no failure',
+    (thrown: unknown) => thrown,
+  )
+}
+
+describe('session.open', () => {
+  const input = { session, limits, tools, reason: 'new' } as const
+
+  it('opens a sandbox for its run, with the tools of the run, and returns the queue of the host', async () => {
+    let opened: unknown
+    const host = hostOf({
+      open: (_session, spec) => {
+        opened = spec
+        return Promise.resolve({ session, description: 'container', supportsCheckpoint: false })
+      },
+    })
+    const activity = openSession(host, registry, openValues().values, 'queue.host')
+    const result: unknown = await new MockActivityEnvironment().run(() => activity(input))
+    expect(result).toEqual({ session, description: 'container', supportsCheckpoint: false, hostQueue: 'queue.host' })
+    expect(opened).toMatchObject({ workflowId: 'test', limits, tools: registry.signatures() })
+  })
+
+  it('tries another host when this one lacks the backend, and fails at the fifth attempt', async () => {
+    const open = () => Promise.reject(new PtcError('SANDBOX_UNAVAILABLE', 'no daemon'))
+    const attempt = (attempt: number, supports: boolean) => {
+      const activity = openSession(hostOf({ open, supports: () => supports }), registry, openValues().values, 'queue')
+      return failureOf(new MockActivityEnvironment({ attempt }).run(() => activity(input)))
+    }
+    expect(await attempt(4, false)).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: false })
+    expect(await attempt(5, false)).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: true })
+    // The host has the backend, which may come back.
+    expect(await attempt(5, true)).toMatchObject({ nonRetryable: false })
+  })
+})
+
+describe('session.interrupt, session.park and session.close', () => {
+  it('retries an interrupt until the step runs on this worker', async () => {
+    const running = new Set<number>()
+    const activity = interruptSession(hostOf({ interrupt: (_session, step) => Promise.resolve(running.has(step)) }))
+    const interrupt = () => new MockActivityEnvironment().run(() => activity({ session, step: 3 }))
+    expect(await failureOf(interrupt())).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: false })
+    running.add(3)
+    await expect(interrupt()).resolves.toBeUndefined()
+  })
+
+  it('passes a cancellation to the host that parks', async () => {
+    const environment = new MockActivityEnvironment()
+    const park: SessionHost['park'] = (_session, signal) => {
+      queueMicrotask(() => environment.cancel())
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+      )
+    }
+    const failure = await failureOf(environment.run(() => parkSession(hostOf({ park }))(session)))
+    expect(failure).toBeInstanceOf(CancelledFailure)
+  })
+
+  it('finishes closing although the activity was cancelled', async () => {
+    const environment = new MockActivityEnvironment()
+    const closed: SessionRef[] = []
+    const close = async (closing: SessionRef) => {
+      environment.cancel()
+      await Promise.resolve()
+      closed.push(closing)
+    }
+    await environment.run(() => closeSession(hostOf({ close }))(session))
+    expect(closed).toEqual([session])
+  })
+})
+
+describe('session.snapshot', () => {
+  const input = { session, step: 7, limits, maxBytes: 1_000, timeoutSeconds: 5 }
+
+  it('stores the state, with the attempt as part of the fence', async () => {
+    const { values } = openValues()
+    let fence: unknown
+    const host = hostOf({
+      snapshot: (_session, step, requested, { attempt }) => {
+        fence = { step, attempt, bytes: requested.bytes, seconds: requested.seconds }
+        return Promise.resolve({ type: 'snapshot', pieces: ['QUJD', 'REVG'] })
+      },
+    })
+    const activity = snapshotSession(host, values)
+    const result: SnapshotResult = await new MockActivityEnvironment({ attempt: 2 }).run(() => activity(input))
+    expect(fence).toEqual({ step: 7, attempt: 2, bytes: 1_000, seconds: 5 })
+    if (result.type !== 'stored') throw new Error(result.reason)
+    const pieces: string[] = []
+    for await (const piece of values.readText(result.state, 'it', AbortSignal.timeout(5_000))) pieces.push(piece)
+    expect(pieces.join('')).toBe('"QUJDREVG"')
+  })
+
+  it('skips the snapshot when the sandbox or the store refuses', async () => {
+    const { values } = openValues()
+    const refusing = hostOf({ snapshot: () => Promise.resolve({ type: 'no_snapshot', reason: 'a socket is open' }) })
+    const skipped: unknown = await new MockActivityEnvironment().run(() => snapshotSession(refusing, values)(input))
+    expect(skipped).toMatchObject({ type: 'skipped', reason: expect.stringContaining('a socket is open') })
+    const full = new PtcError('VALUE_STORE_FULL', 'the disk is full')
+    values.storeText = () => Promise.reject(full)
+    const host = hostOf({ snapshot: () => Promise.resolve({ type: 'snapshot', pieces: ['QUJD'] }) })
+    const result: unknown = await new MockActivityEnvironment().run(() => snapshotSession(host, values)(input))
+    expect(result).toEqual({ type: 'skipped', reason: 'the disk is full' })
+  })
+
+  it('stores nothing after a cancellation', async () => {
+    const { values, folder } = openValues()
+    const environment = new MockActivityEnvironment()
+    const host = hostOf({
+      snapshot: () => {
+        environment.cancel()
+        return Promise.resolve({ type: 'snapshot', pieces: ['QUJD'] })
+      },
+    })
+    const failure = await failureOf(environment.run(() => snapshotSession(host, values)(input)))
+    expect(failure).toBeInstanceOf(CancelledFailure)
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('session.step', () => {
+  const completed: StepResult = { type: 'completed', output: 'done' }
+  const suspended: StepResult = {
+    type: 'suspended',
+    calls: [{ index: 1, tool: 'pay', arguments: {} }],
+    wakeInMs: null,
+    output: '',
+  }
+  const cell = { type: 'cell', cell: 1, source: 'await pay()' } as const
+  const step: Step = { number: 2, now: 5, input: { type: 'results', results: [] } }
+
+  /** Executes a step on a host that answers each step with the next result, and notes what it was sent. */
+  function execute(results: readonly StepResult[], recorded?: readonly RecordedStep[], attempt = 1) {
+    const remaining = [...results]
+    const sent: { readonly number: number; readonly attempt: number }[] = []
+    const environment = new MockActivityEnvironment({ attempt, heartbeatTimeoutMs: 60 })
+    const heartbeats: unknown[] = []
+    environment.on('heartbeat', (details) => heartbeats.push(details))
+    const host = hostOf({
+      executeStep: async (
+        _session: SessionRef,
+        { number }: { readonly number: number },
+        _attach: unknown,
+        options: { readonly attempt: number; readonly onOutput: (text: string) => void },
+      ) => {
+        sent.push({ number, attempt: options.attempt })
+        options.onOutput('x'.repeat(1_000))
+        options.onOutput('the end')
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        return remaining.shift() ?? completed
+      },
+    })
+    const activity = executeStep(host, registry, openValues().values)
+    const journal = recorded && { recorded: { log: null, latest: recorded } }
+    const result: Promise<unknown> = environment.run(() =>
+      activity({ session, tools, step, outputLimit: 1_000, limits, ...journal }),
+    )
+    return { result, sent, heartbeats }
+  }
+
+  it('sends the attempt as part of the fence, and reports the end of what the code prints', async () => {
+    const { result, sent, heartbeats } = execute([completed], undefined, 3)
+    expect(await result).toEqual({ type: 'completed', output: 'done' })
+    expect(sent).toEqual([{ number: 2, attempt: 3 }])
+    expect(heartbeats).toContainEqual({ printed: `${'x'.repeat(493)}the end` })
+  })
+
+  const recordedOf = (digest: string): RecordedStep => ({
+    now: 0,
+    input: cell,
+    result: { type: 'suspended', calls: [{ index: 1, digest, summary: 'pay()' }] },
+  })
+
+  it('repeats recorded steps before the new one, and stops where the program differs', async () => {
+    const { result, sent } = execute([suspended, completed], [recordedOf('other')])
+    expect(await result).toMatchObject({ type: 'diverged', reason: expect.stringMatching(/^in cell 1, /) })
+    expect(sent.map(({ number }) => number)).toEqual([1])
+  })
+
+  it('returns that the sandbox was lost during a rebuild', async () => {
+    const lost: StepResult = { type: 'lost', cause: 'gone', reason: 'the sandbox is no longer there' }
+    const { result, sent } = execute([lost], [recordedOf('any')])
+    expect(await result).toEqual(lost)
+    expect(sent).toHaveLength(1)
+  })
+})

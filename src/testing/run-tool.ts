@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Logger, type LogLevel, type LogMetadata, SdkComponent } from '@temporalio/common'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import type { z } from 'zod'
+import { toolActivities } from '../activities/index.js'
+import type { Caller } from '../common/calls.js'
+import { digestJson } from '../common/call-identity.js'
+import type { Externalizable } from '../common/external-value.js'
+import type { JsonObject } from '../common/json.js'
+import { defaultLimits, type Limits } from '../common/limits.js'
+import { createRegistry } from '../tools/registry.js'
+import { sealTool, type Tool, type ToolLog } from '../tools/tool.js'
+import { LocalStore } from '../values/local/local-store.js'
+import { Values } from '../values/values.js'
+import { writeLog } from './write-log.js'
+
+/** One attempt of a call, as {@link runTool} runs it. */
+export interface RunToolOptions {
+  /** Default: `code_execution`, or `direct` for a tool that code may not call. */
+  readonly caller?: Caller
+  /** From 1. Default 1. Attempt 2 of a tool with effect `once` is refused, as in production. */
+  readonly attempt?: number
+  /** Default: derived from the tool's name and the input, so that it is the same in every attempt. */
+  readonly idempotencyKey?: string
+  /** The details that an earlier attempt passed to `heartbeat`. */
+  readonly heartbeatDetails?: unknown
+  /** Receives the details of each `heartbeat` call of the tool. */
+  readonly onHeartbeat?: (details: unknown) => void
+  /** Cancels the call when it is aborted. */
+  readonly signal?: AbortSignal
+  /** Default: those of a configuration without limits. */
+  readonly limits?: Partial<Pick<Limits, 'argumentBytes' | 'resultBytes'>>
+  /** The tool's log. Default: warnings and errors to stderr. */
+  readonly log?: ToolLog
+}
+
+/**
+ * Runs one attempt of a tool call without a server, with the checks of production: caller, input, timeout, output and
+ * sizes.
+ *
+ * @returns the result as its caller gets it: plain JSON, after the transforms of the output schema
+ * @throws ApplicationFailure that Temporal would record. Its `type` is the error code (`TOOL_REFUSED` for a ToolError,
+ * `TOOL_FAILED` for any other error, `TOOL_INPUT_INVALID`, `TOOL_OUTPUT_INVALID`, `TOOL_TIMED_OUT` and others), and
+ * `nonRetryable` says whether Temporal would start another attempt. CancelledFailure when `signal` is aborted.
+ */
+export async function runTool<Input extends z.ZodObject, Output extends z.ZodType>(
+  tool: Tool<Input, Output>,
+  input: z.input<Input>,
+  options: RunToolOptions = {},
+): Promise<z.output<Output>> {
+  const { name, timeoutMs, allowedCallers } = tool
+  // A caller sends JSON: members that are undefined do not exist.
+  const args = JSON.parse(JSON.stringify(input)) as JsonObject
+  const {
+    caller = allowedCallers.includes('code_execution') ? 'code_execution' : 'direct',
+    attempt = 1,
+    idempotencyKey = digestJson([name, args]),
+    heartbeatDetails,
+    signal = new AbortController().signal,
+  } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const registry = createRegistry([options.onHeartbeat ? observeHeartbeats(tool, options.onHeartbeat) : tool])
+  const environment = new MockActivityEnvironment(
+    {
+      activityId: idempotencyKey,
+      activityType: name,
+      attempt,
+      startToCloseTimeoutMs: timeoutMs,
+      ...(heartbeatDetails === undefined ? {} : { heartbeatDetails: { details: heartbeatDetails } }),
+    },
+    { logger: toolLogger(options.log ?? stderrLog) },
+  )
+  const cancel = (): void => environment.cancel()
+  signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
+  const values = new InlineValues()
+  try {
+    const call = {
+      tool: name,
+      caller,
+      position: { turn: 1, cell: caller === 'direct' ? 0 : 1, index: 1 },
+      idempotencyKey,
+      arguments: (await values.externalize(args, signal)) as JsonObject,
+      limits,
+      inputDigest: digestJson(tool.inputSchema),
+    }
+    const result: Externalizable = await environment.run(() => toolActivities(registry, values, limits).default(call))
+    // The output schema has parsed the result.
+    return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    await values.close()
+  }
+}
+
+/** Keeps values of any size inline. Only a value that has the form of a reference is stored, until `close`. */
+class InlineValues extends Values {
+  readonly #directory: string
+
+  constructor() {
+    const directory = join(tmpdir(), `ptc-run-tool-${randomUUID()}`)
+    super({ store: new LocalStore(directory), inlineBytes: Number.MAX_SAFE_INTEGER })
+    this.#directory = directory
+  }
+
+  override async close(): Promise<void> {
+    await super.close()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+}
+
+function observeHeartbeats<Input extends z.ZodObject, Output extends z.ZodType>(
+  tool: Tool<Input, Output>,
+  onHeartbeat: (details: unknown) => void,
+): Tool<Input, Output> {
+  return sealTool({
+    ...tool,
+    run: (input, context) => {
+      const heartbeat = (details?: unknown): void => {
+        onHeartbeat(details)
+        context.heartbeat(details)
+      }
+      return tool.run(input, { ...context, heartbeat })
+    },
+  })
+}
+
+const stderrLog: ToolLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message, fields) => writeLog('WARN', message, fields),
+  error: (message, fields) => writeLog('ERROR', message, fields),
+}
+
+/** Leaves out what the SDK's worker logs: the test gets the failure itself. */
+function toolLogger(toolLog: ToolLog): Logger {
+  const write = (level: keyof ToolLog) => (message: string, fields?: LogMetadata) => {
+    if (fields?.['sdkComponent'] !== SdkComponent.worker) toolLog[level](message, fields)
+  }
+  const [debug, info, warn, error] = [write('debug'), write('info'), write('warn'), write('error')]
+  const byLevel: Readonly<Record<LogLevel, typeof debug>> = {
+    TRACE: debug,
+    DEBUG: debug,
+    INFO: info,
+    WARN: warn,
+    ERROR: error,
+  }
+  return { log: (level, message, fields) => byLevel[level](message, fields), trace: debug, debug, info, warn, error }
+}

@@ -3,6 +3,8 @@ import { DisposableStack } from '../common/disposable-stack.js'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { createAnthropicProvider } from '../models/anthropic/provider.js'
+import type { ModelProvider } from '../models/provider.js'
+import { withScriptedModel } from '../models/scripted-model.js'
 import { SessionHost } from '../sandbox/session/session-host.js'
 import { payloadStorage } from '../values/payload-storage.js'
 import type { ResolvedConfig } from './config/parse-config.js'
@@ -29,6 +31,8 @@ export interface StartWorkerOptions {
    * nowhere. Default: stderr.
    */
   readonly stallLog?: string | false | undefined
+  /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
+  readonly scriptedModelUrl?: string | undefined
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -58,10 +62,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     stack.defer(() => connection.close())
     const values = await createValues(config)
     stack.defer(() => values.close())
-    const provider = createAnthropicProvider({
-      idleTimeoutMs: config.idleTimeoutMs,
-      timeoutMs: config.runConfig.timeouts.modelMs,
-    })
+    const provider = createProvider(options)
     stack.defer(() => provider.close())
     const sandboxes = roles.includes('sandbox') ? await openSandboxes(options, connection) : undefined
     if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
@@ -97,6 +98,15 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await stack[Symbol.asyncDispose]()
     throw thrown
   }
+}
+
+function createProvider({ config, scriptedModelUrl }: StartWorkerOptions): ModelProvider {
+  const timeouts = { idleTimeoutMs: config.idleTimeoutMs, timeoutMs: config.runConfig.timeouts.modelMs }
+  const provider = createAnthropicProvider(timeouts)
+  if (scriptedModelUrl === undefined) return provider
+  // The server wants a key, and accepts any.
+  const scripted = createAnthropicProvider({ ...timeouts, apiKey: 'scripted', baseURL: scriptedModelUrl })
+  return withScriptedModel(provider, scripted)
 }
 
 interface Sandboxes {

@@ -68,6 +68,7 @@ function formatWelcome(server: TemporalServer, worker: CliWorker, { config, stat
     ...(server.uiUrl === undefined ? [] : [`UI        ${server.uiUrl}`]),
     `Config    ${relative(process.cwd(), path) || path}, task queue ${taskQueue}`,
     `Tools     ${registry.names.join(', ') || 'none'}`,
+    ...(worker.modelNotice === undefined ? [] : [`Model     ${worker.modelNotice}`]),
     ...(worker.notice === undefined ? [] : [`Sandbox   ${worker.notice.replace(/^sandbox: /, '')}`]),
     '',
     'Ready. In another terminal of this folder: ptc run "your question"',

@@ -6,7 +6,7 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, sandboxOption, type SandboxOption, integerUpTo } from './options.js'
 import type { CliWorker } from '../environment/cli-worker.js'
 import type { LoadedProject } from '../environment/project.js'
-import { print } from '../process/stdio.js'
+import { print, printStatus } from '../process/stdio.js'
 import { logLevels } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption, SandboxOption {
@@ -43,9 +43,10 @@ Example:
 async function runDev(options: Options): Promise<void> {
   using interrupts = listenForInterrupts()
   const { startForegroundWorker, overrideBackend } = await import('../environment/cli-worker.js')
-  const { loadProject } = await import('../environment/project.js')
+  const { displayPath, loadProject } = await import('../environment/project.js')
   const { runUntilStopped } = await import('../environment/run-until-stopped.js')
   const { resolveServerWithUi } = await import('../environment/server.js')
+  const { watchConfig } = await import('../environment/watch-config.js')
 
   const { config: file, sandbox, logLevel, port, uiPort } = options
   const signal = interrupts.first
@@ -55,6 +56,9 @@ async function runDev(options: Options): Promise<void> {
   const config = overrideBackend(project.config, sandbox)
   const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
   print(formatWelcome(server, worker, project))
+  using _watch = watchConfig(project.config.path, (path) =>
+    printStatus(`${displayPath(path)} changed: restart \`ptc dev\` to use it`),
+  )
   await runUntilStopped(worker, server, interrupts)
 }
 

@@ -48,9 +48,13 @@ async function writeNewFile(folder: string, [name, text]: ProjectFile): Promise<
 
 function existingFilesError(folder: string, names: readonly string[]): PtcError {
   const where = folder === '.' ? 'this folder' : folder
-  return new PtcError('RUN_INPUT_INVALID', `${where} has ${names.join(', ')} already, and \`ptc init\` overwrites nothing`, {
-    hint: 'Give another folder: `ptc init FOLDER`. Or move these files away.',
-  })
+  return new PtcError(
+    'RUN_INPUT_INVALID',
+    `${where} has ${names.join(', ')} already, and \`ptc init\` overwrites nothing`,
+    {
+      hint: 'Give another folder: `ptc init FOLDER`. Or move these files away.',
+    },
+  )
 }
 
 /** A valid name for npm, made from that of the folder. */

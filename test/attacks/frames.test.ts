@@ -26,7 +26,6 @@ import {
 import { runnerTakeover } from './support/hostile-code.js'
 import { readableText } from './support/readable-text.js'
 
-
 const frameSender = `${runnerTakeover}
 def framed(body): return len(body).to_bytes(4, "big") + body
 def frame(args, number, index=1):

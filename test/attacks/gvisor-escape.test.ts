@@ -8,7 +8,6 @@ import { expectContainerSettings, BystanderContainer } from './support/bystander
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
 
-
 describeGvisor('a hostile program that wants out of gVisor', await missingGvisorRuntime(), () => {
   let attackEnv: AttackEnvironment
   const innocent = new BystanderContainer()

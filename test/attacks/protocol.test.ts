@@ -6,7 +6,6 @@ import { tool } from '../support/tools.js'
 import { type AttackResult, AttackEnvironment, maxMemoryGrowthBytes } from './support/attack-environment.js'
 import { repeatingRunner, runnerTakeover } from './support/hostile-code.js'
 
-
 const executedCalls: { name: string; input: JsonObject }[] = []
 const countingTool = (name: string, options = {}) =>
   tool(

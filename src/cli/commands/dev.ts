@@ -56,10 +56,14 @@ async function runDev(options: Options): Promise<void> {
   const config = overrideBackend(project.config, sandbox)
   const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
   print(formatWelcome(server, worker, project))
-  using _watch = watchConfig(project.config.path, (path) =>
+  const watch = watchConfig(project.config.path, (path) =>
     printStatus(`${displayPath(path)} changed: restart \`ptc dev\` to use it`),
   )
-  await runUntilStopped(worker, server, interrupts)
+  try {
+    await runUntilStopped(worker, server, interrupts)
+  } finally {
+    watch.close()
+  }
 }
 
 function formatWelcome(server: TemporalServer, worker: CliWorker, { config, statePath }: LoadedProject): string {

@@ -5,11 +5,15 @@ import { dirname, join, sep } from 'node:path'
 /** How often the files are looked at: polling also sees files that an editor replaces. */
 const intervalMs = 1_000
 
+export interface ConfigWatch {
+  close(): void
+}
+
 /**
  * Calls back with the path of each source file of a loaded configuration that changes: the configuration, the files of
  * its folder that it imports, and `.env`.
  */
-export function watchConfig(configFile: string, onChange: (path: string) => void): Disposable {
+export function watchConfig(configFile: string, onChange: (path: string) => void): ConfigWatch {
   const files = [...new Set([configFile, join(dirname(configFile), '.env'), ...importedFiles(configFile)])]
   const listeners = files.map((path) => {
     const listener = (now: Stats, before: Stats): void => {
@@ -19,7 +23,7 @@ export function watchConfig(configFile: string, onChange: (path: string) => void
     return { path, listener }
   })
   return {
-    [Symbol.dispose]() {
+    close() {
       for (const { path, listener } of listeners) unwatchFile(path, listener)
     },
   }

@@ -11,6 +11,7 @@ import {
   codeBlocksOf,
   documentationPages,
   locationOf,
+  parseCodeBlocks,
   root,
   shellScriptOf,
 } from '../../support/docs/code-blocks.js'
@@ -65,6 +66,13 @@ describe('code blocks of the documentation', () => {
     }
   })
 
+  it.each(inLanguage('python').map((block) => [locationOf(block), block]))('%s is Python', (_, { text }) => {
+    // The code of a cell may have `await` at the top.
+    const check = 'import ast, sys; compile(sys.stdin.read(), "block", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)'
+    const { status, stderr } = spawnSync('python3', ['-c', check], { input: text, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
   it.each(inLanguage('json').map((block) => [locationOf(block), block]))('%s is JSON', (_, { text }) => {
     expect(() => JSON.parse(text) as unknown).not.toThrow()
   })
@@ -83,7 +91,30 @@ describe('code blocks of the documentation', () => {
   })
 })
 
-describe('pages that can be followed', () => {
+describe('the check of command lines', () => {
+  it.each([
+    ['ptc exec report.py  # a comment', []],
+    ['npx ptc run --id x "two words" | jq -r .answer && ptc list', []],
+    ['PTC_HOST_ID=a ptc worker --roles=workflow', []],
+    ['echo ptc nope', []],
+    ['ptc watch $(ptc run --detach why)', []],
+    ['ptc rnu', ['there is no command ptc rnu']],
+    ['npx durable-ptc sessions drop', ['there is no command sessions drop']],
+    ['ptc list && ptc show x --ful', ['ptc show has no option --ful']],
+    ['ptc watch a b', ['ptc watch takes no argument "b"']],
+    ['ptc cancel', ['ptc cancel needs <id>']],
+  ])('%s', (script, problems) => {
+    const program = buildProgram()
+    expect(ptcCallsOf(script).flatMap((call) => problemsOf(program, call))).toEqual(problems)
+  })
+
+  it('a block without an end, or with an unknown word, fails', () => {
+    expect(() => parseCodeBlocks('page', '\n```ts\n1\n')).toThrow('page:2: the code block has no end')
+    expect(() => parseCodeBlocks('page', '```ts nocheck\n1\n```\n')).toThrow('page:1: unknown word "nocheck"')
+  })
+})
+
+describe.concurrent('pages that can be followed', () => {
   it('README.md: the configuration is that of ptc init, and the commands run as pasted', async () => {
     await using project = await TestProject.create({})
     const page = codeBlocksOf('README.md')

@@ -21,6 +21,8 @@ export function simpleCommands(script: string): readonly (readonly string[])[] {
     word = undefined
   }
   while (offset < script.length) {
+    // A substitution is one word of its command, and a command of its own.
+    if (script.startsWith('$(', offset)) word = `${word ?? ''}$(…)`
     if (matchAt(blank) || (word === undefined && matchAt(comment))) endWord()
     else if (matchAt(separator)) {
       endWord()
@@ -60,7 +62,9 @@ export function problemsOf(program: Command, ptcArguments: readonly string[]): r
     } else if (subcommand && positional.length === 0) command = subcommand
     else positional.push(word)
   }
-  if (command.commands.length > 0) problems.push(`there is no command ${[command.name(), ...positional].join(' ')}`)
+  if (command.commands.length > 0) {
+    return [...problems, `there is no command ${[command.name(), ...positional].join(' ')}`]
+  }
   const accepted = command.registeredArguments
   const most = accepted.some(({ variadic }) => variadic) ? Infinity : accepted.length
   if (positional.length > most) problems.push(`ptc ${command.name()} takes no argument "${positional[most]}"`)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 export interface PackageInfo {
   readonly version: string
+  readonly dependencies: Readonly<Record<string, string>>
   /** Versions of Node that it runs on. */
   readonly engines: { readonly node: string }
 }

@@ -19,6 +19,7 @@ import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
 import { doctorCommand } from './commands/doctor.js'
 import { execCommand } from './commands/exec.js'
+import { initCommand } from './commands/init.js'
 import { listCommand } from './commands/list.js'
 import { runCommand } from './commands/run.js'
 import { sessionsCommand } from './commands/sessions.js'
@@ -30,6 +31,7 @@ import { packageInfo } from './package-info.js'
 
 const examples = `
 Examples:
+  ptc init expenses                          write a project with one tool
   ptc dev                                    a Temporal server with its UI, and a worker, for this folder
   ptc run "Who exceeded the travel budget?"  ask a question; the answer goes to stdout, progress to stderr
   ptc exec report.py                         run a program with the tools, without a model
@@ -52,6 +54,7 @@ export function buildProgram(): Command {
     .showHelpAfterError('(see --help)')
     .exitOverride()
   const commands = [
+    initCommand(),
     devCommand(),
     workerCommand(),
     runCommand(),

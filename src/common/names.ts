@@ -47,6 +47,9 @@ export const activityNames = {
 /** The name of the model's code tool. */
 export const executeCodeTool = 'execute_code'
 
+/** The model of runs that begin without an API key and get scripted replies. It has no price. */
+export const scriptedModelName = 'scripted (no API key)'
+
 /** Tool names: identifiers in Python and JavaScript that the Messages API also accepts. */
 export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 

@@ -4,6 +4,8 @@ import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { AnthropicProviderOptions } from '../models/anthropic/options.js'
 import { createAnthropicProvider } from '../models/anthropic/provider.js'
+import type { ModelProvider } from '../models/provider.js'
+import { withScriptedModel } from '../models/scripted-model.js'
 import { SessionHost } from '../sandbox/session/session-host.js'
 import { payloadStorage } from '../values/payload-storage.js'
 import type { ResolvedConfig } from './config/parse-config.js'
@@ -32,6 +34,8 @@ export interface StartWorkerOptions {
   readonly stallLog?: string | false | undefined
   /** Where the model is, and its key. Default: from the environment variables of the provider. */
   readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'>
+  /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
+  readonly scriptedModelUrl?: string | undefined
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -61,11 +65,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     stack.defer(() => connection.close())
     const values = await createValues(config)
     stack.defer(() => values.close())
-    const provider = createAnthropicProvider({
-      ...options.modelApi,
-      idleTimeoutMs: config.idleTimeoutMs,
-      timeoutMs: config.runConfig.timeouts.modelMs,
-    })
+    const provider = createProvider(options)
     stack.defer(() => provider.close())
     const sandboxes = roles.includes('sandbox') ? await openSandboxes(options, connection) : undefined
     if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
@@ -101,6 +101,15 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     await stack[Symbol.asyncDispose]()
     throw thrown
   }
+}
+
+function createProvider({ config, modelApi, scriptedModelUrl }: StartWorkerOptions): ModelProvider {
+  const timeouts = { idleTimeoutMs: config.idleTimeoutMs, timeoutMs: config.runConfig.timeouts.modelMs }
+  const provider = createAnthropicProvider({ ...modelApi, ...timeouts })
+  if (scriptedModelUrl === undefined) return provider
+  // The server wants a key, and accepts any.
+  const scripted = createAnthropicProvider({ ...timeouts, apiKey: 'scripted', baseURL: scriptedModelUrl })
+  return withScriptedModel(provider, scripted)
 }
 
 interface Sandboxes {

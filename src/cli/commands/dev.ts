@@ -6,7 +6,7 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, sandboxOption, type SandboxOption, integerUpTo } from './options.js'
 import type { CliWorker } from '../environment/cli-worker.js'
 import type { LoadedProject } from '../environment/project.js'
-import { print } from '../process/stdio.js'
+import { print, printStatus } from '../process/stdio.js'
 import { logLevels } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption, SandboxOption {
@@ -43,9 +43,10 @@ Example:
 async function runDev(options: Options): Promise<void> {
   using interrupts = listenForInterrupts()
   const { startForegroundWorker, overrideBackend } = await import('../environment/cli-worker.js')
-  const { loadProject } = await import('../environment/project.js')
+  const { displayPath, loadProject } = await import('../environment/project.js')
   const { runUntilStopped } = await import('../environment/run-until-stopped.js')
   const { resolveServerWithUi } = await import('../environment/server.js')
+  const { watchConfig } = await import('../environment/watch-config.js')
 
   const { config: file, sandbox, logLevel, port, uiPort } = options
   const signal = interrupts.first
@@ -55,7 +56,14 @@ async function runDev(options: Options): Promise<void> {
   const config = overrideBackend(project.config, sandbox)
   const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
   print(formatWelcome(server, worker, project))
-  await runUntilStopped(worker, server, interrupts)
+  const watch = watchConfig(project.config.path, (path) =>
+    printStatus(`${displayPath(path)} changed: restart \`ptc dev\` to use it`),
+  )
+  try {
+    await runUntilStopped(worker, server, interrupts)
+  } finally {
+    watch.close()
+  }
 }
 
 function formatWelcome(server: TemporalServer, worker: CliWorker, { config, statePath }: LoadedProject): string {
@@ -68,6 +76,7 @@ function formatWelcome(server: TemporalServer, worker: CliWorker, { config, stat
     ...(server.uiUrl === undefined ? [] : [`UI        ${server.uiUrl}`]),
     `Config    ${relative(process.cwd(), path) || path}, task queue ${taskQueue}`,
     `Tools     ${registry.names.join(', ') || 'none'}`,
+    ...(worker.modelNotice === undefined ? [] : [`Model     ${worker.modelNotice}`]),
     ...(worker.notice === undefined ? [] : [`Sandbox   ${worker.notice.replace(/^sandbox: /, '')}`]),
     '',
     'Ready. In another terminal of this folder: ptc run "your question"',

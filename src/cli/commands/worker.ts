@@ -50,6 +50,7 @@ async function runWorkerCommand({ config: file, roles, logLevel }: Options): Pro
   printStatus(
     `worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`,
   )
+  if (worker.modelNotice !== undefined) printStatus(`model: ${worker.modelNotice}`)
   if (worker.notice !== undefined) printStatus(worker.notice)
   await runUntilStopped(worker, server, interrupts)
 }

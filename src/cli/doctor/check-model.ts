@@ -25,7 +25,11 @@ export async function checkModel(
   const suffix = baseUrl === undefined || baseUrl === '' ? '' : `, asked at ${baseUrl}`
   if (variable === undefined) {
     const message = `no ${variables.join(' or ')} in the environment${suffix}`
-    return warning(name, message, 'Set one where the worker runs; `ptc exec` works without.')
+    return warning(
+      name,
+      message,
+      'Set one where the worker runs, or in .env beside the configuration; `ptc exec` works without.',
+    )
   }
   const secret = (environment[variable] ?? '').trim()
   // The error of such a request would contain the key.

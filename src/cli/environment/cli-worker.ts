@@ -1,22 +1,33 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import { raceWithSignal } from '../../common/abort.js'
-import { installRuntime, type LogLevel, startWorker, type StartWorkerOptions } from '../../worker/index.js'
+import {
+  installRuntime,
+  type LogLevel,
+  type RunningWorker,
+  startWorker,
+  type StartWorkerOptions,
+} from '../../worker/index.js'
 import type { TemporalServer } from '../dev-server/index.js'
 import { printStep } from '../process/stdio.js'
+import type { LoadedConfig } from './project.js'
+import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'
 import { fileLog, stderrLog, watchdogLogFor } from './worker-log.js'
 
 /** A worker in the process of a command. */
 export interface CliWorker {
   /** A line about the sandbox for the user. */
   readonly notice: string | undefined
+  /** A line for the user when a script replaces the model. */
+  readonly modelNotice: string | undefined
   /** Resolves when the worker exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
   /** Idempotent. */
   close(): Promise<void>
 }
 
-export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'config' | 'server'> {
+export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server'> {
+  readonly config: LoadedConfig
   /** Default: as configured. */
   readonly sandbox: BackendChoice | undefined
   readonly logFile: string
@@ -40,7 +51,8 @@ export async function startEmbeddedWorker({
   return startCliWorker(options)
 }
 
-export interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'config' | 'roles' | 'warm'> {
+export interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm'> {
+  readonly config: LoadedConfig
   readonly server: TemporalServer
   readonly logLevel: LogLevel
   readonly signal: AbortSignal
@@ -63,8 +75,30 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
   }
 }
 
-async function startCliWorker(options: StartWorkerOptions): Promise<CliWorker> {
-  const worker = await startWorker(options)
+type CliWorkerOptions = Omit<StartWorkerOptions, 'scriptedModelUrl'> & { readonly config: LoadedConfig }
+
+/** Without an API key, the worker uses the scripted model of the project, if it has one. */
+async function startCliWorker(options: CliWorkerOptions): Promise<CliWorker> {
+  const scriptedModel = await startScriptedModel(options.config, options.roles)
+  if (scriptedModel === undefined) return toCliWorker(await startWorker(options))
+  try {
+    const config = withScriptedModelName(options.config)
+    const worker = toCliWorker(await startWorker({ ...options, config, scriptedModelUrl: scriptedModel.url }))
+    return {
+      ...worker,
+      modelNotice: scriptedModelNotice,
+      async close() {
+        await worker.close()
+        await scriptedModel.close()
+      },
+    }
+  } catch (thrown) {
+    await scriptedModel.close()
+    throw thrown
+  }
+}
+
+function toCliWorker(worker: RunningWorker): CliWorker {
   let isClosing = false
   const unexpectedExit = new Promise<PtcError>((settle) => {
     worker.ended.then(
@@ -75,6 +109,7 @@ async function startCliWorker(options: StartWorkerOptions): Promise<CliWorker> {
   })
   return {
     notice: worker.sandboxNotice,
+    modelNotice: undefined,
     unexpectedExit,
     close() {
       isClosing = true

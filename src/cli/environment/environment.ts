@@ -136,6 +136,11 @@ export class Environment implements AsyncDisposable {
     return this.server.origin === 'started'
   }
 
+  /** Names of the configured tools; empty when the configuration was not loaded. */
+  get toolNames(): readonly string[] {
+    return this.#parts.project.config?.registry.names ?? []
+  }
+
   /** @throws PtcError WORKER_MISSING when no worker serves one of these roles */
   async requireWorkers(roles: readonly Role[]): Promise<void> {
     const { worker, project, client } = this.#parts

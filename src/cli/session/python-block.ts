@@ -45,7 +45,7 @@ export function continuesBlock(line: string): boolean {
  * Index of the last character of the string literal that starts here; undefined when it does not end. Prefixes do not
  * matter.
  */
-function findStringEnd(text: string, start: number): number | undefined {
+export function findStringEnd(text: string, start: number): number | undefined {
   const mark = text[start] ?? ''
   const quote = text.startsWith(mark.repeat(3), start) ? mark.repeat(3) : mark
   for (let at = start + quote.length; at < text.length; at += 1) {
@@ -61,7 +61,8 @@ function findStringEnd(text: string, start: number): number | undefined {
   return quote.length === 1 ? text.length - 1 : undefined
 }
 
-function findLineEnd(text: string, start: number): number {
+/** Index of the line break after this place, or the length of the text. */
+export function findLineEnd(text: string, start: number): number {
   const end = text.indexOf('\n', start)
   return end < 0 ? text.length : end
 }

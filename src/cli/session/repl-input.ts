@@ -1,5 +1,7 @@
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { completeWord, namesIn } from './complete-word.js'
+import { historySize, type ReplHistory } from './repl-history.js'
 import { continuesBlock, isCompleteBlock } from './python-block.js'
 
 /** Reads code from a terminal or a pipe, block by block. */
@@ -13,16 +15,35 @@ export interface ReplInput extends Disposable {
   onInterrupt(listener: () => void): void
 }
 
+export interface ReplInputOptions {
+  /** Names that Tab completes, besides those of Python and those that were typed. */
+  readonly names: readonly string[]
+  /** Opened only at a terminal. */
+  readonly openHistory: () => Promise<ReplHistory>
+}
+
+/** At a terminal the prompt has completion and a history. */
+export function isInteractive(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
 const prompts = { first: '>>> ', next: '... ' } as const
 
-export function openReplInput(): ReplInput {
-  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+export async function openReplInput({ names, openHistory }: ReplInputOptions): Promise<ReplInput> {
+  const isTerminal = isInteractive()
+  const history = isTerminal ? await openHistory() : undefined
+  const knownNames = new Set(names)
   // stdout is for the output of the code, which may go to a file.
   const lines = createInterface({
     input: process.stdin,
     ...(isTerminal ? { output: process.stderr } : {}),
     terminal: isTerminal,
+    history: [...(history?.lines ?? [])],
+    historySize,
+    removeHistoryDuplicates: true,
+    completer: (line: string) => completeWord(line, knownNames),
   })
+  if (history) lines.on('history', (typed: readonly string[]) => history.save(typed))
   let blockLines: string[] = []
   let isExecuting = false
   let interruptListener = (): void => undefined
@@ -52,6 +73,7 @@ export function openReplInput(): ReplInput {
         ) {
           const block = blockLines.join('\n')
           blockLines = []
+          for (const name of namesIn(block)) knownNames.add(name)
           isExecuting = true
           yield block
           isExecuting = false

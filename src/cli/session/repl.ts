@@ -8,7 +8,10 @@ import { raceWithSignal } from '../../common/abort.js'
 import { listenForInterrupts, Interrupted, type Interrupts } from '../process/interrupts.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { readText } from '../process/read-text.js'
-import { openReplInput, type ReplInput } from './repl-input.js'
+import { isInteractive, openReplInput, type ReplInput } from './repl-input.js'
+import { displayValueOf } from './display-value.js'
+import { openReplHistory } from './repl-history.js'
+import { stateDirectory } from '../environment/project.js'
 import { printExecution } from './print-execution.js'
 import { printStatus } from '../process/stdio.js'
 
@@ -32,15 +35,20 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(programRoles)
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
-  using input = openReplInput()
+  using input = await openReplInput({
+    names: environment.toolNames,
+    openHistory: () => openReplHistory(stateDirectory()),
+  })
   const target = { session, sandbox, mustExist: options.mustExist }
-  if (process.stdin.isTTY) printStatus(`session ${session}: print what you want to see; exit or Ctrl-D leaves`)
+  if (process.stdin.isTTY) printStatus(`session ${session}: Tab completes names; exit or Ctrl-D leaves`)
   if (source !== undefined) await executeBlock(environment, interrupts, input, source, target)
   const blocks = input.blocks()
   for (;;) {
     const next = await raceWithSignal(interrupts.first, blocks.next())
     if (next.done === true) break
-    await executeBlock(environment, interrupts, input, next.value, target)
+    // A pipe gets exactly what the code prints.
+    const block = isInteractive() ? displayValueOf(next.value) : next.value
+    await executeBlock(environment, interrupts, input, block, target)
   }
   if (ownedSession === undefined)
     printStatus(`session ${session} stays until it expires; \`ptc exec -i --session ${session}\` goes on`)

@@ -11,7 +11,7 @@ const hint =
  */
 export function credentialFaultOf(thrown: unknown): ModelFault | undefined {
   const message = messageOf(thrown)
-  if (/could not resolve authentication method/i.test(message)) {
+  if (isMissingCredentials(thrown)) {
     return { code: 'MODEL_AUTH', message: 'There is no API key for the model.', hint }
   }
   if (/invalid header value|to a ByteString/i.test(message)) {
@@ -24,6 +24,11 @@ export function credentialFaultOf(thrown: unknown): ModelFault | undefined {
   if (isTransient(thrown))
     return { code: 'MODEL_CONNECTION', message: problem, hint: 'Check that the token endpoint is up.' }
   return { code: 'MODEL_AUTH', message: problem, hint }
+}
+
+/** Whether the SDK found no credentials at all. */
+export function isMissingCredentials(thrown: unknown): boolean {
+  return /could not resolve authentication method/i.test(messageOf(thrown))
 }
 
 /** Short-lived tokens are fetched over the network, which may be down temporarily. */

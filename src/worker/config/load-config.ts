@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { requireTrusted } from '../trusted-path.js'
+import { loadEnvironmentFile } from './environment-file.js'
 import { parseConfig, type ResolvedConfig } from './parse-config.js'
 
 /** In order of preference. */
@@ -20,7 +21,8 @@ const alias = {
 
 /**
  * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or a parent.
- * Loading runs its code, so a file of another user is rejected unless it is the given file.
+ * Loading runs its code, so a file of another user is rejected unless it is the given file. Sets the variables of `.env`
+ * beside it, unless they are set.
  *
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and errors of `defineTool`
  */
@@ -35,6 +37,7 @@ export async function loadConfig(
       hint: 'Check the path given with --config.',
     })
   }
+  await loadEnvironmentFile(dirname(path))
   return { ...parseConfig(await importDefault(path, displayPath), displayPath, dirname(path)), path }
 }
 
@@ -67,7 +70,7 @@ async function findConfig(folder: string): Promise<string> {
     if (dirname(current) === current) break
   }
   throw new PtcError('CONFIG_NOT_FOUND', 'no ptc.config.ts in this folder or one above', {
-    hint: 'Write one (the README shows how), or give its path with --config.',
+    hint: 'Write one with `ptc init`, or give its path with --config.',
   })
 }
 

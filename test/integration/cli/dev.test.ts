@@ -53,6 +53,23 @@ describe('ptc dev', () => {
     expect(existsSync(join(project.folder, '.ptc/temporal.json'))).toBe(false)
   })
 
+  it('says that the configuration, or a file that it imports, has changed', async () => {
+    const config = files['ptc.config.ts'].replace('description:', 'description: name + ').replace("name: 'add'", 'name')
+    const imports = `import { name } from './name.js'\n`
+    await using project = await TestProject.create({
+      'ptc.config.ts': imports + config,
+      'name.ts': `export const name: string = 'add'\n`,
+    })
+    const dev = project.start('dev')
+    await dev.waitForOutput(/^Tools +add\n[^]*Ready\./m, 'stdout')
+    await project.write('name.ts', `export const name: string = 'sum'\n`)
+    await dev.waitForOutput(/^name\.ts changed: restart `ptc dev` to use it$/m)
+    await project.write('ptc.config.ts', `${imports}${config}// changed\n`)
+    await dev.waitForOutput(/^ptc\.config\.ts changed: /m)
+    await project.write('.env', 'A=b\n')
+    await dev.waitForOutput(/^\.env changed: /m)
+  })
+
   it('ends with its server at once on the second Ctrl-C', async () => {
     await using project = await TestProject.create(files)
     const dev = project.start('dev')

@@ -16,7 +16,7 @@ describe('help and version go to stdout, with exit code 0', () => {
     [['help'], /Usage: ptc[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
     [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
-    ...['dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(
+    ...['init', 'dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(
       (name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)],
     ),
   ])('ptc %j', async (ptcArguments, help) => {

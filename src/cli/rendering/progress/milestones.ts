@@ -5,6 +5,7 @@ import { formatDuration, formatTokens } from '../../../common/format.js'
 import { type Line, part } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatStatus, statusMark } from '../tree/status-mark.js'
+import { scriptedModelName } from '../../../common/names.js'
 import { textBlock } from '../text/text-block.js'
 import { unservedLines } from './unserved-lines.js'
 
@@ -24,7 +25,7 @@ const maxOutputLines = 20
 /** All milestones of a run so far, in order. */
 export function milestones(tree: RunTree, columns: number): readonly Milestone[] {
   const answer = tree.type === 'agent' ? tree.result?.answer : undefined
-  const { sandbox } = tree
+  const { sandbox, model } = tree
   const opened: Milestone[] = sandbox
     ? [{ key: 'sandbox', lines: () => [[part(`sandbox: ${oneLine(sandbox)}`, 'dim')]], isTransient: true }]
     : []
@@ -32,12 +33,18 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
   // The sandbox opens after the first model reply; in a program it comes first.
   const precedingCount = tree.turns[0]?.model === undefined ? 0 : 2
   return [
+    ...(model === scriptedModelName ? [scriptedModelMilestone] : []),
     ...(first?.slice(0, precedingCount) ?? []),
     ...opened,
     ...(first?.slice(precedingCount) ?? []),
     ...later.flat(),
     ...unservedMilestones(tree, columns),
   ]
+}
+
+const scriptedModelMilestone: Milestone = {
+  key: 'scripted model',
+  lines: () => [[part('model: a scripted model replies, because the worker found no API key', 'yellow')]],
 }
 
 /** The task queues that no worker polls currently. */

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { type Role, roles as allRoles, scriptedModelName } from '../../common/names.js'
+import { hasErrorCode } from '../../common/system-error.js'
+import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../testing/index.js'
+import { scriptFileName } from '../init/script-file-name.js'
+import { hasCredentials } from '../../worker/index.js'
+import { requireTrusted } from '../../worker/trusted-path.js'
+import type { LoadedConfig } from './project.js'
+
+export const scriptedModelNotice = `no API key was found, so a scripted model replies (${scriptFileName})`
+
+/**
+ * Starts a local Messages API with the script of the project, when no API key is found and the project has a script.
+ * Only for a worker that decides on the model of new runs and calls it: in a fleet, a worker without the role `model`
+ * needs no key.
+ *
+ * @throws PtcError CONFIG_INVALID when the script is wrong, or belongs to another user
+ */
+export async function startScriptedModel(
+  config: Pick<LoadedConfig, 'path'>,
+  roles: readonly Role[] = allRoles,
+): Promise<ScriptedMessagesApi | undefined> {
+  if (!roles.includes('workflow') || !roles.includes('model')) return undefined
+  const path = join(dirname(config.path), scriptFileName)
+  const text = await readIfPresent(path)
+  if (text === undefined || (await hasCredentials())) return undefined
+  requireTrusted(path, scriptFileName, `Delete ${scriptFileName}, or copy it to a file of your own.`)
+  return startScriptedMessagesApi({ script: parseJson(text), models: [scriptedModelName] })
+}
+
+/** The configuration for runs with the scripted model. */
+export function withScriptedModelName<Config extends Pick<LoadedConfig, 'runConfig'>>(config: Config): Config {
+  const { runConfig } = config
+  return { ...config, runConfig: { ...runConfig, model: { ...runConfig.model, name: scriptedModelName } } }
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (thrown) {
+    if (hasErrorCode(thrown, 'ENOENT')) return undefined
+    throw thrown
+  }
+}
+
+/** The server checks the shape of the script. */
+function parseJson(text: string): Script {
+  try {
+    return JSON.parse(text) as Script
+  } catch (cause) {
+    throw new PtcError('CONFIG_INVALID', `${scriptFileName} is not JSON: ${messageOf(cause)}`, {
+      hint: `Correct it, or delete it and set ANTHROPIC_API_KEY.`,
+      cause,
+    })
+  }
+}

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { hasErrorCode } from '../../common/system-error.js'
+import { requireTrusted } from '../trusted-path.js'
+
+/**
+ * Sets the variables of the file `.env` of this folder that are not set already. Variables of Temporal are left out:
+ * commands that only read do not load the configuration, and would use another server than the rest.
+ *
+ * @throws PtcError CONFIG_INVALID when the file belongs to another user
+ */
+export async function loadEnvironmentFile(
+  folder: string,
+  environment: Record<string, string | undefined> = process.env,
+): Promise<void> {
+  const path = join(folder, '.env')
+  try {
+    const variables = Object.entries(parseEnv(await readFile(path, 'utf8')))
+    requireTrusted(path, '.env', 'Copy it to a file of your own, or delete it.')
+    for (const [name, value] of variables) if (!name.startsWith('TEMPORAL_')) environment[name] ??= value
+  } catch (thrown) {
+    if (!hasErrorCode(thrown, 'ENOENT') && !hasErrorCode(thrown, 'EISDIR')) throw thrown
+  }
+}

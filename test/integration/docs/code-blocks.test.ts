@@ -1,0 +1,164 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { buildProgram } from '../../../src/cli/program.js'
+import { projectFiles } from '../../../src/cli/init/project-files.js'
+import { TestProject } from '../../support/cli/ptc.js'
+import {
+  type CodeBlock,
+  codeBlocksOf,
+  documentationPages,
+  locationOf,
+  parseCodeBlocks,
+  root,
+  shellScriptOf,
+} from '../../support/docs/code-blocks.js'
+import { problemsOf, ptcCallsOf } from '../../support/docs/ptc-command-line.js'
+import { runPage } from '../../support/docs/run-page.js'
+
+const blocks = documentationPages().flatMap(codeBlocksOf)
+const inLanguage = (...languages: readonly string[]): readonly CodeBlock[] =>
+  blocks.filter(({ language, isIgnored }) => languages.includes(language) && !isIgnored)
+
+/** Languages that this test checks. For another one, add its check first. */
+const knownLanguages = ['ts', 'python', 'json', 'sh', 'console', 'mermaid']
+
+/** Files that the pages leave to the reader. */
+const filesOfReader: Readonly<Record<string, string>> = {
+  'my-backend.ts': `import type { SandboxBackend } from 'durable-ptc/sandbox'\nexport declare const MyBackend: new () => SandboxBackend\n`,
+}
+
+const compilerOptions = {
+  target: 'es2023',
+  lib: ['es2023'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  moduleDetection: 'force',
+}
+
+describe('code blocks of the documentation', () => {
+  it('have a language that is checked, and few are ignored', () => {
+    expect(blocks.length).toBeGreaterThan(25)
+    expect(blocks.filter(({ language }) => !knownLanguages.includes(language)).map(locationOf)).toEqual([])
+    expect(blocks.filter(({ isIgnored }) => isIgnored).map(locationOf)).toEqual([])
+  })
+
+  it('TypeScript compiles against the package', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ptc-docs-'))
+    try {
+      await linkPackages(join(folder, 'node_modules'))
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+      for (const [name, text] of Object.entries(filesOfReader)) await writeFile(join(folder, name), text)
+      for (const block of inLanguage('ts')) {
+        const name = `${locationOf(block).replaceAll(/\W+/g, '-')}.ts`
+        // Blank lines, so that the compiler names the lines of the page.
+        await writeFile(join(folder, name), '\n'.repeat(block.line) + block.text)
+      }
+      expect(await compile(folder)).toBe('')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it.each(inLanguage('python').map((block) => [locationOf(block), block]))('%s is Python', (_, { text }) => {
+    // The code of a cell may have `await` at the top.
+    const check = 'import ast, sys; compile(sys.stdin.read(), "block", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)'
+    const { status, stderr } = spawnSync('python3', ['-c', check], { input: text, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  it.each(inLanguage('json').map((block) => [locationOf(block), block]))('%s is JSON', (_, { text }) => {
+    expect(() => JSON.parse(text) as unknown).not.toThrow()
+  })
+
+  it.each(inLanguage('mermaid').map((block) => [locationOf(block), block]))('%s is a diagram', (_, { text }) => {
+    expect(text).toMatch(/^(sequenceDiagram|stateDiagram-v2|flowchart (LR|TB|TD))\n/)
+  })
+
+  it.each(inLanguage('sh', 'console').map((block) => [locationOf(block), block]))('%s is shell', (_, block) => {
+    const script = shellScriptOf(block)
+    expect(script).not.toBe('')
+    const { status, stderr } = spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const program = buildProgram()
+    expect(ptcCallsOf(script).flatMap((call) => problemsOf(program, call))).toEqual([])
+  })
+})
+
+describe('the check of command lines', () => {
+  it.each([
+    ['ptc exec report.py  # a comment', []],
+    ['npx ptc run --id x "two words" | jq -r .answer && ptc list', []],
+    ['PTC_HOST_ID=a ptc worker --roles=workflow', []],
+    ['echo ptc nope', []],
+    ['ptc watch $(ptc run --detach why)', []],
+    ['ptc rnu', ['there is no command ptc rnu']],
+    ['npx durable-ptc sessions drop', ['there is no command sessions drop']],
+    ['ptc list && ptc show x --ful', ['ptc show has no option --ful']],
+    ['ptc watch a b', ['ptc watch takes no argument "b"']],
+    ['ptc cancel', ['ptc cancel needs <id>']],
+  ])('%s', (script, problems) => {
+    const program = buildProgram()
+    expect(ptcCallsOf(script).flatMap((call) => problemsOf(program, call))).toEqual(problems)
+  })
+
+  it('a block without an end, or with an unknown word, fails', () => {
+    expect(() => parseCodeBlocks('page', '\n```ts\n1\n')).toThrow('page:2: the code block has no end')
+    expect(() => parseCodeBlocks('page', '```ts nocheck\n1\n```\n')).toThrow('page:1: unknown word "nocheck"')
+  })
+})
+
+describe.concurrent('pages that can be followed', () => {
+  it('README.md: the configuration is that of ptc init, and the commands run as pasted', async () => {
+    await using project = await TestProject.create({})
+    const page = codeBlocksOf('README.md')
+    const configuration = projectFiles().find(([name]) => name === 'ptc.config.ts')
+    expect(page.filter(({ language }) => language === 'ts').map(({ text }) => text)).toEqual([configuration?.[1]])
+    const { code, stdout, stderr } = await runPage(project, page)
+    expect(stderr).toContain('model: a scripted model replies, because the worker found no API key')
+    expect(stdout).toMatch(/^ada: 6340\nada 6340 EUR$/m)
+    expect(code).toBe(0)
+  })
+
+  it('docs/quickstart.md: the commands run as pasted', async () => {
+    await using project = await TestProject.create({})
+    const { code, stdout, stderr } = await runPage(project, codeBlocksOf('docs/quickstart.md'))
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^ada 6340\nlin 1800\nsam 0\n[^]*^ada 6340 EUR$/m)
+  })
+
+  it('docs/guides/sessions.md: the commands share variables', async () => {
+    await using project = await TestProject.create({ 'load.py': 'books = 7', 'report.py': 'print(books)' })
+    const page = codeBlocksOf('docs/guides/sessions.md')
+    const { code, stdout, stderr } = await runPage(project, page, 'ptc init\nptc dev --sandbox wasm\n')
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^7$/m)
+  })
+})
+
+/** A node_modules with this package, and the packages that it is installed with. */
+async function linkPackages(folder: string): Promise<void> {
+  await mkdir(folder)
+  const installed = join(root, 'node_modules')
+  for (const name of await readdir(installed)) {
+    if (!name.startsWith('.')) await symlink(join(installed, name), join(folder, name))
+  }
+  await symlink(root, join(folder, 'durable-ptc'))
+}
+
+/** The errors of the compiler. */
+function compile(folder: string): Promise<string> {
+  return new Promise((settle) => {
+    execFile(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder],
+      (_error, stdout, stderr) => settle(stdout + stderr),
+    )
+  })
+}

@@ -10,9 +10,13 @@ const workers = availableParallelism() * 2
 /** Reached on failure only: a machine that is slow and shared does not fail a test. */
 const patience = { testTimeout: 600_000, hookTimeout: 300_000, expect: { poll: { timeout: 300_000, interval: 50 } } }
 
+/** `npm run coverage`: processes that tests start, and their threads, write their coverage to this folder. */
+const processCoverage = process.env['PTC_PROCESS_COVERAGE']
+const env: Record<string, string> = processCoverage === undefined ? {} : { NODE_V8_COVERAGE: processCoverage }
+
 /** What a project of these files is. All look only at what is their own, so they may run side by side. */
 function project(name: string, include: string) {
-  return { test: { ...patience, name, include: [include] } }
+  return { test: { ...patience, env, name, include: [include] } }
 }
 
 /** Tests of whole runs, on workers in the process of the test. */
@@ -63,6 +67,12 @@ export default defineConfig({
     globalSetup: ['test/support/setup/global-setup.ts'],
     teardownTimeout: 60_000,
     maxWorkers: workers,
+    coverage: {
+      include: ['src/**/*.ts'],
+      exclude: ['src/**/*.test.ts'],
+      reporter: ['lcovonly'],
+      reportOnFailure: true,
+    },
     projects: [
       project('unit', '{src,scripts}/**/*.test.ts'),
       ...['integration', 'slow', 'attacks', 'chaos'].map((name) => project(name, `test/${name}/**/*.test.ts`)),

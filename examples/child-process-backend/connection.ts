@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { PtcError, type SandboxConnection, type SandboxEnd } from 'durable-ptc/sandbox'
+import { PtcError } from 'durable-ptc'
+import type { SandboxConnection, SandboxEnd } from 'durable-ptc/sandbox'
 import type { RunnerProcess } from './runner-process.js'
 
 /** A connection to a runner; detaching leaves the runner alive. */

@@ -12,18 +12,13 @@
  *    queries after 15 s.
  */
 
-export { createPtcClient, type PtcClient, type PtcClientOptions } from './client.js'
+export { createPtcClient, type PtcClient } from './client.js'
 export { createDataConverter } from './data-converter.js'
-export type { ListOptions } from './run/list-runs.js'
-export type * from './run-tree/tree.js'
-export type { HistoryEvent, ValueReader } from './run-tree/index.js'
-export type { EventsOptions } from './temporal/history-pages.js'
+export type { AgentTree, CallNode, CellNode, ModelNode, ProgramTree, RunTree, TurnNode } from './run-tree/tree.js'
 export type { RunHandle } from './run/run-handle.js'
 export type { RunInfo } from './run/run-info.js'
 export type { SessionInfo } from './sessions/session-info.js'
-export type { ListSessionsOptions, Sessions } from './sessions/sessions.js'
+export type { Sessions } from './sessions/sessions.js'
 export type { ExecuteOptions, SessionExecution } from './sessions/execute.js'
-export type { SessionEnding } from './sessions/session-ending.js'
-export type { SessionResult } from '../common/session.js'
-export type { StartOptions } from './start/start-options.js'
-export type { TreeOptions, WatchOptions } from './run/watch-run.js'
+export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
+export type { CellOutcome } from '../common/outcomes.js'

@@ -15,6 +15,7 @@
 export { createPtcClient, type PtcClient } from './client.js'
 export { createDataConverter } from './data-converter.js'
 export type { AgentTree, CallNode, CellNode, ModelNode, ProgramTree, RunTree, TurnNode } from './run-tree/tree.js'
+export type { StartOptions } from './start/start-options.js'
 export type { RunHandle } from './run/run-handle.js'
 export type { RunInfo } from './run/run-info.js'
 export type { SessionInfo } from './sessions/session-info.js'

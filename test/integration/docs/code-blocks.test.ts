@@ -136,7 +136,7 @@ describe.concurrent('pages that can be followed', () => {
   it('docs/guides/sessions.md: the commands share variables', async () => {
     await using project = await TestProject.create({ 'load.py': 'books = 7', 'report.py': 'print(books)' })
     const page = codeBlocksOf('docs/guides/sessions.md')
-    const { code, stdout, stderr } = await runPage(project, page, 'ptc init\nptc dev --sandbox wasm\n')
+    const { code, stdout, stderr } = await runPage(project, page, 'ptc init\nptc dev\n')
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^7$/m)
   })

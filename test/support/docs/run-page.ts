@@ -14,7 +14,9 @@ import { type CodeBlock, shellScriptOf } from './code-blocks.js'
 const shims: Readonly<Record<string, string>> = {
   npm: 'test "$*" = install || { echo "npm $*: only npm install is known" >&2; exit 1; }',
   npx: 'case $1 in ptc | durable-ptc) shift; exec ptc "$@" ;; *) echo "npx $1: only ptc is known" >&2; exit 1 ;; esac',
-  ptc: `if [ "$1" != dev ]; then exec '${process.execPath}' '${ptcScript}' "$@"; fi
+  // The image of Docker may need a network to be built.
+  ptc: `case $1 in run | exec | dev) set -- "$@" --sandbox wasm ;; esac
+if [ "$1" != dev ]; then exec '${process.execPath}' '${ptcScript}' "$@"; fi
 '${process.execPath}' '${ptcScript}' "$@" >"$PAGE_FOLDER/dev.log" 2>&1 &
 echo $! >"$PAGE_FOLDER/dev.pid"
 until grep -q '^Ready' "$PAGE_FOLDER/dev.log"; do

@@ -125,6 +125,7 @@ describe('B08 fuzzed', () => {
         session: 's',
         epoch: 1,
         seed: 1,
+        startedAt: 0,
         tools: [],
         limits,
         resume: random.below(2) === 0,
@@ -166,7 +167,7 @@ describe('B08 fuzzed frames of the full size', () => {
   /** What the activity of a step does with what a sandbox says. */
   async function answerTo(frame: Buffer): Promise<string> {
     const { signal } = new AbortController()
-    const about = { session: 's', epoch: 1, seed: 1, tools: [], limits: defaultLimits, resume: false }
+    const about = { session: 's', epoch: 1, seed: 1, startedAt: 0, tools: [], limits: defaultLimits, resume: false }
     const driver = new SessionDriver(new FuzzedRunner([frame]), about)
     const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: '' } } as const
     const readValue = (): never => {

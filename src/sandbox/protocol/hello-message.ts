@@ -7,8 +7,8 @@ export interface SessionInfo {
   readonly session: string
   /** Seed of the program's random numbers. */
   readonly seed: number
-  /** Milliseconds since the epoch when the session began; undefined when it is from before programs were told. */
-  readonly startedAt?: number | undefined
+  /** Start of the session in milliseconds since the epoch. */
+  readonly startedAt: number
   readonly tools: readonly ToolSignature[]
   readonly limits: StepLimits
 }
@@ -20,7 +20,7 @@ export function helloMessage({ session, seed, startedAt, tools, limits }: Sessio
     fence,
     session,
     seed,
-    ...(startedAt === undefined ? {} : { started_at: startedAt }),
+    started_at: startedAt,
     tools,
     limits: {
       cell_seconds: limits.cellSeconds,

@@ -50,7 +50,7 @@ export interface ValuePiece {
 
 /** Digest of the content of a step. After a reset, two steps may have the same number. */
 interface StepDigest {
-  readonly digest?: string
+  readonly digest: string
 }
 
 export type HostMessage =
@@ -61,7 +61,7 @@ export type HostMessage =
       readonly session: string
       readonly seed: number
       /** Start of the session in milliseconds since the epoch; with `now` of a step it gives the program's time. */
-      readonly started_at?: number
+      readonly started_at: number
       readonly tools: readonly ToolSignature[]
       readonly limits: {
         readonly cell_seconds: number
@@ -116,7 +116,6 @@ export type HostMessage =
     }
   /** The first step of a fresh runner: restore the state of a snapshot (a value sent before) and continue after this step. */
   | (StepDigest & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
-  | { readonly type: 'close'; readonly fence: Fence }
 
 const stepSchema = z.int().min(0)
 

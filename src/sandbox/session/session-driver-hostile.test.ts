@@ -8,7 +8,7 @@ const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
 
 function drive(isAttached = false) {
   const runner = new HostileRunner()
-  const options = { session: 's', epoch: 3, seed: 1, tools: [], limits, resume: false, isAttached }
+  const options = { session: 's', epoch: 3, seed: 1, startedAt: 0, tools: [], limits, resume: false, isAttached }
   const driver = new SessionDriver(runner, options)
   const executeStep = (number = 1, attempt = 1): Promise<StepResult> =>
     driver.executeStep(

@@ -18,6 +18,7 @@ function drive() {
     session: 's',
     epoch: 3,
     seed: 1,
+    startedAt: 0,
     tools: [],
     limits,
     resume: false,

@@ -61,9 +61,18 @@ describe('SessionDriver with a hostile runner', () => {
     },
   )
 
+  it('rejects with SANDBOX_FENCED when an opened sandbox refuses the hello: the run before a reset used it', async () => {
+    const { runner, driver, executeStep } = drive()
+    const result = executeStep()
+    runner.emit(fenced(1))
+    await expect(result).rejects.toMatchObject({ code: 'SANDBOX_FENCED' })
+    expect(driver.isLost).toBe(false)
+  })
+
   it('loses the step when the runner reports a newer driver where none can exist, without killing the sandbox', async () => {
     const { runner, executeStep } = drive()
     const result = executeStep()
+    runner.emit({ type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' })
     runner.emit(fenced(1))
     expect(await result).toMatchObject({
       type: 'lost',

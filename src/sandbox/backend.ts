@@ -94,6 +94,8 @@ export interface BackendCheck {
 
 export interface BackendProblem {
   readonly severity: 'error' | 'warning'
+  /** `image`: the image of the sandboxes is missing or unusable. */
+  readonly kind?: 'image'
   readonly message: string
   /** Instructions for the user, as a sentence. */
   readonly remedy: string

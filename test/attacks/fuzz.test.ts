@@ -124,7 +124,8 @@ describe('B08 fuzzed', () => {
       const driver = new SessionDriver(new FuzzedRunner(fuzzedChunks(random)), {
         session: 's',
         epoch: 1,
-        seed: 1, startedAt: 1_700_000_000_000,
+        seed: 1,
+        startedAt: 0,
         tools: [],
         limits,
         resume: random.below(2) === 0,
@@ -171,7 +172,7 @@ describe('B08 fuzzed frames of the full size', () => {
   /** Reads these frames like the activity of a step. */
   async function readFrame(frame: Buffer): Promise<string> {
     const { signal } = new AbortController()
-    const about = { session: 's', epoch: 1, seed: 1, startedAt: 1_700_000_000_000, tools: [], limits: defaultLimits, resume: false }
+    const about = { session: 's', epoch: 1, seed: 1, startedAt: 0, tools: [], limits: defaultLimits, resume: false }
     const driver = new SessionDriver(new FuzzedRunner([frame]), about)
     const step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: '' } } as const
     const readValue = (): never => {

@@ -22,4 +22,11 @@ describe('prepareDemoModel', () => {
     await model.close()
     expect(environment).toEqual({ ANTHROPIC_BASE_URL: 'http://proxy' })
   })
+
+  it('restores a blank key', async () => {
+    const environment: Record<string, string | undefined> = { ANTHROPIC_API_KEY: ' ' }
+    const model = await prepareDemoModel(script, environment)
+    await model.close()
+    expect(environment).toEqual({ ANTHROPIC_API_KEY: ' ' })
+  })
 })

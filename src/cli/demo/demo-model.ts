@@ -23,19 +23,30 @@ export async function prepareDemoModel(
   const hasKey = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].some((name) => (environment[name] ?? '').trim() !== '')
   if (hasKey) return { notice: 'model: the real API (a key is set)', isScripted: false, close: () => Promise.resolve() }
   const api = await startScriptedMessagesApi({ script })
-  const previousUrl = environment['ANTHROPIC_BASE_URL']
-  environment['ANTHROPIC_BASE_URL'] = api.url
-  environment['ANTHROPIC_API_KEY'] = 'scripted'
+  const restore = setVariables(environment, { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'scripted' })
   return {
     notice:
       'model: no ANTHROPIC_API_KEY is set, so a script plays the model, behind a local server that speaks the Messages API.\n' +
       '       Everything else is real. Set ANTHROPIC_API_KEY to see the real model do it.',
     isScripted: true,
     async close() {
-      delete environment['ANTHROPIC_API_KEY']
-      if (previousUrl === undefined) delete environment['ANTHROPIC_BASE_URL']
-      else environment['ANTHROPIC_BASE_URL'] = previousUrl
+      restore()
       await api.close()
     },
+  }
+}
+
+/** Sets the variables. The returned function restores their previous values. */
+function setVariables(
+  environment: Record<string, string | undefined>,
+  variables: Readonly<Record<string, string>>,
+): () => void {
+  const previous = Object.keys(variables).map((name) => [name, environment[name]] as const)
+  Object.assign(environment, variables)
+  return () => {
+    for (const [name, value] of previous) {
+      if (value === undefined) delete environment[name]
+      else environment[name] = value
+    }
   }
 }

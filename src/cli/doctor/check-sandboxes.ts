@@ -69,7 +69,7 @@ function toCheck({ name, found }: InspectedBackend, required: boolean, canBuildI
   }
   const { summary, problems } = found
   const errors = problems.filter(({ severity }) => severity === 'error')
-  const onlyImage = canBuildImage && errors.length > 0 && errors.every(({ message }) => /\bimage\b/.test(message))
+  const onlyImage = canBuildImage && errors.length > 0 && errors.every(({ kind }) => kind === 'image')
   const status =
     errors.length > 0 ? (required && !onlyImage ? 'error' : 'warning') : problems.length > 0 ? 'warning' : 'ok'
   const remedy = problems.map((problem) => problem.remedy).filter((text) => text !== '')

@@ -5,10 +5,11 @@ const maxPauseMs = 2_000
 
 /**
  * Runs a task soon after each change. The pause after a run is 19 times its duration, within limits: many changes in a
- * row cost at most a twentieth of the time.
+ * row cost at most a twentieth of the time. A task that has thrown does not run again.
  */
 export class ThrottledTask {
   readonly #task: () => Promise<void>
+  readonly #onFailure: (reason: unknown) => void
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   #isPending = false
@@ -17,14 +18,17 @@ export class ThrottledTask {
   #nextRunAt = 0
   #failure: { readonly reason: unknown } | undefined
 
-  constructor(task: () => Promise<void>) {
+  /** @param onFailure called once, with what the task has thrown */
+  constructor(task: () => Promise<void>, onFailure: (reason: unknown) => void) {
     this.#task = task
+    this.#onFailure = onFailure
   }
 
   /** Runs the task soon; once for several calls in a row. */
   schedule(): void {
     this.#isPending = true
-    if (this.#isClosed || this.#timer !== undefined || this.#running !== undefined) return
+    if (this.#isClosed || this.#failure !== undefined || this.#timer !== undefined || this.#running !== undefined)
+      return
     const pauseMs = Math.max(0, this.#nextRunAt - performance.now())
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -55,7 +59,8 @@ export class ThrottledTask {
     try {
       await this.#task()
     } catch (reason) {
-      this.#failure ??= { reason }
+      this.#failure = { reason }
+      this.#onFailure(reason)
     }
     const endedAt = performance.now()
     this.#nextRunAt = endedAt + Math.min(Math.max((endedAt - startedAt) * (maxTimeShare - 1), minPauseMs), maxPauseMs)

@@ -3,14 +3,16 @@ import type { Client } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { syntheticHistory } from '../../../test/fixtures/run-tree/recorded.js'
 import type { HistoryEvent, RunTree } from '../run-tree/index.js'
+import { raceWithSignal } from '../../common/abort.js'
 import { watchRun } from './watch-run.js'
 
 const execution = { workflowId: 'run', runId: 'first' }
 
 /** A server that sends one event per page. */
-function serverOf(events: readonly HistoryEvent[]): Client {
+function serverOf(events: readonly HistoryEvent[], { hangsAtEnd = false } = {}): Client {
   const getWorkflowExecutionHistory = ({ nextPageToken }: { readonly nextPageToken?: Uint8Array }) => {
     const index = nextPageToken === undefined ? 0 : Number(Buffer.from(nextPageToken).toString())
+    if (hangsAtEnd && index === events.length - 1) return new Promise(() => {})
     const isLast = index === events.length - 1
     return Promise.resolve({
       history: { events: events.slice(index, index + 1) },
@@ -19,7 +21,7 @@ function serverOf(events: readonly HistoryEvent[]): Client {
   }
   const connection = {
     withDeadline: (_deadline: number, request: () => unknown) => request(),
-    withAbortSignal: (_signal: AbortSignal, request: () => unknown) => request(),
+    withAbortSignal: (signal: AbortSignal, request: () => Promise<unknown>) => raceWithSignal(signal, request()),
   }
   const options = { namespace: 'default', loadedDataConverter: defaultDataConverter }
   const workflow = { getHandle: () => ({ describe: () => Promise.resolve({ raw: { pendingActivities: [] } }) }) }
@@ -57,4 +59,15 @@ test('an error of onChange ends watchRun', async () => {
     throw new Error('disk full')
   }
   await expect(watchRun(serverOf(programOf(1)), execution, { onChange })).rejects.toThrow('disk full')
+})
+
+test('an error of onChange ends watchRun, although no further event comes', async () => {
+  let count = 0
+  const onChange = () => {
+    count += 1
+    throw new Error('disk full')
+  }
+  const server = serverOf(programOf(1), { hangsAtEnd: true })
+  await expect(watchRun(server, execution, { onChange })).rejects.toThrow('disk full')
+  expect(count).toBe(1)
 })

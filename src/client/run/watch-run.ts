@@ -33,7 +33,7 @@ const pollIntervalMs = 1_000
 /**
  * Follows a run until it ends, through its continue-as-new chain.
  *
- * @throws what {@link runHistoryPages} throws
+ * @throws what {@link runHistoryPages} throws; what `onChange` throws
  */
 export async function watchRun(
   client: Client,
@@ -50,11 +50,17 @@ export async function watchRun(
     return result
   }
   let unserved: readonly UnservedQueue[] = []
+  // A failed notification ends the watch at once: the next event may come hours later.
+  const failed = new AbortController()
+  const pagesSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
   // A tree for each event would cost quadratic time.
-  const notifier = new ThrottledTask(async () => {
-    if (values) await serialize(() => builder.fetchValues(values, full, signal))
-    onChange(treeWithUnserved(builder, unserved))
-  })
+  const notifier = new ThrottledTask(
+    async () => {
+      if (values) await serialize(() => builder.fetchValues(values, full, signal))
+      onChange(treeWithUnserved(builder, unserved))
+    },
+    (reason) => failed.abort(reason),
+  )
   // With an unavailable server a request lasts a minute: one at a time, and the end does not wait for it.
   const stopped = new AbortController()
   let isPolling = false
@@ -76,7 +82,7 @@ export async function watchRun(
   }
   const pollTimer = setInterval(() => void poll(), pollIntervalMs)
   try {
-    for await (const page of runHistoryPages(client, execution, { signal })) {
+    for await (const page of runHistoryPages(client, execution, { signal: pagesSignal })) {
       notifier.throwIfFailed()
       if (page.events.length === 0) continue
       await serialize(async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ApplicationFailure,
   type Client,
@@ -57,6 +58,11 @@ export interface SessionExecution extends ExecuteResult {
   readonly previous: SessionEnding | undefined
 }
 
+/** Sessions in a row that may end before they accept the code. */
+const maxEndedSessions = 5
+/** The pause after the first of them; it doubles with each. */
+const endedPauseMs = 50
+
 /** A long poll that fails after more than this had reached the server. */
 const longPollMs = 5_000
 
@@ -64,7 +70,7 @@ const longPollMs = 5_000
  * Queues code on the session of this name, and starts the session if needed.
  *
  * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
- * was closed meanwhile; SESSION_FULL; TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it
+ * was closed meanwhile, or several sessions in a row ended before they accepted the code; SESSION_FULL; TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it
  * was aborted before the code was sent
  */
 export async function executeInSession(
@@ -84,7 +90,7 @@ export async function executeInSession(
   const input: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
   const args: [ExecuteInput] = [{ source, ...(sandbox === undefined ? {} : { sandbox }) }]
   const update: ExecuteUpdate = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED }
-  for (;;) {
+  for (let ended = 1; ; ended += 1) {
     signal?.throwIfAborted()
     const latest = await describeLatestSession(client, workflowId)
     if (latest.type !== 'running' && mustExist) {
@@ -108,13 +114,15 @@ export async function executeInSession(
       const previous = result.isNew && latest.type === 'over' ? latest.ending : undefined
       return { session: name, workflowId, runId, previous, ...result }
     } catch (thrown) {
-      // The session ended before it accepted the update: nothing was executed. The next iteration sees how it ended.
-      if (thrown instanceof WorkflowNotFoundError && latest.type === 'running') continue
+      const isGone = thrown instanceof WorkflowNotFoundError && latest.type === 'running'
       const error = runError(thrown, workflowId)
       if (error.code === 'SESSION_FULL')
         throw new PtcError(error.code, error.message, { hint: sessionFullHint(name), cause: thrown })
-      if (error.code !== 'SESSION_EXPIRED') throw error
-      if (latest.type === 'running') await waitForSessionEnd(client, latest)
+      if (!isGone && error.code !== 'SESSION_EXPIRED') throw error
+      // The session ended before it accepted the update: nothing was executed. The next iteration sees how it ended.
+      if (ended >= maxEndedSessions) throw endedBeforeAcceptance(name, thrown)
+      if (!isGone && latest.type === 'running') await waitForSessionEnd(client, latest)
+      else await sleep(endedPauseMs * 2 ** (ended - 1))
     }
   }
 }
@@ -171,6 +179,11 @@ function checkSource(source: string): void {
       hint: 'Give large data through a tool.',
     },
   )
+}
+
+function endedBeforeAcceptance(name: string, cause: unknown): PtcError {
+  const message = `session ${name} ended ${maxEndedSessions} times before it accepted the code; nothing was executed`
+  return new PtcError('SESSION_CLOSED', message, { hint: 'Execute the code again.', cause })
 }
 
 function sessionFullHint(name: string): string {

@@ -16,7 +16,13 @@ import { dockerError, statusOf } from './engine/docker-error.js'
 import { containerLabels, containerName } from './container/sandbox-identity.js'
 import { readImageSource } from './image/image-source.js'
 import { SandboxImage } from './image/sandbox-image.js'
-import { listSandboxes, removeExpiredSandboxes, type ListedSandbox, type ReapOptions } from './expired-containers.js'
+import {
+  listSandboxes,
+  removeExpiredSandboxes,
+  type ListedSandbox,
+  type ReapOptions,
+  type SessionContainer,
+} from './expired-containers.js'
 import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
@@ -41,7 +47,7 @@ export interface DockerBackend extends SandboxBackend {
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
   countIdleContainers(): Promise<number>
   /** Removes expired sandboxes and returns them. Also removes expired idle containers. */
-  removeExpired(options: ReapOptions): Promise<readonly ListedSandbox[]>
+  removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }
 
 /**

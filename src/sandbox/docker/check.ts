@@ -35,7 +35,7 @@ export async function checkDaemon({ engine, timeoutMs, runtime, image }: CheckDa
       ...runcProblems(version, runtime),
       ...(inspection.usable
         ? []
-        : [{ severity: 'error', message: inspection.problem, remedy: inspection.remedy } as const]),
+        : [{ severity: 'error', kind: 'image', message: inspection.problem, remedy: inspection.remedy } as const]),
     ]
     return {
       usable: problems.every(({ severity }) => severity !== 'error'),

@@ -1,30 +1,51 @@
 import type { SandboxId } from '../backend.js'
-import { type ContainerState, readContainerState } from './container/container-state.js'
-import { listContainers, namespaceFilter, parseUnixSeconds } from './container/list-containers.js'
+import { type ContainerState, isStopped, readContainerState } from './container/container-state.js'
+import { type ListedContainer, listContainers, namespaceFilter, parseUnixSeconds } from './container/list-containers.js'
 import { labelKeys, parseIdentity, type SandboxIdentity } from './container/sandbox-identity.js'
+import { readInfo } from './engine/daemon-info.js'
 import type { DockerEngine } from './engine/docker-engine.js'
 
-/** A container with a session, in any state. */
-export interface ListedSandbox extends SandboxIdentity {
+/** A container with a session. */
+export interface SessionContainer extends SandboxIdentity {
   readonly containerId: string
   readonly name: string
-  readonly state: ContainerState
   /** Undefined when the label is invalid; such a container is never removed as expired. */
   readonly expiresAt: Date | undefined
 }
 
+/** A container with a session, in any state. */
+export interface ListedSandbox extends SessionContainer {
+  readonly state: ContainerState
+}
+
 /** Lists the sandboxes on this daemon, of one namespace or of all. @throws PtcError SANDBOX_UNAVAILABLE */
 export async function listSandboxes(engine: DockerEngine, namespace?: string): Promise<readonly ListedSandbox[]> {
-  const sandboxes: ListedSandbox[] = []
-  for (const container of await listContainers(engine, { label: [namespaceFilter(namespace)] })) {
-    const { id: containerId, name, labels } = container
+  const found = await listSessionContainers(engine, namespace)
+  // Docker lists the checkpoints of one container only. A daemon that is not experimental has none.
+  const mayHaveCheckpoints =
+    found.some(({ listed }) => isStopped(listed.state)) && (await readInfo(engine)).ExperimentalBuild === true
+  return Promise.all(
+    found.map(async ({ listed, container }) => {
+      const isExited = isStopped(listed.state) && !mayHaveCheckpoints
+      return { ...container, state: isExited ? 'exited' : await readContainerState(engine, listed) }
+    }),
+  )
+}
+
+interface FoundContainer {
+  readonly listed: ListedContainer
+  readonly container: SessionContainer
+}
+
+async function listSessionContainers(engine: DockerEngine, namespace?: string): Promise<readonly FoundContainer[]> {
+  const listedContainers = await listContainers(engine, { label: [namespaceFilter(namespace)] })
+  return listedContainers.flatMap((listed) => {
+    const { id: containerId, name, labels } = listed
     const identity = parseIdentity(name, labels)
-    if (identity === undefined) continue
-    const state = await readContainerState(engine, container)
+    if (identity === undefined) return []
     const expiresAt = parseUnixSeconds(labels[labelKeys.expires])
-    sandboxes.push({ ...identity, containerId, name, state, expiresAt })
-  }
-  return sandboxes
+    return [{ listed, container: { ...identity, containerId, name, expiresAt } }]
+  })
 }
 
 export interface ReapOptions {
@@ -44,12 +65,12 @@ export interface ReapOptions {
 export async function removeExpiredSandboxes(
   engine: DockerEngine,
   options: ReapOptions,
-): Promise<readonly ListedSandbox[]> {
+): Promise<readonly SessionContainer[]> {
   const { namespace, now, clockSkewMs = 0, isInUse = () => false } = options
   const expiredBefore = new Date(now.getTime() - clockSkewMs)
-  const expired = (await listSandboxes(engine, namespace)).filter(
-    ({ id, expiresAt }) => expiresAt !== undefined && expiresAt <= expiredBefore && !isInUse(id),
-  )
+  const expired = (await listSessionContainers(engine, namespace))
+    .map(({ container }) => container)
+    .filter(({ id, expiresAt }) => expiresAt !== undefined && expiresAt <= expiredBefore && !isInUse(id))
   // Remove by container id: a new container with the same name may be in use.
   for (const { containerId } of expired) await engine.remove(containerId)
   return expired

@@ -116,7 +116,6 @@ export type HostMessage =
     }
   /** The first step of a fresh runner: restore the state of a snapshot (a value sent before) and continue after this step. */
   | (StepDigest & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
-  | { readonly type: 'close'; readonly fence: Fence }
 
 const stepSchema = z.int().min(0)
 

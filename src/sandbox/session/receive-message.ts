@@ -74,7 +74,11 @@ function onRefused(
       return lose(state, 'protocol', refusal, { kill: true })
     }
     case 'fenced': {
-      if (mayBeFenced) return abandonOperation(state, new PtcError('SANDBOX_FENCED', `fenced off: ${quotedReason}`))
+      // No code has run in a fresh sandbox before its first `ready`. One that refuses the hello was used before: a run
+      // that was reset opens the sandbox that the run before the reset opened with the same epoch.
+      const wasUsedBefore = state.handshake !== 'ready'
+      if (mayBeFenced || wasUsedBefore)
+        return abandonOperation(state, new PtcError('SANDBOX_FENCED', `fenced off: ${quotedReason}`))
       const lie = 'the sandbox reported a newer worker where none can exist'
       return endOperation(state, {
         type: 'resolveStep',

@@ -8,7 +8,7 @@ const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
 
 function drive(isAttached = false) {
   const runner = new HostileRunner()
-  const options = { session: 's', epoch: 3, seed: 1, startedAt: 1_700_000_000_000, tools: [], limits, resume: false, isAttached }
+  const options = { session: 's', epoch: 3, seed: 1, startedAt: 0, tools: [], limits, resume: false, isAttached }
   const driver = new SessionDriver(runner, options)
   const executeStep = (number = 1, attempt = 1): Promise<StepResult> =>
     driver.executeStep(
@@ -61,9 +61,18 @@ describe('SessionDriver with a hostile runner', () => {
     },
   )
 
+  it('rejects with SANDBOX_FENCED when an opened sandbox refuses the hello: the run before a reset used it', async () => {
+    const { runner, driver, executeStep } = drive()
+    const result = executeStep()
+    runner.emit(fenced(1))
+    await expect(result).rejects.toMatchObject({ code: 'SANDBOX_FENCED' })
+    expect(driver.isLost).toBe(false)
+  })
+
   it('loses the step when the runner reports a newer driver where none can exist, without killing the sandbox', async () => {
     const { runner, executeStep } = drive()
     const result = executeStep()
+    runner.emit({ type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' })
     runner.emit(fenced(1))
     expect(await result).toMatchObject({
       type: 'lost',

@@ -17,7 +17,8 @@ function drive() {
   const driver = new SessionDriver(runner, {
     session: 's',
     epoch: 3,
-    seed: 1, startedAt: 1_700_000_000_000,
+    seed: 1,
+    startedAt: 0,
     tools: [],
     limits,
     resume: false,

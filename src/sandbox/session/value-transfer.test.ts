@@ -22,7 +22,15 @@ function drive(readyStep = 0) {
     if (type === 'hello') runner.emit({ type: 'ready', protocol: 2, session: 's', step: readyStep, language: 'Python' })
     if (type === 'resume') runner.emit({ type: 'completed', step: 5, output: 'done' })
   }
-  const driver = new SessionDriver(runner, { session: 's', epoch: 1, seed: 1, startedAt: 1_700_000_000_000, tools: [], limits, resume: false })
+  const driver = new SessionDriver(runner, {
+    session: 's',
+    epoch: 1,
+    seed: 1,
+    startedAt: 0,
+    tools: [],
+    limits,
+    resume: false,
+  })
   const value = externalValue({ sha256: 'a', bytes: 1, preview: '' })
   const step: Step = {
     number: 5,

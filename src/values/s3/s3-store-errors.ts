@@ -25,14 +25,23 @@ export function toS3StoreError(thrown: unknown, store: string): PtcError {
   }
   const status = thrown.$metadata.httpStatusCode ?? 0
   if (status === 507 || fullNames.test(thrown.name))
-    return createError('VALUE_STORE_FULL', `${store} is full: ${detail}`)
-  if (thrown.name === 'NoSuchBucket') return createError('VALUE_STORE_REFUSED', `${store} is not there: ${detail}`)
-  if (status >= 300 && status < 500 && status !== 408 && status !== 429) {
+    return createError('VALUE_STORE_FULL', `${store} is full: ${detail}`, fullHint)
+  if (thrown.name === 'NoSuchBucket') {
+    return createError('VALUE_STORE_REFUSED', `${store} is not there: ${detail}`, bucketHint)
+  }
+  // A redirection: the bucket is in another region.
+  if (status >= 300 && status < 400) {
+    return createError('VALUE_STORE_REFUSED', `${store} refuses: ${detail}`, regionHint)
+  }
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
     return createError('VALUE_STORE_REFUSED', `${store} refuses: ${detail}`, credentialsHint)
   }
   return createError('VALUE_STORE_UNAVAILABLE', `${store} fails: ${detail}`)
 }
 
+const fullHint = 'Raise the quota of the bucket, or remove what nothing needs with `ptc values gc`.'
+const bucketHint = 'Create the bucket, or correct `values.store` in the configuration.'
+const regionHint = 'Correct `region` and `endpoint` of `values.store` in the configuration.'
 const credentialsHint =
   'Check the credentials the AWS SDK finds (AWS_ACCESS_KEY_ID, a profile, a role) and what they may do; docs/reference/values.md has the list.'
 

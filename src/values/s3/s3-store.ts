@@ -118,13 +118,14 @@ export class S3Store implements ValueStore {
     }
   }
 
-  /** Copying an object onto itself renews LastModified. False for servers that do not renew it. */
+  /** Copying an object onto itself renews LastModified. False for servers that do not renew it, and for an object removed meanwhile. */
   async #touch({ sha256, usedAt }: ValueStat, signal: AbortSignal): Promise<boolean> {
     const location = this.#location(sha256)
     const CopySource = `${location.Bucket}/${location.Key.split('/').map(encodeURIComponent).join('/')}`
     const command = new CopyObjectCommand({ ...location, CopySource, MetadataDirective: 'REPLACE' })
-    const copied = await this.#request(() => this.#client.send(command, { abortSignal: signal }), signal)
-    return (copied.CopyObjectResult?.LastModified?.getTime() ?? 0) > usedAt
+    const copy = () => this.#client.send(command, { abortSignal: signal })
+    const copied = await this.#request(() => copy().catch(undefinedIfNotFound), signal)
+    return (copied?.CopyObjectResult?.LastModified?.getTime() ?? 0) > usedAt
   }
 
   async *#piecesOf(content: StoredContent, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
@@ -165,6 +166,10 @@ export class S3Store implements ValueStore {
   #toError(thrown: unknown, signal: AbortSignal): unknown {
     return signal.aborted ? signal.reason : toS3StoreError(thrown, this.description)
   }
+}
+
+function undefinedIfNotFound(thrown: unknown): undefined {
+  if (!isNotFound(thrown)) throw thrown
 }
 
 /** An endpoint URL may contain a user name and a password. */

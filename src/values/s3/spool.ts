@@ -2,6 +2,7 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { messageOf, PtcError } from '../../common/errors.js'
 import { ContentHasher } from '../content.js'
 import { toLocalStoreError } from '../local/local-store-errors.js'
 import type { StoredContent } from '../store.js'
@@ -34,9 +35,9 @@ export async function spool(
       hasher.add(piece)
       if (file === undefined) pieces.push(piece)
       if (file === undefined && hasher.bytes <= maxMemoryBytes) continue
-      file ??= await toStoreErrors(openUnlinkedFile)
+      file ??= await toSpoolErrors(openUnlinkedFile)
       const buffered = pieces.length > 0 ? pieces.splice(0) : [piece]
-      for (const each of buffered) await toStoreErrors(() => file?.writeFile(each))
+      for (const each of buffered) await toSpoolErrors(() => file?.writeFile(each))
     }
   } catch (thrown) {
     await file?.close()
@@ -63,10 +64,20 @@ async function openUnlinkedFile(): Promise<FileHandle> {
   }
 }
 
-async function toStoreErrors<Result>(work: () => Promise<Result> | undefined): Promise<Result> {
+async function toSpoolErrors<Result>(work: () => Promise<Result> | undefined): Promise<Result> {
   try {
     return (await work()) as Result
   } catch (thrown) {
-    throw toLocalStoreError(thrown, tmpdir())
+    throw toSpoolError(thrown)
   }
+}
+
+/** The temporary folder is not the store: collecting garbage makes no room there. */
+function toSpoolError(thrown: unknown): PtcError {
+  const { code } = toLocalStoreError(thrown, tmpdir())
+  const message = `a value can't be written to the temporary folder ${tmpdir()}: ${messageOf(thrown)}`
+  return new PtcError(code, message, {
+    hint: 'Make room there, or start the worker with another TMPDIR.',
+    cause: thrown,
+  })
 }

@@ -1,6 +1,7 @@
 import { transientWorkflowTaskFailures } from '../../api-enums.js'
 import { ActivityLog, type ActivityRecord } from './activity-log.js'
 import type { PayloadReader } from './payload-reader.js'
+import { memoKeys } from '../../../common/names.js'
 import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
 import type { Failure, RunStatus } from '../tree.js'
 
@@ -63,7 +64,7 @@ export class ExecutionLog {
     await this.#readWorkflowTaskEvent(event)
     const started = event.workflowExecutionStartedEventAttributes
     if (started) {
-      const summary = await this.#reader.value(started.memo?.fields?.['summary'])
+      const summary = await this.#reader.value(started.memo?.fields?.[memoKeys.summary])
       this.start = {
         workflowType: started.workflowType?.name ?? '',
         workflowId: started.workflowId ?? '',

@@ -23,7 +23,11 @@ export async function readContainerState(
   { id, state }: ListedContainer,
   signal?: AbortSignal,
 ): Promise<ContainerState> {
-  if (state === 'created') return 'created'
-  if (['running', 'paused', 'restarting'].includes(state)) return 'running'
+  if (!isStopped(state)) return state === 'created' ? 'created' : 'running'
   return (await hasCheckpoint(engine, id, signal)) ? 'parked' : 'exited'
+}
+
+/** True for a container that has ended and may have a checkpoint. */
+export function isStopped(state: ListedContainer['state']): boolean {
+  return !['created', 'running', 'paused', 'restarting'].includes(state)
 }

@@ -28,12 +28,12 @@ const stderrPauseMs = 5
  * | `exiting` | {@link Interpreter.kill}    | `killed`                                           |
  * | any       | the process has exited      | `ended`                                            |
  *
- * `exitCode` is the one that the child announced.
+ * `exitCode` is the one that the child announced, which may arrive in any state.
  */
 type InterpreterState =
-  | { readonly phase: 'running' | 'ended' }
+  | { readonly phase: 'running' }
   | { readonly phase: 'exiting'; readonly exitCode: number }
-  | { readonly phase: 'killed'; readonly exitCode: number | null }
+  | { readonly phase: 'killed' | 'ended'; readonly exitCode: number | null }
 
 /**
  * One jailed child process with Python, from its start to its end. Output that is not read stays in the pipe, and the
@@ -73,7 +73,7 @@ export class Interpreter {
     // `ended` reports a broken pipe. An `error` event without a listener would end this process.
     for (const stream of [stdin, stdout, stderr, status]) stream.on('error', () => {})
     stderr.on('data', (chunk: Uint8Array) => this.#onStderr(stderr, chunk))
-    this.ended = this.#awaitEnd(once(stderr, 'close'))
+    this.ended = this.#awaitEnd(Promise.all([once(stderr, 'close'), once(status, 'close')]))
     this.ready = this.#awaitReady()
     status.on('data', (chunk: Uint8Array) => this.#onStatus(chunk))
     this.ready.catch(() => {}) // the user of the interpreter awaits it too
@@ -131,8 +131,8 @@ export class Interpreter {
     const statusIndex = status.indexOf(exitStatus)
     if (statusIndex < 0) return
     const exitCode = status[statusIndex + 1]
-    if (exitCode !== undefined && this.#state.phase !== 'ended') {
-      this.#state = { phase: this.#state.phase === 'killed' ? 'killed' : 'exiting', exitCode }
+    if (exitCode !== undefined) {
+      this.#state = { phase: this.#state.phase === 'running' ? 'exiting' : this.#state.phase, exitCode }
     }
     // The exit of the child may hang in V8, after the program has ended.
     void setTimeout(exitGraceMs, undefined, { ref: false }).then(() => this.alive && killGroup(this.#child))
@@ -158,17 +158,18 @@ export class Interpreter {
     }
   }
 
-  async #awaitEnd(stderrClosed: Promise<unknown>): Promise<SandboxEnd> {
+  async #awaitEnd(pipesClosed: Promise<unknown>): Promise<SandboxEnd> {
     const { exitCode, signal, error } = await waitForExit(this.#child)
-    const lastState = this.#state
-    const announced = announcedExitCode(lastState)
-    this.#state = { phase: 'ended' }
+    const wasKilled = this.#state.phase === 'killed'
+    this.#state = { phase: 'ended', exitCode: announcedExitCode(this.#state) }
     this.#interruptFlag.close()
-    // The pipe closes when the child and all its wrapper processes have exited.
-    await stderrClosed.catch(() => {})
+    // The pipes close when the child and all its wrapper processes have exited. Only then all messages have been read:
+    // the announcement of the exit can come after the event of the exit.
+    await pipesClosed.catch(() => {})
+    const announced = announcedExitCode(this.#state)
     const diagnostics = error === undefined ? this.#diagnostics.toString() : messageOf(error)
     const outOfMemory =
-      lastState.phase !== 'killed' &&
+      !wasKilled &&
       (announced === null ? isOutOfMemory(signal, exitCode, diagnostics) : endedByMemoryError(diagnostics))
     return {
       reason: outOfMemory ? 'out_of_memory' : 'exited',

@@ -19,7 +19,9 @@ let step = 0
 beforeAll(async () => {
   connection = await backend.open(createSpec('values'), new AbortController().signal)
   client = new ProtocolClient(connection)
-  await client.send(helloMessage({ session: 'values', seed: 1, startedAt: 1_700_000_000_000, tools: harnessTools, limits: defaultLimits }, [1, 0, 1]))
+  await client.send(
+    helloMessage({ session: 'values', seed: 1, startedAt: 0, tools: harnessTools, limits: defaultLimits }, [1, 0, 1]),
+  )
   expect(await client.readResponse()).toMatchObject({ type: 'ready' })
 })
 
@@ -29,11 +31,13 @@ afterAll(async () => backend.close())
 async function runUntilSuspended(): Promise<number> {
   step += 1
   const source = 'import json\nprint(json.dumps(await get(1)))'
-  await client.send({ type: 'cell', fence: [1, step, 1], step, digest: '', now: 0, waited: 0, cell: 1, source })
+  await client.send({ type: 'cell', fence: [1, step, 1], step, digest: digestOf(step), now: 0, cell: 1, source })
   const message = await client.readResponse()
   step += 1
   return message.type === 'suspended' ? (message.calls[0]?.call ?? 0) : 0
 }
+
+const digestOf = (number: number): string => `digest ${number}`
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -55,7 +59,7 @@ const deliver = (call: number, ref: string, attempt = 1): Promise<void> =>
     type: 'resume',
     fence: [1, step, attempt],
     step,
-    digest: '',
+    digest: digestOf(step),
     now: 0,
     waited: 0,
     results: [{ call, outcome: { status: 'ok', ref } }],
@@ -125,7 +129,7 @@ test('values of an earlier attempt are dropped', async () => {
   await deliver(call, before.ref, 2)
   expect(await client.readResponse()).toMatchObject({ type: 'refused', kind: 'incomplete', fence: [1, step, 2] })
   const results = [{ call, outcome: { status: 'ok', value: 'in its place' } }]
-  await client.send({ type: 'resume', fence: [1, step, 2], step, digest: '', now: 0, results })
+  await client.send({ type: 'resume', fence: [1, step, 2], step, digest: digestOf(step), now: 0, results })
   expect(await client.readResponse()).toMatchObject({ type: 'completed', output: '"in its place"\n' })
 })
 
@@ -152,7 +156,7 @@ test('a value that is not JSON ends the cell, and the session continues', async 
     type: 'resume',
     fence: [1, step, 1],
     step,
-    digest: '',
+    digest: digestOf(step),
     now: 0,
     waited: 0,
     results: [{ call: next, outcome: { status: 'ok', value: 1 } }],

@@ -7,7 +7,7 @@ afterEach(() => vi.restoreAllMocks())
 
 test('uploads a large value that garbage collection removes between the check and the renewal', async () => {
   const value = new Uint8Array(9 * 1024 * 1024)
-  vi.spyOn(S3Client.prototype, 'send').mockImplementation((command: unknown) => {
+  vi.spyOn(S3Client.prototype, 'send').mockImplementation((command: unknown): unknown => {
     if (command instanceof HeadObjectCommand) {
       return Promise.resolve({ ContentLength: value.length, LastModified: new Date(0) })
     }

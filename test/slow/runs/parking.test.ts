@@ -40,7 +40,9 @@ await charge(name="after")
     // A slow machine may park more often, and always-evict rebuilds more. In every mode this wait parks the session,
     // and its end wakes it.
     const rows = (await sessionSummaries(env)).join('\n')
-    expect(rows).toMatch(/park the session\nresume the session \(\d+\)\nrepeat \d+ recorded steps?\ncontinue with 1 result/)
+    expect(rows).toMatch(
+      /park the session\nresume the session \(\d+\)\nrepeat \d+ recorded steps?\ncontinue with 1 result/,
+    )
     expect(rows).toMatch(/^open a session \(docker\)\nrun cell 1\n[^]*\nclose the session$/)
     await env.expectCleanEnd(handle)
   })

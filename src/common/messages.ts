@@ -17,7 +17,7 @@ export interface ToolUseBlock {
   readonly input: JsonObject
 }
 
-export interface ToolResultBlock {
+interface ToolResultBlock {
   readonly type: 'tool_result'
   readonly tool_use_id: string
   readonly content: string
@@ -30,7 +30,7 @@ export interface UnknownBlock extends JsonObject {
 }
 
 /** A tool result with external parts. Activity `model.turn` joins them into a {@link ToolResultBlock}. */
-export interface ExternalToolResult {
+interface ExternalToolResult {
   readonly type: 'tool_result'
   readonly tool_use_id: string
   readonly is_error?: boolean
@@ -53,12 +53,12 @@ export type AssistantBlock = TextBlock | ToolUseBlock | UnknownBlock
 
 export type UserBlock = TextBlock | ToolResultBlock
 
-export interface AssistantMessage {
+interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: readonly AssistantBlock[]
 }
 
-export interface UserMessage {
+interface UserMessage {
   readonly role: 'user'
   readonly content: readonly UserBlock[]
 }

@@ -52,7 +52,7 @@ export interface Timeouts {
 }
 
 /** Limits of a named session. */
-export interface SessionConfig {
+interface SessionConfig {
   /** Milliseconds without an execution after which the session ends and its sandbox is removed. */
   readonly idleMs: number
   /** Maximum executions; one more is refused. */

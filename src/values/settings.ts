@@ -1,7 +1,7 @@
 /** Settings of a value store: validated, with defaults filled in. */
 export type StoreSettings = LocalStoreSettings | S3StoreSettings
 
-export interface LocalStoreSettings {
+interface LocalStoreSettings {
   readonly kind: 'local'
   /** Absolute. */
   readonly directory: string

@@ -16,7 +16,7 @@ export interface Example {
 }
 
 /** Whether the example exists. */
-export function hasExample(): boolean {
+function hasExample(): boolean {
   return existsSync(join(folder, 'ptc.config.ts'))
 }
 

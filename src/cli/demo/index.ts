@@ -8,5 +8,5 @@
  * 1. Without an API key a script replaces the model, and the user is told.
  * 2. The environment variables that the script needs are restored at the end.
  */
-export { type DemoModel, prepareDemoModel } from './demo-model.js'
-export { type Example, hasExample, loadExample } from './example.js'
+export { prepareDemoModel } from './demo-model.js'
+export { loadExample } from './example.js'

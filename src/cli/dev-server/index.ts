@@ -14,6 +14,6 @@
  * 5. Dev servers listen on 127.0.0.1 only.
  */
 export { findRunningDevServer } from './running-server.js'
-export { resolveTemporal, type ResolveTemporalOptions } from './resolve-temporal.js'
+export { resolveTemporal } from './resolve-temporal.js'
 export { startDevServer, type DevServerOptions } from './start-dev-server.js'
 export type { TemporalServer } from './temporal-server.js'

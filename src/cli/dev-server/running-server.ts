@@ -80,7 +80,7 @@ export async function removeServerRecord(stateDirectory: string): Promise<void> 
 }
 
 /** True if this process exists, also when it belongs to another user. */
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -10,10 +10,10 @@
  */
 
 export { supportsColor } from './text/colors.js'
-export { formatBytes, formatCost, formatDuration, formatNumber, formatTokens } from '../../common/format.js'
-export { sanitize, oneLine } from './text/sanitize.js'
-export { ProgressWriter, type ProgressStream, type ProgressWriterOptions } from './progress/progress-writer.js'
-export { renderProgress, type RenderProgressOptions } from './progress/render-progress.js'
-export { renderBoxTable, type BoxTableOptions } from './tables/box-table.js'
-export { renderTree, type RenderTreeOptions } from './tree/render-tree.js'
+export { formatDuration } from '../../common/format.js'
+
+export { ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
+
+export { renderBoxTable } from './tables/box-table.js'
+export { renderTree } from './tree/render-tree.js'
 export { describeUnserved } from '../../client/temporal/unserved-queue.js'

@@ -97,7 +97,7 @@ export function printRunLink({ workflowId, runId }: RunHandle<unknown>, { server
   if (uiUrl !== undefined) printStatus(runUrl(uiUrl, namespace, workflowId, runId))
 }
 
-export function runUrl(uiUrl: string, namespace: string, workflowId: string, runId: string | undefined): string {
+function runUrl(uiUrl: string, namespace: string, workflowId: string, runId: string | undefined): string {
   const path = ['namespaces', namespace, 'workflows', workflowId, ...(runId === undefined ? [] : [runId])]
   return `${uiUrl}/${path.map(encodeURIComponent).join('/')}`
 }

@@ -25,7 +25,7 @@ export interface ProgramTree extends RunTreeBase {
 }
 
 /** A workflow that is not of this library. */
-export interface OtherTree extends RunTreeBase {
+interface OtherTree extends RunTreeBase {
   readonly type: 'other'
   readonly result: JsonValue | undefined
 }

@@ -65,7 +65,7 @@ export interface Sessions {
   closeAll(): Promise<readonly string[]>
 }
 
-export interface ListSessionsOptions {
+interface ListSessionsOptions {
   /** Maximum number of running runs of each type whose sandboxes are included, newest first. Default 100. */
   readonly runs?: number
 }

@@ -27,7 +27,7 @@ export interface ConformanceOptions extends BackendCapabilities {
 }
 
 /** One test, for any test runner. */
-export interface ConformanceCase {
+interface ConformanceCase {
   readonly name: string
   /** Time limit of the case, also on a slow machine. */
   readonly timeoutMs: number

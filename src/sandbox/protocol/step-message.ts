@@ -5,7 +5,7 @@ import { externalValue, refOf, type ValueRef } from '../../common/external-value
 import type { Fence, StepMessage } from './messages.js'
 
 /** Replaces all steps up to this one by the state that they left. */
-export interface RestoreInput {
+interface RestoreInput {
   readonly type: 'restore'
   readonly snapshot: ValueRef
 }

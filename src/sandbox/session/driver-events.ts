@@ -5,7 +5,7 @@ import type { RestoreResult } from '../protocol/step-result.js'
 import type { Execution, StepAttempt } from './pending-step.js'
 import type { Snapshot, SnapshotReceiver, SnapshotResponse } from './snapshot-receiver.js'
 
-export type StepDeferred = Deferred<StepResult | RestoreResult>
+type StepDeferred = Deferred<StepResult | RestoreResult>
 
 /** Identifies an operation: the deferred result of its step, or its snapshot receiver. */
 export type OperationKey = StepDeferred | SnapshotReceiver

@@ -76,7 +76,7 @@ export interface OpenState {
   readonly madeProgress: boolean
 }
 
-export interface LostState {
+interface LostState {
   readonly type: 'lost'
   readonly result: LostResult
   readonly madeProgress: boolean
@@ -86,7 +86,7 @@ export interface LostState {
 
 export type LostResult = Extract<StepResult, { type: 'lost' }>
 
-export type Handshake = 'new' | 'sendingHello' | 'helloSent' | 'ready'
+type Handshake = 'new' | 'sendingHello' | 'helloSent' | 'ready'
 
 export type Operation = { readonly type: 'idle' } | StepOperation | SnapshotOperation
 
@@ -105,7 +105,7 @@ export interface SnapshotOperation {
 }
 
 /** `stopping`: the time limit was reached, and the code interrupted. */
-export type LimitState = 'running' | 'stopping'
+type LimitState = 'running' | 'stopping'
 
 export interface Transition {
   readonly state: DriverState

@@ -37,7 +37,7 @@ export interface Execution {
   readonly interrupt: InterruptState
 }
 
-export type InterruptState =
+type InterruptState =
   | { readonly type: 'none' }
   /** `confirmation` resolves when the runner reports that the interrupt reached the code. */
   | { readonly type: 'requested'; readonly confirmation: Deferred<void> }

@@ -2,7 +2,7 @@ import type { StepLimits } from '../../common/limits.js'
 import type { RunnerStep } from '../protocol/step-message.js'
 
 /** The runner's own limit for a restore: `RESTORE_SECONDS` of snapshot_protocol.py. */
-export const restoreSeconds = 60
+const restoreSeconds = 60
 
 /** Time between the interrupt and the kill; also the margin that the runner has to apply its own limit. */
 export const stopGraceMs = 3_000

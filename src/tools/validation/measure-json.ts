@@ -1,7 +1,7 @@
 import { formatPath } from './describe-issues.js'
 
 /** Deeper values overflow the stack of some parser (zod, V8, Python's json). */
-export const maxDepth = 200
+const maxDepth = 200
 
 /** The size of a value as JSON, or why it is not JSON. */
 export type JsonMeasure =

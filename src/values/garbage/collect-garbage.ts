@@ -22,7 +22,7 @@ export interface GarbageReport {
   readonly unreadable: number
 }
 
-export interface ValueTotals {
+interface ValueTotals {
   readonly count: number
   readonly bytes: number
 }

@@ -86,14 +86,14 @@ export interface PtcConfig {
 export type StoreOption = LocalStoreOption | S3StoreOption
 
 /** A folder, for one machine or for several that share a disk. */
-export interface LocalStoreOption {
+interface LocalStoreOption {
   readonly kind: 'local'
   /** Path, relative to the configuration. Default `.ptc/values`. */
   readonly directory?: string
 }
 
 /** An S3 bucket, for any number of machines. The AWS SDK finds the credentials: environment, profile, role. */
-export interface S3StoreOption {
+interface S3StoreOption {
   readonly kind: 's3'
   readonly bucket: string
   /** A folder in the bucket. */

@@ -51,7 +51,7 @@ export function wrapFacts(facts: readonly string[], columns: number): readonly s
 }
 
 /** Truncates a line to the columns. Colour codes are added later, so they take no columns and are not truncated. */
-export function truncateLine(line: Line, columns: number): Line {
+function truncateLine(line: Line, columns: number): Line {
   const parts: Part[] = []
   let remaining = columns
   for (const [index, { text, style }] of line.entries()) {

@@ -23,7 +23,7 @@ export interface ActivityRecord {
   end: ActivityEnd | undefined
 }
 
-export type ActivityEnd =
+type ActivityEnd =
   | { readonly type: 'completed'; readonly at: number; readonly result: ActivityResult }
   | { readonly type: 'failed' | 'cancelled'; readonly at: number; readonly failure: Failure }
 

@@ -51,7 +51,7 @@ export type ActivityResult =
   | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
   | { readonly type: 'other' }
 
-export interface RunConfigSummary {
+interface RunConfigSummary {
   readonly model: string
   readonly backend: string
   /** Names of the tools with effect `once`. */

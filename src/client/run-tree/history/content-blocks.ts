@@ -4,7 +4,7 @@ import { previewText, byteLengthOf, externalizableString, parseRef } from '../va
 import { type Block, textParts } from './payload-schemas.js'
 
 /** UTF-8 bytes of the content of a block, without its JSON syntax and ids. */
-export function blockByteLength(block: Block): number {
+function blockByteLength(block: Block): number {
   switch (block.type) {
     case 'text':
       return byteLengthOf(block['text'])

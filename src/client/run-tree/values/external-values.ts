@@ -12,7 +12,7 @@ const externalValueSchema = z.object({
 })
 
 /** Validates an external value: a tool result may use the same key for something else. */
-export const externalValueShape: z.ZodType<ExternalValue> = externalValueSchema.transform((value) =>
+const externalValueShape: z.ZodType<ExternalValue> = externalValueSchema.transform((value) =>
   externalValue(value[externalValueKey]),
 )
 

@@ -91,7 +91,7 @@ type Schemas = ReturnType<typeof requestSchema>
 
 /** A checked request. Its content is always a list of blocks. */
 export type MessagesRequest = z.infer<Schemas['messages']['2026-10-21']>
-export type CountTokensRequest = z.infer<Schemas['countTokens']>
+type CountTokensRequest = z.infer<Schemas['countTokens']>
 /** The common part of both endpoints: everything that counts as input. */
 export type PromptRequest = CountTokensRequest | MessagesRequest
 export type RequestMessage = PromptRequest['messages'][number]

@@ -34,7 +34,7 @@ export type ScriptedToolUse = { readonly type: 'tool_use'; readonly name: string
 )
 
 /** Any other block, sent unchanged. Requests may then contain its `type` too. */
-export interface ScriptedRawBlock extends JsonObject {
+interface ScriptedRawBlock extends JsonObject {
   readonly type: string
 }
 

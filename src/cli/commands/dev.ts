@@ -51,15 +51,16 @@ async function runDev(options: Options): Promise<void> {
   const { config: file, sandbox, logLevel, port, uiPort } = options
   const signal = interrupts.first
   const project = await loadProject(file)
-  const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
-  const server = await resolveServerWithUi(project, { ...ports, signal })
-  const config = overrideBackend(project.config, sandbox)
-  const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
-  print(formatWelcome(server, worker, project))
+  // Watches before the server and the worker start: a change from then on counts.
   const watch = watchConfig(project.config.path, (path) =>
     printStatus(`${displayPath(path)} changed: restart \`ptc dev\` to use it`),
   )
   try {
+    const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
+    const server = await resolveServerWithUi(project, { ...ports, signal })
+    const config = overrideBackend(project.config, sandbox)
+    const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
+    print(formatWelcome(server, worker, project))
     await runUntilStopped(worker, server, interrupts)
   } finally {
     watch.close()

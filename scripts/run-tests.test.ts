@@ -14,7 +14,7 @@ const doesNotLoad = `throw new Error('wrong file')`
 const endless = `it('is endless', () => new Promise(() => setInterval(() => {}, 1000)))`
 const dies = `it('dies', () => process.kill(process.pid, 'SIGKILL'))`
 const rejects = `${passes}
-  it('goes on', async () => {
+  it('continues', async () => {
     Promise.reject(new Error('nobody waits'))
     await new Promise((settle) => setTimeout(settle, 50))
   })`

@@ -31,7 +31,7 @@ function rules({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits, ha
 Runs Python code in a sandbox and returns what the code prints.
 
 - The code is async Python 3: use \`await\` at the top level, without asyncio.run.
-- Variables, functions and imports are kept: your next call goes on where this one ended.
+- Variables, functions and imports are kept: your next call continues where this one ended.
 - Only printed output comes back, and at most ${formatCount(outputCharacters)} characters of it; of more, the middle is cut out. \
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
 - There is ${missing}: everything outside is reached through the tools. asyncio and json are imported already.

@@ -57,7 +57,7 @@ describe('findDivergence', () => {
       'a call after the end',
       ended,
       suspended(call(1, 'a')),
-      'the code ended there before, and now goes on to call 1, `get a`',
+      'the code ended there before, and now continues to call 1, `get a`',
     ],
     [
       'a difference that is not shown',

@@ -30,7 +30,7 @@ function describeDifferentCall(recorded: RecordedCall | undefined, call: Describ
 }
 
 function describeContinuation([first]: readonly DescribedCall[]): string {
-  return first ? `goes on to ${describeRecordedCall(first)}` : 'waits'
+  return first ? `continues to ${describeRecordedCall(first)}` : 'waits'
 }
 
 function describeRecorded(calls: readonly RecordedCall[]): string {

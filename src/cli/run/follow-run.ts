@@ -36,7 +36,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await raceWithExit(watching, environment, {
       ...leaveOptions(options, workflowId),
-      exitHint: `Nothing is lost: \`ptc watch ${workflowId}\` goes on.`,
+      exitHint: `Nothing is lost: \`ptc watch ${workflowId}\` continues.`,
     })
     progress.update(toDisplayedTree(tree))
     return { tree, ...(await waitForResult(handle)) }
@@ -85,7 +85,7 @@ function leaveOptions(
     const leaveMessage = `run ${workflowId} is being cancelled; \`ptc watch ${workflowId}\` shows how it ends`
     return { leaveSignal: interrupts.second, leaveMessage }
   }
-  const continues = environment.ownsServer ? 'goes on when a worker runs again' : 'goes on'
+  const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'
   const leaveMessage = `run ${workflowId} ${continues}; \`ptc watch ${workflowId}\` follows it`
   return { leaveSignal: interrupts.first, leaveMessage }
 }

@@ -66,7 +66,7 @@ export async function executeWithProgress(
     onChange: (tree) => progress.update(withoutCodeAndOutput(tree)),
     ...(sandbox === undefined ? {} : { sandbox }),
   })
-  const continues = environment.ownsServer ? 'goes on when a worker runs again' : 'goes on'
+  const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'
   const leaveMessage = `the code ${continues} in session ${session}; \`ptc sessions close ${session}\` stops it`
   try {
     return await raceWithExit(executing, environment, { leaveSignal: second, leaveMessage })

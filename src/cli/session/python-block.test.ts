@@ -60,6 +60,6 @@ it.each([
   ['elsewhere = 1', false],
   ['print(1)', false],
   ['   ', false],
-])('%j goes on with the block before an empty line: %s', (line, expected) => {
+])('%j continues with the block before an empty line: %s', (line, expected) => {
   expect(continuesBlock(line)).toBe(expected)
 })

@@ -51,7 +51,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
     await executeBlock(environment, interrupts, input, block, target)
   }
   if (ownedSession === undefined)
-    printStatus(`session ${session} stays until it expires; \`ptc exec -i --session ${session}\` goes on`)
+    printStatus(`session ${session} stays until it expires; \`ptc exec -i --session ${session}\` continues`)
   return exitCodes.ok
 }
 

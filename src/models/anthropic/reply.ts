@@ -53,7 +53,7 @@ export class ReplyBuilder {
         break
       case 'content_block_delta': {
         const draft = this.#drafts[event.index]
-        if (draft === undefined) throw replyError(`block ${event.index} goes on before it began`)
+        if (draft === undefined) throw replyError(`block ${event.index} continues before it began`)
         this.#drafts[event.index] = applyDelta(draft, event.delta)
         this.#outputCharacters += charactersOf(event.delta)
         break

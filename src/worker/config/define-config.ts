@@ -77,7 +77,7 @@ export interface PtcConfig {
     /** Default: the folder `.ptc/values` beside the configuration. */
     readonly store?: StoreOption
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
-    readonly patience?: Duration
+    readonly retryFor?: Duration
   }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string

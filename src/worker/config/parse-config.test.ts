@@ -100,7 +100,7 @@ describe('parseConfig', () => {
       endpoint: 'http://minio:9000',
       forcePathStyle: true,
     }
-    expect(parseConfig({ tools: [], values: { patience: '5m', store } }, 'x').values).toEqual({
+    expect(parseConfig({ tools: [], values: { retryFor: '5m', store } }, 'x').values).toEqual({
       inlineBytes: 4_096,
       retryForMs: 300_000,
       store: { ...store, prefix: 'team/a/', region: undefined },
@@ -175,9 +175,9 @@ describe('parseConfig', () => {
       '✖ a history has room for 50 MB in all; at most 131,072\n  → at values.inlineBytes',
     ],
     [
-      'patience without a unit',
-      { tools: [], values: { patience: 'long' } },
-      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at values.patience',
+      'retryFor without a unit',
+      { tools: [], values: { retryFor: 'long' } },
+      '✖ must be a duration such as "500ms", "30s" or "2m"\n  → at values.retryFor',
     ],
     [
       'an unknown backend',

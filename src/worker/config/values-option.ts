@@ -34,16 +34,16 @@ const storeOption = z.discriminatedUnion('kind', [localStore, s3Store])
 /** Schema of `values`. */
 export const valuesOption = z.strictObject({
   inlineBytes: z.int().min(0).max(131_072, 'a history has room for 50 MB in all; at most 131,072').default(4_096),
-  patience: durationOption('2m'),
+  retryFor: durationOption('2m'),
   store: storeOption.prefault({ kind: 'local' }),
 })
 
 /** @param folder folder of the configuration, the base of relative paths */
 export function valuesSettings(
-  { inlineBytes, patience, store }: z.output<typeof valuesOption>,
+  { inlineBytes, retryFor, store }: z.output<typeof valuesOption>,
   folder: string,
 ): ValuesSettings {
-  return { inlineBytes, retryForMs: patience, store: storeSettings(store, folder) }
+  return { inlineBytes, retryForMs: retryFor, store: storeSettings(store, folder) }
 }
 
 /** @throws PtcError CONFIG_INVALID */

@@ -25,7 +25,7 @@ describeDocker('a worker', () => {
     it('F35: for values: retries writes, and the run continues when there is space', async () => {
       const { folder, makeRoom } = await fullDisk()
       const store = JSON.stringify({ kind: 'local', directory: folder })
-      const environment = { TEST_VALUE_STORE: store, TEST_IMPATIENT: 'yes' }
+      const environment = { TEST_VALUE_STORE: store, TEST_SHORT_RETRIES: 'yes' }
       const env = await WorkerProcessEnvironment.start(noModel, { environment })
       const handle = await env.startProgram('await charge(name="a")\nprint("x" * 100_000)\nawait charge(name="b")')
       const failure = { activity: 'session.step', code: 'VALUE_STORE_FULL' }

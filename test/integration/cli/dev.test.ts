@@ -98,7 +98,7 @@ describe('a server that exits unexpectedly', () => {
     await running.waitForOutput(/cell 1/)
     await killServer(project)
     const { code, stderr } = await running.result
-    expect(stderr).toMatch(/^ptc: the Temporal server ended by itself[^]*Nothing is lost: `ptc watch nap` goes on\./m)
+    expect(stderr).toMatch(/^ptc: the Temporal server ended by itself[^]*Nothing is lost: `ptc watch nap` continues\./m)
     expect(code).toBe(3)
   })
 })

@@ -269,7 +269,7 @@ describe('ending a run early', () => {
     await watching.waitForOutput(new RegExp(`run ${id}`))
     watching.signal('SIGINT')
     const { code: exitCode, stderr } = await watching.result
-    expect(stderr).toContain(`ptc: run ${id} goes on`)
+    expect(stderr).toContain(`ptc: run ${id} continues`)
     expect(exitCode).toBe(130)
     expect((await project.run('show', id)).stdout).toMatch(/running/)
     following.signal('SIGINT')

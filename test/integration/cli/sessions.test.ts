@@ -128,7 +128,7 @@ describe('ptc exec --session', () => {
     await ptc.waitForOutput(/interrupting the code/)
     ptc.signal('SIGINT')
     const { code, stderr } = await ptc.result
-    expect(stderr).toContain(`the code goes on in session ${name}; \`ptc sessions close ${name}\` stops it`)
+    expect(stderr).toContain(`the code continues in session ${name}; \`ptc sessions close ${name}\` stops it`)
     expect(code).toBe(130)
     expect(await project.run('sessions', 'show', name)).toMatchObject({ stdout: expect.stringMatching(/State +busy/) })
     expect(await project.run('sessions', 'close', name)).toMatchObject({ code: 0 })

@@ -69,7 +69,7 @@ except (TypeError, ValueError) as error:
     "generator closed\n(True, {'a': 1}) True\nrefused True\n",
   ),
   printsExpected(
-    'serves tool calls in new_event_loop() and in Runner(), and goes on in the loop of cells',
+    'serves tool calls in new_event_loop() and in Runner(), and continues in the loop of cells',
     [
       `
 import asyncio

@@ -60,7 +60,7 @@ export const rebuildCases: readonly CaseDefinition[] = [
         'await get(look())\nprint(look())',
       )
       assert.deepEqual(second, first)
-      assert.equal(new Set(first.output.split('\n')).size, 3, 'time goes on')
+      assert.equal(new Set(first.output.split('\n')).size, 3, 'time continues')
     },
   },
   {

@@ -6,7 +6,7 @@ export const valueCases: readonly CaseDefinition[] = [
   {
     name: 'passes integers to tools exactly, or rejects them at the call',
     async run(context) {
-      const notebook = await context.harness()
+      const harness = await context.harness()
       const source = `
 import math
 for value in (2**53 - 1, -(2**53), 1.5, 1e300, [1, {"n": 2**53 + 1}], 1234567890123456789, math.factorial(171)):
@@ -15,7 +15,7 @@ for value in (2**53 - 1, -(2**53), 1.5, 1e300, [1, {"n": 2**53 + 1}], 1234567890
     except TypeError as error:
         print(error)
 `
-      const { output, calls } = await notebook.runCell(source)
+      const { output, calls } = await harness.runCell(source)
       const refused = (integer: string) =>
         `get() takes JSON values only: the integer ${integer} is beyond 2**53 and would lose digits, pass it as a string\n`
       assert.equal(

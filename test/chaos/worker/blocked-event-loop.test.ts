@@ -100,7 +100,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is timed_out' })
     expect(env.firstWorker.log).toContain('the call fails without retry')
     expect(await shown(env, handle)).toMatch(/tool charge has blocked the event loop of the worker for 6\d\.\d s/)
-    await env.firstWorker.waitForOutput(/failed for good[^]*unblocked/)
+    await env.firstWorker.waitForOutput(/fails without retry[^]*unblocked/)
     await env.firstWorker.waitForOutput(/tool charge blocked the event loop of the worker for [78]\d\.\d s/)
     expect(env.ledger.requests).toHaveLength(1)
     expect(env.firstWorker.isRunning).toBe(true)

@@ -64,7 +64,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
   it('F10: waits for a tool that finishes within the grace period and exits with 0', async () => {
     const { env, handle } = await startHeldAt('b', chargeScript())
     env.firstWorker.sendSignal('SIGTERM')
-    await env.firstWorker.waitForOutput(/finishing what is under way/)
+    await env.firstWorker.waitForOutput(/finishing running activities/)
     env.ledger.releaseReplies('b')
     await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
     expect(env.ledger.requests).toHaveLength(2)

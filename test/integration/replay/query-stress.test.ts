@@ -4,7 +4,7 @@ import { queryStressSeed, runQueryStress } from '../../support/query-stress/stre
 // A run that a query has made nondeterministic hangs as soon as it leaves the cache of its worker.
 // test/chaos/query-stress has more runs.
 it('F31: continuously queried runs replay, while their workflow workers stall and die', async () => {
-  const report = await runQueryStress(queryStressSeed(), 10)
+  const report = await runQueryStress(queryStressSeed(), 6)
   expect(report).toMatchObject({ hanging: [], nondeterministic: [] })
   expect(report.queries.answered).toBeGreaterThan(0)
 })

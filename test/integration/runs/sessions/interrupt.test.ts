@@ -110,7 +110,7 @@ describe('an interrupt', () => {
     stop[0].abort()
     expect(await running).toMatchObject({ outcome: { status: 'stopped' } })
     expect(await withdrawn).toMatchObject({
-      outcome: { status: 'stopped', error: expect.stringMatching(/before it had/) },
+      outcome: { status: 'stopped', error: expect.stringMatching(/before it started/) },
     })
     expect(await last).toMatchObject({ outcome: { status: 'ok', output: '1\n' } })
     await session.close()

@@ -18,11 +18,11 @@ export interface CodeBlock {
   readonly savedAs: string | undefined
 }
 
-/** The pages that users read. */
+/** The pages that users read, without those that are generated from the types: a test of their own compares them. */
 export function documentationPages(): readonly string[] {
   const filesOf = (folder: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`)
-  const pages = filesOf('docs').filter((path) => path.endsWith('.md'))
+  const pages = filesOf('docs').filter((path) => path.endsWith('.md') && !path.startsWith('docs/reference/api/'))
   const examples = filesOf('examples').filter((path) => path.endsWith('/README.md') && !path.includes('node_modules'))
   return ['README.md', ...pages, ...examples].sort()
 }

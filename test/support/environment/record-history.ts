@@ -8,7 +8,7 @@ type History = temporal.api.history.v1.IHistory
 
 /**
  * With `PTC_RECORD_HISTORIES=folder`, writes the histories of a run for test/histories, under the name of the test.
- * Replaces identities, which name hosts and processes.
+ * Replaces identities and paths, which name hosts, processes and folders.
  */
 export function recordHistoriesIfRequested(chain: readonly History[]): void {
   const folder = process.env['PTC_RECORD_HISTORIES']
@@ -19,6 +19,7 @@ export function recordHistoriesIfRequested(chain: readonly History[]): void {
     const json = historyToJSON(history)
       .replaceAll(/"identity": "[^"]*"/g, '"identity": "worker"')
       .replaceAll(/"\d+@[^"]*"/g, '"worker"')
+      .replaceAll(process.cwd(), '/app')
     writeFileSync(join(folder, `${name}.${index + 1}.json`), `${JSON.stringify(JSON.parse(json))}\n`)
   }
 }

@@ -1,4 +1,4 @@
-import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
+import { type Client, QueryNotRegisteredError, ServiceError, WorkflowNotFoundError } from '@temporalio/client'
 import { expect, it, vi } from 'vitest'
 import { queryRefusedMessage } from '../../common/names.js'
 import { queryRun } from './query-run.js'
@@ -27,6 +27,16 @@ it('retries a refused query until it succeeds', async () => {
   const { query, ask } = clientWith([refused, refused, 'result'])
   expect(await ask()).toBe('result')
   expect(query).toHaveBeenCalledTimes(3)
+})
+
+it('retries a query whose worker stopped before it responded', async () => {
+  const cause = Object.assign(new Error('1 CANCELLED: context canceled'), {
+    code: 1,
+    details: 'context canceled',
+    metadata: {},
+  })
+  const { ask } = clientWith([new ServiceError('Failed to query Workflow', { cause }), 'result'])
+  expect(await ask()).toBe('result')
 })
 
 it('returns undefined for a refused query of a run that has ended', async () => {

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
+import {
+  type Client,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  ServiceError,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { queryRefusedMessage } from '../../common/names.js'
 
@@ -10,6 +16,9 @@ const retryIntervalMs = 100
 /** The SDK's message for a query without a handler. The error class is the same for every failed query. */
 const noHandlerMessage = 'did not register a handler'
 
+/** The server's message for a query whose worker stopped before it responded. */
+const workerGoneMessage = 'context canceled'
+
 export interface QueriedExecution {
   readonly workflowId: string
   /** Default: the latest. */
@@ -17,8 +26,8 @@ export interface QueriedExecution {
 }
 
 /**
- * Sends a query and retries it while the worker refuses it (`src/workflows/temporal/query-guard.ts`). Returns undefined
- * when the run has ended, or has no handler for the query yet.
+ * Sends a query and retries it while the worker refuses it (`src/workflows/temporal/query-guard.ts`), or stops before it
+ * responds. Returns undefined when the run has ended, or has no handler for the query yet.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE when the query was refused for too long; and what Temporal's client throws
  */
@@ -34,9 +43,10 @@ export async function queryRun<Result>(
       return await handle.query<Result>(query)
     } catch (thrown) {
       if (thrown instanceof WorkflowNotFoundError) return undefined
-      if (!(thrown instanceof QueryNotRegisteredError)) throw thrown
-      if (thrown.message.includes(noHandlerMessage)) return undefined
-      if (!thrown.message.includes(queryRefusedMessage)) throw thrown
+      if (thrown instanceof QueryNotRegisteredError) {
+        if (thrown.message.includes(noHandlerMessage)) return undefined
+        if (!thrown.message.includes(queryRefusedMessage)) throw thrown
+      } else if (!isWorkerGone(thrown)) throw thrown
       // A terminated run may refuse every query.
       if ((await handle.describe()).status.name !== 'RUNNING') return undefined
       if (performance.now() - startedAt > maxRefusedMs) {
@@ -52,4 +62,10 @@ export async function queryRun<Result>(
       await delay(retryIntervalMs)
     }
   }
+}
+
+function isWorkerGone(thrown: unknown): boolean {
+  return (
+    thrown instanceof ServiceError && isGrpcServiceError(thrown.cause) && thrown.cause.details === workerGoneMessage
+  )
 }

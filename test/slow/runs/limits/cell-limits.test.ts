@@ -51,7 +51,7 @@ const table: readonly LimitCase[] = [
     limits: { cellTotalSeconds: 4 },
     source: 'import asyncio\nawait asyncio.sleep(3600)',
     status: 'timed_out',
-    message: /it may take 4 seconds\. Wait for less/,
+    message: /a cell may take 4 seconds, waiting included\. Wait for less/,
   },
   {
     limit: 'cellTotalSeconds',
@@ -59,7 +59,7 @@ const table: readonly LimitCase[] = [
     limits: { cellTotalSeconds: 4 },
     source: 'await never()',
     status: 'timed_out',
-    message: /it may take 4 seconds\. Wait for less/,
+    message: /a cell may take 4 seconds, waiting included\. Wait for less/,
   },
   {
     limit: 'cellTotalSeconds',
@@ -78,7 +78,7 @@ while True:
     except BaseException: pass
 `,
     status: 'timed_out',
-    message: /it may take 4 seconds\. Wait for less/,
+    message: /a cell may take 4 seconds, waiting included\. Wait for less/,
     keepsVariables: false,
   },
   {
@@ -211,7 +211,7 @@ while True:
 describe.each(backends)('code over a limit, in %s', (backend) => {
   const rows = table.filter(({ onlyBackend = backend }) => onlyBackend === backend)
 
-  it.each(rows)('$limit, by $how', async (row) => {
+  it.each(rows)('$limit, by $cause', async (row) => {
     const { limits, source, status, message, keepsVariables = true } = row
     const stopped: unknown[] = []
     const never = tool('never', async (_input, { signal }) => {

@@ -1,5 +1,6 @@
-// `node scripts/update-test-durations.mjs`: writes the durations of the last test run (test-report.json) to test-durations.json.
-// Slices and the order of files depend on them. Run it after `npm run test:all` on a quiet machine.
+// `node scripts/update-test-durations.mjs`: writes the durations of the last test run (test-report.json) to
+// test-durations.json. Slices and the order of files depend on them. Run it after `npm run test:all` on a quiet
+// machine.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, stop } from './setup.mjs'

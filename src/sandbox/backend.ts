@@ -1,11 +1,12 @@
 /**
  * Owns: the contract between the engine and a sandbox backend.
  *
- * Boundary: a backend creates sandboxes and carries bytes. It knows no message, no step and no time limit; those are the
- * same for all backends (protocol/, session/).
+ * Boundary: a backend creates sandboxes and carries bytes. It knows no message, no step and no time limit; those are
+ * the same for all backends (protocol/, session/).
  *
- * Invariants: 1. There is at most one sandbox per namespace, session and epoch. 2. A new connection replaces the connection
- * before it. 3. `remove` leaves no trace. 4. Everything that is received is untrusted. 5. `check` never rejects.
+ * Invariants: 1. There is at most one sandbox per namespace, session and epoch. 2. A new connection replaces the
+ * connection before it. 3. `remove` leaves no trace. 4. Everything that is received is untrusted. 5. `check` never
+ * rejects.
  */
 import type { BackendName } from '../common/run-config.js'
 import type { Limits } from '../common/limits.js'
@@ -14,15 +15,16 @@ import type { Limits } from '../common/limits.js'
 export interface SandboxBackend {
   readonly name: BackendName
   /**
-   * Creates the sandbox of this id and epoch, starts a runner in it and connects to it. Idempotent: connects to an existing
-   * sandbox of the same id and epoch.
+   * Creates the sandbox of this id and epoch, starts a runner in it and connects to it. Idempotent: connects to an
+   * existing sandbox of the same id and epoch.
    *
    * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
    */
   open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection>
   /**
-   * Connects to an existing sandbox, which another process may have created, and restores a checkpointed one; undefined when
-   * there is none. For a sandbox that ended while detached, may return a connection whose `ended` is already settled.
+   * Connects to an existing sandbox, which another process may have created, and restores a checkpointed one; undefined
+   * when there is none. For a sandbox that ended while detached, may return a connection whose `ended` is already
+   * settled.
    */
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
   /** Undefined when this backend does not support checkpoints. */
@@ -40,9 +42,9 @@ export interface SandboxCheckpoints {
   /** Whether this host supports checkpoints; determined once. @throws PtcError SANDBOX_UNAVAILABLE */
   isAvailable(): Promise<boolean>
   /**
-   * Checkpoints an idle, detached sandbox and stops it. The next `open` or `attach` restores it; `attach` returns undefined
-   * when the checkpoint is missing or broken. Returns false when the checkpoint failed; the sandbox is then unusable.
-   * Idempotent.
+   * Checkpoints an idle, detached sandbox and stops it. The next `open` or `attach` restores it; `attach` returns
+   * undefined when the checkpoint is missing or broken. Returns false when the checkpoint failed; the sandbox is then
+   * unusable. Idempotent.
    */
   checkpoint(id: SandboxId, signal: AbortSignal): Promise<boolean>
 }

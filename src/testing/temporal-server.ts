@@ -1,6 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { DataConverter } from '@temporalio/common'
-import { findTemporalCli } from '../cli/dev-server/temporal-cli.js'
+import { devServerSettings, findTemporalCli } from '../cli/dev-server/temporal-cli.js'
 import { messageOf, PtcError } from '../common/errors.js'
 
 /** The Temporal server of a test environment. */
@@ -28,7 +28,11 @@ export async function startTemporal(
     const path = option?.cliPath ?? (await findCli(onProgress))
     return await TestWorkflowEnvironment.createLocal({
       client,
-      server: { executable: { type: 'existing-path', path }, log: { format: 'pretty', level: 'error' }, extraArgs },
+      server: {
+        executable: { type: 'existing-path', path },
+        log: { format: 'pretty', level: 'error' },
+        extraArgs: [...devServerSettings],
+      },
     })
   } catch (cause) {
     if (PtcError.isInstance(cause)) throw cause
@@ -38,9 +42,6 @@ export async function startTemporal(
     })
   }
 }
-
-/** Without it, a dev server delays each activity by about 100 ms. */
-const extraArgs = ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=2000']
 
 /** Long enough to build the CLI with Go, the first time. */
 const findCliMs = 20 * 60_000

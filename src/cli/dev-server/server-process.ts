@@ -4,6 +4,7 @@ import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
 import { probeTcp, probeNamespace } from './probe.js'
 import type { ServerLog } from './server-log.js'
 import { type SupervisedProcess, spawnSupervised } from './supervise.js'
+import { devServerSettings } from './temporal-cli.js'
 
 export interface ServerProcessOptions {
   readonly binary: string
@@ -130,8 +131,7 @@ function commandLineOf({ namespace, port, uiPort, databaseFile }: ServerProcessO
     uiPort === undefined ? '--headless' : `--ui-port=${uiPort}`,
     ...(databaseFile === undefined ? [] : [`--db-filename=${databaseFile}`]),
     '--log-level=warn',
-    // The default is 20 polls a second per shard, and there is one shard: each activity would wait 100 ms.
-    '--dynamic-config-value=history.transferProcessorMaxPollRPS=2000',
+    ...devServerSettings,
   ]
 }
 

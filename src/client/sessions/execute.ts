@@ -70,8 +70,8 @@ const longPollMs = 5_000
  * Queues code on the session of this name, and starts the session if needed.
  *
  * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
- * was closed meanwhile, or several sessions in a row ended before they accepted the code; SESSION_FULL; TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it
- * was aborted before the code was sent
+ * was closed meanwhile, or several sessions in a row ended before they accepted the code; SESSION_FULL;
+ * TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it was aborted before the code was sent
  */
 export async function executeInSession(
   client: Client,

@@ -26,8 +26,8 @@ export interface QueriedExecution {
 }
 
 /**
- * Sends a query and retries it while the worker refuses it (`src/workflows/temporal/query-guard.ts`), or stops before it
- * responds. Returns undefined when the run has ended, or has no handler for the query yet.
+ * Sends a query and retries it while the worker refuses it (`src/workflows/temporal/query-guard.ts`), or stops before
+ * it responds. Returns undefined when the run has ended, or has no handler for the query yet.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE when the query was refused for too long; and what Temporal's client throws
  */

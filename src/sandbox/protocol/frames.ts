@@ -1,9 +1,9 @@
 import { PtcError } from '../../common/errors.js'
 
 /**
- * A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. Frames are shorter than 16 MiB and JSON text has
- * no zero byte. So a frame starts at a zero byte with a brace after the length: a reader that connects in the middle of a
- * frame finds the next frame this way.
+ * A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. Frames are shorter than 16 MiB and JSON text
+ * has no zero byte. So a frame starts at a zero byte with a brace after the length: a reader that connects in the
+ * middle of a frame finds the next frame this way.
  */
 const headerBytes = 4
 const openingBrace = 0x7b
@@ -27,8 +27,8 @@ export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
 }
 
 /**
- * Splits untrusted bytes, in chunks of any size, into the unparsed bodies of complete frames. Iterative and linear in the
- * bytes; rejects a length over the limit before it buffers a byte of the body.
+ * Splits untrusted bytes, in chunks of any size, into the unparsed bodies of complete frames. Iterative and linear in
+ * the bytes; rejects a length over the limit before it buffers a byte of the body.
  *
  * @throws PtcError SANDBOX_PROTOCOL from `push`; the decoder is unusable afterwards.
  */

@@ -1,11 +1,12 @@
 /**
- * Owns: the messages between host and runner. They are length-prefixed JSON frames (frames.ts) on the stdio of the sandbox.
+ * Owns: the messages between host and runner. They are length-prefixed JSON frames (frames.ts) on the stdio of the
+ * sandbox.
  *
  * Boundary: imports `common` only; no timer, no connection, no backend.
  *
- * Invariants: 1. A frame of a runner is limited, measured, parsed and validated, in this order. 2. Text of a runner is only
- * a part of a reason. 3. Every message of the host has a fence, and the runner refuses a lower fence than it has seen. 4. A
- * step is identified by its number and digest. 5. Values precede the step that references them.
+ * Invariants: 1. A frame of a runner is limited, measured, parsed and validated, in this order. 2. Text of a runner is
+ * only a part of a reason. 3. Every message of the host has a fence, and the runner refuses a lower fence than it has
+ * seen. 4. A step is identified by its number and digest. 5. Values precede the step that references them.
  */
 import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../common/json.js'
@@ -14,8 +15,8 @@ import type { JsonObject, JsonValue } from '../../common/json.js'
 export const protocolVersion = 2
 
 /**
- * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner refuses
- * a lower fence than the highest it has seen, so a stale worker never drives a program.
+ * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner
+ * refuses a lower fence than the highest it has seen, so a stale worker never drives a program.
  */
 export type Fence = readonly [epoch: number, step: number, attempt: number]
 
@@ -33,10 +34,10 @@ export interface ToolSignature {
 }
 
 /**
- * A piece of the JSON text of a value. It precedes the step of the same fence, which references the value by `ref`. Values are
- * sent one after the other; a piece never ends inside a surrogate pair; piece 0 starts a value, also for a second time. The
- * runner responds only to a piece out of order, or a text of another hash: `refused` as `incomplete`. When a step starts, the
- * runner drops values that the step does not reference.
+ * A piece of the JSON text of a value. It precedes the step of the same fence, which references the value by `ref`.
+ * Values are sent one after the other; a piece never ends inside a surrogate pair; piece 0 starts a value, also for a
+ * second time. The runner responds only to a piece out of order, or a text of another hash: `refused` as `incomplete`.
+ * When a step starts, the runner drops values that the step does not reference.
  */
 export interface ValuePiece {
   readonly type: 'value'
@@ -103,8 +104,8 @@ export type HostMessage =
       readonly stop?: string
     })
   /**
-   * Between two cells: serialize the program's state, within these limits (bytes before compression). The runner responds
-   * with `snapshot` pieces or `no_snapshot`.
+   * Between two cells: serialize the program's state, within these limits (bytes before compression). The runner
+   * responds with `snapshot` pieces or `no_snapshot`.
    */
   | {
       readonly type: 'snapshot'
@@ -114,12 +115,17 @@ export type HostMessage =
       readonly bytes: number
       readonly seconds: number
     }
-  /** The first step of a fresh runner: restore the state of a snapshot (a value sent before) and continue after this step. */
+  /**
+   * The first step of a fresh runner: restore the state of a snapshot (a value sent before) and continue after this
+   * step.
+   */
   | (StepDigest & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
 
 const stepSchema = z.int().min(0)
 
-/** The fence of the message that this one responds to: every attached driver receives it, and only the sender is meant. */
+/**
+ * The fence of the message that this one responds to: every attached driver receives it, and only the sender is meant.
+ */
 const fenceSchema = z.tuple([z.int(), z.int(), z.int()])
 
 const callSchema = z.strictObject({

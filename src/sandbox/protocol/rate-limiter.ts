@@ -5,8 +5,8 @@ const burstCapacity = 64_000_000
 const refillPerSecond = 16_000_000
 
 /**
- * A token bucket that slows down a sandbox that gives the host too much work. A token is the cost of one byte that is only
- * passed on. The cost is counted, not timed: a busy machine does not slow down an honest sandbox.
+ * A token bucket that slows down a sandbox that gives the host too much work. A token is the cost of one byte that is
+ * only passed on. The cost is counted, not timed: a busy machine does not slow down an honest sandbox.
  */
 export class RateLimiter {
   #tokens = burstCapacity
@@ -24,8 +24,8 @@ export class RateLimiter {
 let lastYield: Promise<void> = Promise.resolve()
 
 /**
- * Settles in a turn of the event loop of its own, so that timers (and heartbeats) run between any two callers. The queue is
- * shared by the whole process: it is fair over all sandboxes.
+ * Settles in a turn of the event loop of its own, so that timers (and heartbeats) run between any two callers. The
+ * queue is shared by the whole process: it is fair over all sandboxes.
  */
 export function yieldToEventLoop(): Promise<void> {
   lastYield = lastYield.then(() => setImmediate())

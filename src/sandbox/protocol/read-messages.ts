@@ -11,7 +11,9 @@ const sliceBytes = 64 * 1024
 /** Cost of reading, in bytes that are only passed on. */
 const costs = { chunk: 4_000, frame: 1_000, structure: 32 } as const
 
-/** A larger frame, or as many bytes of smaller frames, takes a turn of the event loop of its own, over all sandboxes. */
+/**
+ * A larger frame, or as many bytes of smaller frames, takes a turn of the event loop of its own, over all sandboxes.
+ */
 const smallFrameBytes = 16 * 1024
 
 export interface ReadOptions {
@@ -22,7 +24,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads and validates the messages of a runner. Reads a sandbox that sends too much more slowly (see {@link RateLimiter}).
+ * Reads and validates the messages of a runner. Reads a sandbox that sends too much more slowly (see {@link
+ * RateLimiter}).
  *
  * @throws PtcError SANDBOX_PROTOCOL for the first invalid frame; the message contains no text of the sandbox
  */

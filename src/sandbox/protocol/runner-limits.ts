@@ -8,21 +8,23 @@ export interface RunnerFrameLimits {
 }
 
 /**
- * Bytes of new calls that the runner sends in one suspension (program/suspension.py), unless a single call is larger. A single
- * call has at most this many bytes outside of strings (program/tools.py).
+ * Bytes of new calls that the runner sends in one suspension (program/suspension.py), unless a single call is larger. A
+ * single call has at most this many bytes outside of strings (program/tools.py).
  */
 const maximumSuspensionBytes = 256 * 1024
 
 /** The fields around arguments and output, and the text of an error. */
 const slackBytes = 64 * 1024
 
-/** Bytes that the runner reserves for a character of its output (session.py): 12 for one beyond U+FFFF, and a margin. */
+/**
+ * Bytes that the runner reserves for a character of its output (session.py): 12 for one beyond U+FFFF, and a margin.
+ */
 const bytesPerCharacter = 16
 
 /**
- * The largest frame that an honest runner needs: the calls of a suspension, and its output. It is smaller than a frame of the
- * host, because the worker parses it in one piece on its only thread. The limit of structural bytes, which make parsing
- * expensive, does not depend on the configuration.
+ * The largest frame that an honest runner needs: the calls of a suspension, and its output. It is smaller than a frame
+ * of the host, because the worker parses it in one piece on its only thread. The limit of structural bytes, which make
+ * parsing expensive, does not depend on the configuration.
  */
 export function runnerFrameLimits(
   limits: Pick<StepLimits, 'argumentBytes' | 'capturedCharacters' | 'frameBytes'>,

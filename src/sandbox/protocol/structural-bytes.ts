@@ -7,8 +7,8 @@ const quote = 0x22
 const backslash = 0x5c
 
 /**
- * Counts the bytes of JSON text outside of strings, in one pass and constant memory. These bytes make parsing expensive: a
- * parser creates an object for every two or three of them, while it only copies the bytes of strings.
+ * Counts the bytes of JSON text outside of strings, in one pass and constant memory. These bytes make parsing
+ * expensive: a parser creates an object for every two or three of them, while it only copies the bytes of strings.
  *
  * @throws PtcError SANDBOX_PROTOCOL when there are more than `limit`, or values are nested too deeply
  */

@@ -16,8 +16,8 @@ export interface TextPiece {
 }
 
 /**
- * Splits chunks into pieces of at most `maximumLength` (2 or more) code units, never inside a surrogate pair. Yields the
- * last piece, which may be empty, when the source has ended without an error.
+ * Splits chunks into pieces of at most `maximumLength` (2 or more) code units, never inside a surrogate pair. Yields
+ * the last piece, which may be empty, when the source has ended without an error.
  */
 export async function* splitIntoPieces(
   source: AsyncIterable<string>,

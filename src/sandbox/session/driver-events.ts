@@ -23,7 +23,9 @@ export type DriverEvent =
   | { readonly type: 'interrupt'; readonly step: number; readonly confirmation: Deferred<void> }
   | { readonly type: 'snapshot'; readonly receiver: SnapshotReceiver }
   | { readonly type: 'snapshotAborted'; readonly receiver: SnapshotReceiver }
-  /** Writing. `sendFailed`: a value can't be read, or a frame is over the limit; `writeFailed`: the connection failed. */
+  /**
+   * Writing. `sendFailed`: a value can't be read, or a frame is over the limit; `writeFailed`: the connection failed.
+   */
   | { readonly type: 'helloSent' }
   | { readonly type: 'helloFailed'; readonly error: unknown }
   | { readonly type: 'pieceStarted'; readonly attempt: StepAttempt }

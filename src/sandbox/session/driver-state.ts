@@ -8,8 +8,8 @@
  * its result settled by an effect of that transition. 4. The timer runs only during an operation, and an operation has
  * at most one timer. 5. Events of an earlier operation or attempt change nothing.
  *
- * A step has a phase (handshake → values → sending → executing) and a limit (running → stopping); a snapshot has a phase
- * (handshake → requested) and a limit. Every (state, event) pair that is not in the table changes nothing.
+ * A step has a phase (handshake → values → sending → executing) and a limit (running → stopping); a snapshot has a
+ * phase (handshake → requested) and a limit. Every (state, event) pair that is not in the table changes nothing.
  *
  * | state             | event (guard)                           | next state                    | effects                              |
  * |-------------------|-----------------------------------------|-------------------------------|--------------------------------------|
@@ -49,10 +49,10 @@
  * | open              | ended                                   | lost (cause of the end)       | resolve, settle the snapshot         |
  * | lost              | snapshot                                | same                          | settle it with the reason            |
  *
- * Guards that all rows share: a message `refused` or `snapshot` counts with the fence of the operation only; an event of
- * writing counts for the latest attempt only. Every message but `ready` sets `madeProgress`.
- * (*) handshake new: send hello. Hello sent: send the step, or request the snapshot; a step whose values the runner does
- * not have waits for `ready` and then sends them first, without a timer while they are read.
+ * Guards that all rows share: a message `refused` or `snapshot` counts with the fence of the operation only; an event
+ * of writing counts for the latest attempt only. Every message but `ready` sets `madeProgress`.
+ * (*) handshake new: send hello. Hello sent: send the step, or request the snapshot; a step whose values the runner
+ * does not have waits for `ready` and then sends them first, without a timer while they are read.
  * (**) resolved as lost (protocol) when no other driver can exist: the runner lies, but its sandbox is left alone.
  */
 import type { StepResult } from '../../common/steps.js'

@@ -1,9 +1,9 @@
 /**
- * Owns: one connection to one runner, from the handshake to the loss of the sandbox. Turns every event (response, end of
- * the sandbox, timeout, protocol violation) into a step result or a snapshot.
+ * Owns: one connection to one runner, from the handshake to the loss of the sandbox. Turns every event (response, end
+ * of the sandbox, timeout, protocol violation) into a step result or a snapshot.
  *
- * Boundary: I/O only. What an event changes is decided by the state machine (table in driver-state.ts); which connection
- * follows a lost one is decided by session-host.ts.
+ * Boundary: I/O only. What an event changes is decided by the state machine (table in driver-state.ts); which
+ * connection follows a lost one is decided by session-host.ts.
  *
  * Invariants: 1. At most one operation is in progress. 2. A response resolves only the step with its number and digest.
  * 3. A lost driver stays lost. 4. `executeStep` never rejects for what the sandbox did, only with SANDBOX_FENCED, for a
@@ -87,8 +87,8 @@ export class SessionDriver {
   /**
    * Executes one step, or joins it when it is pending already. `execution` is that of earlier connections.
    *
-   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner does
-   * not have the step: the same number may be executed again, also with other content
+   * @throws PtcError SANDBOX_FENCED when a newer driver has taken over; what `readValue` throws, and then the runner
+   * does not have the step: the same number may be executed again, also with other content
    */
   executeStep(step: Step, options: ExecuteStepOptions, execution?: Execution): Promise<StepResult>
   /** A restore replaces all steps up to its number, in a sandbox that has executed none. */
@@ -115,7 +115,10 @@ export class SessionDriver {
     return (pendingStepOf(this.#state)?.result ?? result).promise
   }
 
-  /** Interrupts the code of this step once; false when it is not pending here. Code that continues runs to its time limit. */
+  /**
+   * Interrupts the code of this step once; false when it is not pending here. Code that continues runs to its time
+   * limit.
+   */
   async interrupt(step: number): Promise<boolean> {
     this.#dispatch({ type: 'interrupt', step, confirmation: deferred() })
     const pending = pendingStepOf(this.#state)
@@ -126,7 +129,10 @@ export class SessionDriver {
     return true
   }
 
-  /** The program's state after its last step; no step may be pending. Never rejects. A sandbox that does not respond is killed. */
+  /**
+   * The program's state after its last step; no step may be pending. Never rejects. A sandbox that does not respond is
+   * killed.
+   */
   async snapshot(step: number, attempt: number, limits: SnapshotLimits, signal: AbortSignal): Promise<Snapshot> {
     if (signal.aborted) return noSnapshot('the snapshot request was cancelled')
     const receiver = new SnapshotReceiver([this.#options.epoch, step, attempt], limits)

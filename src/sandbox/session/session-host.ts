@@ -4,9 +4,9 @@
  * Boundary: backends make sandboxes and connections; a {@link SessionDriver} drives one connection; this class decides
  * which connection a step uses.
  *
- * Invariants: 1. At most one driver per session and epoch. 2. A broken connection is not a dead sandbox: the step continues
- * over the next connection. 3. Three connections in a row without progress end the step as lost. 4. No driver outlives
- * `shutdown`.
+ * Invariants: 1. At most one driver per session and epoch. 2. A broken connection is not a dead sandbox: the step
+ * continues over the next connection. 3. Three connections in a row without progress end the step as lost. 4. No driver
+ * outlives `shutdown`.
  *
  * | connection of a session | event                          | next      |
  * |-------------------------|--------------------------------|-----------|
@@ -51,8 +51,8 @@ export interface SessionSpec {
 }
 
 /**
- * Connections in a row that may break without progress before the step ends as lost. One may break before the runner has
- * the step and one after it; the third brings the result.
+ * Connections in a row that may break without progress before the step ends as lost. One may break before the runner
+ * has the step and one after it; the third brings the result.
  */
 const maximumFailedConnections = 3
 
@@ -165,8 +165,8 @@ export class SessionHost {
   }
 
   /**
-   * Checkpoints the idle sandbox of a session; true when the next step finds the same state. False when that failed: then
-   * the sandbox is removed.
+   * Checkpoints the idle sandbox of a session; true when the next step finds the same state. False when that failed:
+   * then the sandbox is removed.
    */
   async park(session: SessionRef, signal: AbortSignal): Promise<boolean> {
     await this.#disconnect(session)

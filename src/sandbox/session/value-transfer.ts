@@ -3,8 +3,8 @@ import type { Fence, ValuePiece } from '../protocol/messages.js'
 import { maximumPieceLength, splitIntoPieces } from '../protocol/text-pieces.js'
 
 /**
- * Reads the JSON text of an external value, in chunks. An error rejects the step that needs the value. The same value may
- * be read again. `signal` aborts when the rest is not needed.
+ * Reads the JSON text of an external value, in chunks. An error rejects the step that needs the value. The same value
+ * may be read again. `signal` aborts when the rest is not needed.
  *
  * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, VALUE_STORE_UNAVAILABLE
  */
@@ -20,8 +20,8 @@ export interface TransferOptions {
 }
 
 /**
- * Streams values to the runner, one after the other and piece by piece; reads the next piece when the connection has room
- * for it. When `signal` aborts, returns early without an error and without waiting for the source.
+ * Streams values to the runner, one after the other and piece by piece; reads the next piece when the connection has
+ * room for it. When `signal` aborts, returns early without an error and without waiting for the source.
  */
 export async function transferValues(refs: readonly ValueRef[], options: TransferOptions): Promise<void> {
   const { fence, readValue, send, frameBytes, signal } = options

@@ -118,7 +118,10 @@ export class S3Store implements ValueStore {
     }
   }
 
-  /** Copying an object onto itself renews LastModified. False for servers that do not renew it, and for an object removed meanwhile. */
+  /**
+   * Copying an object onto itself renews LastModified. False for servers that do not renew it, and for an object
+   * removed meanwhile.
+   */
   async #touch({ sha256, usedAt }: ValueStat, signal: AbortSignal): Promise<boolean> {
     const location = this.#location(sha256)
     const CopySource = `${location.Bucket}/${location.Key.split('/').map(encodeURIComponent).join('/')}`

@@ -21,8 +21,8 @@ const alias = {
 
 /**
  * Loads and checks a configuration: the given file, or `ptc.config.ts` (.mts, .js, .mjs) in this folder or a parent.
- * Loading runs its code, so a file of another user is rejected unless it is the given file. Sets the variables of `.env`
- * beside it, unless they are set.
+ * Loading runs its code, so a file of another user is rejected unless it is the given file. Sets the variables of
+ * `.env` beside it, unless they are set.
  *
  * @throws PtcError CONFIG_NOT_FOUND, CONFIG_INVALID, and errors of `defineTool`
  */

@@ -4,7 +4,8 @@ import { Interpreter } from './interpreter.js'
 test.skipIf(process.platform === 'win32')(
   'reads an announced exit that arrives after the process has exited',
   async () => {
-    // As the child does it: descriptor 4 gets the status 2 with the exit code 70. A process in the background sends it late.
+    // As the child does it: descriptor 4 gets the status 2 with the exit code 70. A process in the background sends it
+    // late.
     const script = 'echo "the interpreter ended: MemoryError" >&2; (sleep 0.3; printf "\\002\\106" >&4) & exit 70'
     const interpreter = new Interpreter({ file: 'sh', args: ['-c', script] })
     expect(await interpreter.ended).toMatchObject({ reason: 'out_of_memory', exitCode: 70 })

@@ -7,6 +7,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollSignal } from '../../support/poll-options.js'
 import { answerResult, code, faulty, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const cells = [
   `
@@ -104,7 +105,7 @@ async function expectCompleted(env: WorkerProcessEnvironment, handle: WorkflowHa
   expect(env.ledger.requests).toHaveLength(4)
   expect(env.completedReplies).toBe(3)
   expect(await env.containerCount(handle)).toBe(0)
-  await env.expectReplays(handle)
+  await expectReplays(env.client, handle)
 }
 
 /** kill -9 of the first containers of a run, as soon as Docker reports their start. */

@@ -4,6 +4,7 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { answerResult, call, code, noModel, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 /** Waits for a tool, then runs until it is released; `done` is a variable of the previous cell. */
 const cells = [
@@ -70,7 +71,7 @@ async function runThroughFault(
   expect(env.ledger.requests).toHaveLength(effects.length)
   expect(env.completedReplies).toBe(3 + others.turns)
   expect(await env.containerCount(handle)).toBe(0)
-  await env.expectReplays(handle)
+  await expectReplays(env.client, handle)
   return env.scheduledCount(handle, 'session.open')
 }
 

@@ -4,6 +4,7 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 /** Longer than all attempts of a step together. */
 const downtimeMs = 150_000
@@ -27,6 +28,6 @@ describePrivateDaemon('a Docker daemon that is down for minutes', () => {
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" } })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
     expect(env.ledger.requests).toHaveLength(3)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 })

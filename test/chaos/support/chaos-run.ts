@@ -9,9 +9,8 @@ import type { AgentResult } from '../../../src/common/runs.js'
 import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf, removeContainersOf } from '../../support/environment/containers.js'
-import { executionHistories, completedActivityCount } from '../../support/environment/histories.js'
+import { executionHistories, completedActivityCount, expectReplays } from '../../support/environment/histories.js'
 import { Ledger } from '../../support/ledger.js'
-import { expectReplays } from '../../support/environment/replay.js'
 import { connectClient, uniqueName } from '../../support/temporal/shared-server.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
 import { corruptValues, remainingContainers, remainingFiles, checkEffects, remainingProcesses } from './oracle.js'
@@ -21,7 +20,6 @@ import { approvalMs, effects, expectedResult, historyEvents, onceEffect, script,
 import { SupervisedWorker } from './supervised-worker.js'
 
 const config = fileURLToPath(new URL('../../fixtures/chaos.config.ts', import.meta.url))
-const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)) }
 
 Runtime.install({ logger: new DefaultLogger('WARN') })
 
@@ -93,7 +91,6 @@ class ChaosRun {
         ...corruptValues(store, this.#deaths.length),
       ],
     }
-    const { loadedDataConverter: dataConverter } = client.options
     const chain = await executionHistories(client, handle)
     appendRunReport({
       faults: this.#struckFaults,
@@ -126,7 +123,7 @@ class ChaosRun {
       isContinued || hasContinueAsNewTimedOut(chain),
       'the history should continue as new in the middle of a cell',
     ).toBe(true)
-    for (const history of chain) await expectReplays({ workflowBundle, dataConverter }, history, this.#workflowId)
+    await expectReplays(client, handle)
   }
 
   async #startLedger(): Promise<Ledger> {

@@ -7,6 +7,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { NetworkProxy } from '../../support/faults/network-proxy.js'
 import { answerResult, code, noModel, turn } from '../../support/script.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const charges = (...names: string[]): string =>
   `import asyncio\nfor name in ${JSON.stringify(names)}:\n    print((await charge(name=name))["done"], end=" ")\n    await asyncio.sleep(3)`
@@ -59,7 +60,7 @@ describeDocker('an unreliable connection to the Temporal server', () => {
     expect(proxy.stats.delayed + proxy.stats.connections).toBeGreaterThan(times)
     expect(env.ledger.appliedNames).toEqual(effects)
     expect(await env.containerCount(handle)).toBe(0)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 
   it('F19: a limit of ten requests per second only delays runs', async () => {
@@ -130,7 +131,7 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
       expect(env.ledger.appliedNames).toEqual(['b', 'mail'])
       expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
       expect(await env.containerCount(handle)).toBe(0)
-      await env.expectReplays(handle)
+      await expectReplays(env.client, handle)
     },
   )
 
@@ -150,6 +151,6 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
     expect(env.ledger.appliedNames).toEqual(['b', 'mail', 'next'])
     expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
     expect(await env.containerCount(handle)).toBe(0)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 })

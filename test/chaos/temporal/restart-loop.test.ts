@@ -6,6 +6,7 @@ import { PersistentDevServer, type KillableServer } from '../../support/temporal
 import { postgresTemporalBinaries, PostgresTemporal } from '../../support/temporal/postgres-temporal.js'
 import { type Killable, restartLoop } from '../../support/faults/restart-loop.js'
 import { answerResult, code, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const chaosMs = Number(process.env['PTC_CHAOS_MINUTES'] ?? 1) * 60_000
 const seed = Number(process.env['PTC_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
@@ -70,7 +71,7 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
   expect(env.ledger.appliedNames).toEqual(expectedEffects())
   for (const handle of handles) {
     expect(await env.containerCount(handle)).toBe(0)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   }
 }
 

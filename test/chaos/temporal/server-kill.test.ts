@@ -4,6 +4,7 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { noModel } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 describeDocker('kill -9 of the Temporal server', () => {
   it('F17: while a tool runs: the run continues when the server is back', async () => {
@@ -21,6 +22,6 @@ describeDocker('kill -9 of the Temporal server', () => {
     expect(result).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" }, toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
     expect(await env.containerCount(handle)).toBe(0)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 })

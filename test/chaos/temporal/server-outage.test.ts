@@ -5,6 +5,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 /** Milliseconds: ten heartbeat timeouts of the workers. */
 const downtimeMs = 30_000
@@ -55,7 +56,7 @@ describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
       const handle = client.workflow.getHandle(run)
       expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
       expect(await env.containerCount(handle)).toBe(0)
-      await env.expectReplays(handle)
+      await expectReplays(env.client, handle)
     }
   })
 })

@@ -6,6 +6,7 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { fastPollOptions } from '../../support/poll-options.js'
 import { pendingActivities } from '../../support/environment/pending-activities.js'
 import { code, text, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 describe('a tool that blocks the event loop of its worker', () => {
   // Default heartbeat settings: a busy machine does not stop a worker.
@@ -63,7 +64,7 @@ describe('a tool that blocks the event loop of its worker', () => {
     const blocked = /tool charge blocked the event loop of the worker for [2-5]\d\.\d s/
     expect(await shown(env, handle)).toMatch(blocked)
     await firstWorker.waitForOutput(blocked)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 
   it('F28: costs no concurrent call an attempt, and runs once, with all roles in one process', async () => {

@@ -5,6 +5,7 @@ import { WorkerClock } from '../../support/faults/worker-clock.js'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { code, faulty, text, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const hour = 3_600_000
 
@@ -31,7 +32,7 @@ async function expectUndisturbed(env: WorkerProcessEnvironment, handle: Workflow
   expect(env.api.requests).toHaveLength(3)
   expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
   expect(await env.containerCount(handle)).toBe(0)
-  await env.expectReplays(handle)
+  await expectReplays(env.client, handle)
 }
 
 describeDocker('the clock of a worker', () => {

@@ -5,6 +5,7 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const answer = turn(text('it is {{last_tool_result}}'))
 
@@ -57,7 +58,7 @@ async function expectHandedOver(
   expect(env.ledger.appliedNames).toEqual(effects)
   expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
   expect(await env.containerCount(handle)).toBe(0)
-  await env.expectReplays(handle)
+  await expectReplays(env.client, handle)
 }
 
 describeDocker('SIGTERM of a worker beside another one on its host', () => {
@@ -165,7 +166,7 @@ describeDocker('a rolling deployment with workers that lack a tool', () => {
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is done', turns: 2 })
       expect(env.ledger.appliedNames.toSorted()).toEqual(['effect-1', 'effect-2', 'effect-3', 'effect-4', 'first'])
       expect(await env.containerCount(handle)).toBe(0)
-      await env.expectReplays(handle)
+      await expectReplays(env.client, handle)
     },
   )
 })
@@ -182,6 +183,6 @@ describeDocker('kill -9 of a worker during a tool that reports its progress', ()
     env.ledger.releaseReplies('page-2')
     expect(await env.agentResult(handle)).toMatchObject({ answer: "it is ['page-2', 'page-3']" })
     expect(env.ledger.appliedNames).toEqual(['page-1', 'page-2', 'page-3'])
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 })

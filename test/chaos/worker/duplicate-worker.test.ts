@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { answerResult, code, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const script = [
   turn(code('done = [(await charge(name="a"))["done"]]')),
@@ -37,7 +38,7 @@ describeDocker('two workers of one host, one of them stopped until the server co
     expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
     expect(first?.isRunning).toBe(true)
     expect(await env.containerCount(handle)).toBe(0)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 
   it('F36: while code waits for a tool: the late result of the stopped worker is ignored', async () => {
@@ -63,7 +64,7 @@ describeDocker('two workers of one host, one of them stopped until the server co
     expect(env.ledger.appliedNames).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
     for (const run of [handle, next]) {
       expect(await env.containerCount(run)).toBe(0)
-      await env.expectReplays(run)
+      await expectReplays(env.client, run)
     }
   })
 })

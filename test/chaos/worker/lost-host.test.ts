@@ -5,6 +5,7 @@ import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { code, text, turn } from '../../support/script.js'
 import { listAll } from '../../support/values/conformance.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 const script = [
   turn(code('big = (await charge(name="v" * 200_000))["done"]\nprint(big)')),
@@ -47,7 +48,7 @@ describe.skipIf(!withAll)('another host, which shares no disk with the lost one'
     expect(env.ledger.appliedNames.map((name) => name.length)).toEqual([1, 200_000])
     expect(env.completedReplies).toBe(3)
     expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 
   it('F09: without a shared store fails the run, and reports which value is missing and what needed it', async () => {

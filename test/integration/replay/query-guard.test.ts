@@ -6,6 +6,7 @@ import { installRuntime, type RunningWorker } from '../../../src/worker/index.js
 import { waitForActivity } from '../../support/environment/pending-activities.js'
 import { SplitEnvironment } from '../../support/environment/split-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 installRuntime('ERROR', () => undefined)
 
@@ -28,7 +29,7 @@ it('F31: a run replays after a query without a workflow worker, while its sessio
   release.resolve('done')
   for (const handle of handles) {
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'done\n' } })
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   }
   await next.shutdown()
 })
@@ -46,7 +47,7 @@ it('F31: a session replays after a query without a workflow worker, while a snap
   for (const { handle, result } of sessions) {
     expect(await result).toMatchObject({ status: 'ok' })
     await env.waitForEvents(handle, 1, (event) => activityTypeOf(event) === activityNames.snapshotSession)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   }
   await next.shutdown()
 })

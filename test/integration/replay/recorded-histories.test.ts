@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
 import { describe, expect, it } from 'vitest'
-import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
-import { expectReplays } from '../../support/environment/replay.js'
+import { expectHistoryReplays } from '../../support/environment/histories.js'
 
 const folder = fileURLToPath(new URL('../../histories/', import.meta.url))
 
@@ -17,6 +16,6 @@ describe('a recorded history replays', () => {
 
   it.each(recorded)('F32: %s', async (file) => {
     const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${file}`, 'utf8')))
-    await expectReplays({ workflowBundle: workflowBundle() }, history, 'recorded')
+    await expectHistoryReplays(history, 'recorded')
   })
 })

@@ -5,6 +5,7 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { pollSignal } from '../../support/poll-options.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { code, text, turn } from '../../support/script.js'
+import { expectReplays } from '../../support/environment/histories.js'
 
 /** Sequential and parallel calls, code that runs until it is released, and variables shared by cells. */
 const firstCell = `
@@ -39,7 +40,7 @@ async function expectNothingLost(env: WorkerProcessEnvironment, handle: Workflow
   expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
   expect(env.completedReplies).toBe(3)
   expect(await env.containerCount(handle)).toBe(0)
-  await env.expectReplays(handle)
+  await expectReplays(env.client, handle)
 }
 
 describeDocker('kill -9', () => {
@@ -166,7 +167,7 @@ describeDocker('kill -9', () => {
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
     expect(env.api.requests).toHaveLength(3)
     expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 })
 
@@ -183,6 +184,6 @@ describe('kill -9 with the embedded sandbox', () => {
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
     expect(env.api.requests).toHaveLength(3)
     expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
-    await env.expectReplays(handle)
+    await expectReplays(env.client, handle)
   })
 })

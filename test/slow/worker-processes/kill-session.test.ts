@@ -6,14 +6,13 @@ import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import { containersOf, killContainersOf, removeContainersOf } from '../../support/environment/containers.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { expectReplays } from '../../support/environment/histories.js'
 import { Ledger } from '../../support/ledger.js'
 import { waitForActivity } from '../../support/environment/pending-activities.js'
 import { connectClient, uniqueName } from '../../support/temporal/shared-server.js'
 import { WorkerProcess } from '../../support/environment/worker-process.js'
-import { expectReplays } from '../../support/environment/replay.js'
 
 const config = fileURLToPath(new URL('../../fixtures/ledger.config.ts', import.meta.url))
-const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)) }
 
 Runtime.install({ logger: new DefaultLogger('WARN') })
 
@@ -23,11 +22,13 @@ class SessionOnWorkerProcess {
   readonly ptc: PtcClient
   readonly ledger: Ledger
   readonly handle: WorkflowHandle
+  readonly #client: Client
   readonly #taskQueue: string
   readonly #environment: Readonly<Record<string, string>>
   #worker: WorkerProcess | undefined
 
   private constructor(client: Client, ledger: Ledger, environment: Readonly<Record<string, string>>) {
+    this.#client = client
     this.#environment = environment
     this.#taskQueue = uniqueName('sessions')
     this.ptc = createPtcClient({ client, taskQueue: this.#taskQueue })
@@ -81,7 +82,7 @@ class SessionOnWorkerProcess {
   async close(): Promise<void> {
     await this.ptc.sessions.close(this.name)
     expect(await containersOf(this.handle.workflowId)).toEqual([])
-    await expectReplays({ workflowBundle }, await this.handle.fetchHistory(), this.handle.workflowId)
+    await expectReplays(this.#client, this.handle)
   }
 }
 

@@ -1,5 +1,9 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
 import type { temporal } from '@temporalio/proto'
+import { Worker } from '@temporalio/worker'
+import { isolateTimeout } from '../../../src/worker/isolate-timeout.js'
+import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
 
 /** The events of one execution. */
 export interface History {
@@ -43,6 +47,30 @@ export async function executionHistories(
     runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId
   } while (runId)
   return chain
+}
+
+/** Replays every execution of a continue-as-new chain; fails when one does not replay. Returns the histories, in order. */
+export async function expectReplays(
+  client: Client,
+  handle: Pick<WorkflowHandle, 'workflowId'>,
+): Promise<readonly History[]> {
+  const chain = await executionHistories(client, handle)
+  const { loadedDataConverter: dataConverter } = client.options
+  for (const history of chain) await expectHistoryReplays(history, handle.workflowId, dataConverter)
+  return chain
+}
+
+/** Fails when a history does not replay on the current workflow code. */
+export async function expectHistoryReplays(
+  history: unknown,
+  workflowId: string,
+  dataConverter: DataConverter = {},
+): Promise<void> {
+  await Worker.runReplayHistory(
+    { workflowBundle: workflowBundle(), dataConverter, ...isolateTimeout },
+    history,
+    workflowId,
+  )
 }
 
 /** Results of the activities of one execution as JSON texts, in the order of their completion. */

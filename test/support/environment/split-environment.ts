@@ -12,11 +12,8 @@ import type { Tool } from '../../../src/index.js'
 import type { PtcConfig } from '../../../src/worker/config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../../../src/worker/config/parse-config.js'
 import { type RunningWorker, startWorker } from '../../../src/worker/index.js'
-import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
 import { removeContainersOf } from './containers.js'
-import { executionHistories } from './histories.js'
 import { pollOptions } from '../poll-options.js'
-import { expectReplays } from './replay.js'
 import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent
@@ -117,14 +114,6 @@ export class SplitEnvironment {
   async waitForEvents(handle: WorkflowHandle, count: number, isOne: (event: HistoryEvent) => boolean): Promise<void> {
     const counted = async () => ((await handle.fetchHistory()).events ?? []).filter(isOne).length
     await expect.poll(counted, pollOptions).toBeGreaterThanOrEqual(count)
-  }
-
-  /** Fails when a history of the run does not replay. */
-  async expectReplays(handle: WorkflowHandle): Promise<void> {
-    const { loadedDataConverter: dataConverter } = this.client.options
-    for (const history of await executionHistories(this.client, handle)) {
-      await expectReplays({ workflowBundle: workflowBundle(), dataConverter }, history, handle.workflowId)
-    }
   }
 
   #startWorker(roles: readonly Role[]): Promise<RunningWorker> {

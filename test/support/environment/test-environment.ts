@@ -16,14 +16,12 @@ import { createRegistry } from '../../../src/tools/registry.js'
 import type { PtcConfig } from '../../../src/worker/config/define-config.js'
 import { parseConfig, type ResolvedConfig } from '../../../src/worker/config/parse-config.js'
 import { installRuntime, type RunningWorker, startWorker } from '../../../src/worker/index.js'
-import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
-import { executionHistories, type History, readHistory } from './histories.js'
+import { executionHistories, expectReplays, type History, readHistory } from './histories.js'
 import { waitForActivity } from './pending-activities.js'
 import { recordHistoriesIfRequested } from './record-history.js'
 import { noModel } from '../script.js'
 import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
-import { expectReplays } from './replay.js'
 
 installRuntime('ERROR', () => undefined)
 
@@ -165,16 +163,11 @@ export class TestEnvironment {
     return result
   }
 
-  /** Expects of a completed run that no container is left, and that its history replays. */
+  /** Expects of a completed run that no container is left, and that each of its executions replays. */
   async expectCleanEnd(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
-    const { loadedDataConverter: dataConverter } = this.client.options
-    const executionHistories = await this.executionHistories(handle)
-    recordHistoriesIfRequested(executionHistories)
-    for (const history of executionHistories) {
-      await expectReplays({ workflowBundle: workflowBundle(), dataConverter }, history, handle.workflowId)
-    }
+    recordHistoriesIfRequested(await expectReplays(this.client, handle))
   }
 
   /** The histories of a continue-as-new chain, in order. */

@@ -13,10 +13,8 @@ import { fastPollOptions, pollOptions } from '../poll-options.js'
 import { isRunning, type PendingActivity, pendingActivities } from './pending-activities.js'
 import { connectClient, uniqueName } from '../temporal/shared-server.js'
 import { WorkerProcess } from './worker-process.js'
-import { expectReplays } from './replay.js'
 
 const config = fileURLToPath(new URL('../../fixtures/ledger.config.ts', import.meta.url))
-const workflowBundle = { codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)) }
 
 Runtime.install({ logger: new DefaultLogger('WARN') })
 
@@ -259,11 +257,6 @@ export class WorkerProcessEnvironment {
   /** Number of complete model replies: those that are paid. */
   get completedReplies(): number {
     return completedReplies(this.api)
-  }
-
-  /** Expects that the history replays on the current workflow code. */
-  async expectReplays(handle: WorkflowHandle): Promise<void> {
-    await expectReplays({ workflowBundle }, await handle.fetchHistory(), handle.workflowId)
   }
 
   async agentResult(handle: WorkflowHandle): Promise<AgentResult> {

@@ -6,6 +6,7 @@ import type { OpenedSession, SessionRef } from '../../../../src/common/session.j
 import { installRuntime } from '../../../../src/worker/index.js'
 import { SplitEnvironment } from '../../../support/environment/split-environment.js'
 import { sharedServer } from '../../../support/temporal/shared-server.js'
+import { expectReplays } from '../../../support/environment/histories.js'
 
 installRuntime('ERROR', () => undefined)
 
@@ -48,5 +49,5 @@ it('H1: a program whose sandboxes are all fenced loses its cell after eleven san
     outcome: { status: 'lost', error: 'the sandbox is ahead of this run' },
   })
   expect(opened).toBe(11)
-  await env.expectReplays(handle)
+  await expectReplays(env.client, handle)
 })

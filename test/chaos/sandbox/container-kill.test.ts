@@ -8,6 +8,8 @@ import { pollSignal } from '../../support/poll-options.js'
 import { answerResult, code, faulty, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForActivity, scheduledCount } from '../../support/environment/waits.js'
+import { containerCount, killContainer, releaseCode } from '../../support/environment/containers.js'
 
 const cells = [
   `
@@ -46,12 +48,12 @@ const killDuringModelTurn =
   (turns: number): Kill =>
   async (env, handle) => {
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === turns, pollSignal())
-    await env.killContainer(handle)
+    await killContainer(handle)
   }
-const killWhileCodeRuns: Kill = async (env, handle) => {
-  await env.waitForActivity(handle, 'session.step', 3)
-  await env.killContainer(handle)
-  await env.releaseCode(handle)
+const killWhileCodeRuns: Kill = async (_env, handle) => {
+  await waitForActivity(handle, 'session.step', 3)
+  await killContainer(handle)
+  await releaseCode(handle)
 }
 
 interface Moment {
@@ -82,11 +84,11 @@ describeDocker('kill -9 of a container', () => {
     const handle = await env.startAgent()
     if (typeof kill === 'string') {
       await env.ledger.waitForRequests(kill)
-      await env.killContainer(handle)
+      await killContainer(handle)
       env.ledger.releaseReplies(kill)
     } else await kill(env, handle)
     await expectCompleted(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(sandboxes)
+    expect(await scheduledCount(handle, 'session.open')).toBe(sandboxes)
   })
 
   it.each([1, 2])('F12: at its start, %i times in a row', async (times) => {
@@ -104,7 +106,7 @@ async function expectCompleted(env: WorkerProcessEnvironment, handle: WorkflowHa
   expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
   expect(env.ledger.requests).toHaveLength(4)
   expect(env.completedReplies).toBe(3)
-  expect(await env.containerCount(handle)).toBe(0)
+  expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
 }
 

@@ -5,6 +5,13 @@ import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { answerResult, call, code, noModel, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForActivity, retryingActivities, scheduledCount } from '../../support/environment/waits.js'
+import {
+  containerCount,
+  releaseCode,
+  runningContainerId,
+  removeContainersOf,
+} from '../../support/environment/containers.js'
 
 /** Waits for a tool, then runs until it is released; `done` is a variable of the previous cell. */
 const cells = [
@@ -42,9 +49,9 @@ const moments = {
     busy: true,
     reached: async (env: WorkerProcessEnvironment, handle: WorkflowHandle) => {
       env.ledger.releaseReplies('b')
-      await env.waitForActivity(handle, 'session.step', 3)
+      await waitForActivity(handle, 'session.step', 3)
     },
-    goOn: (env: WorkerProcessEnvironment, handle: WorkflowHandle) => env.releaseCode(handle),
+    goOn: (_env: WorkerProcessEnvironment, handle: WorkflowHandle) => releaseCode(handle),
   },
 } as const
 type Moment = keyof typeof moments
@@ -60,7 +67,7 @@ async function runThroughFault(
   const env = await WorkerProcessEnvironment.start(script(busy))
   env.ledger.holdReplies('b')
   const handle = await env.startAgent()
-  onTestFinished(() => env.removeContainers(handle).catch(() => undefined))
+  onTestFinished(() => removeContainersOf(handle.workflowId).catch(() => undefined))
   await env.ledger.waitForRequests('b')
   await waitUntilReached(env, handle)
   await fault(env, handle)
@@ -70,9 +77,9 @@ async function runThroughFault(
   expect(env.ledger.appliedNames).toEqual(effects)
   expect(env.ledger.requests).toHaveLength(effects.length)
   expect(env.completedReplies).toBe(3 + others.turns)
-  expect(await env.containerCount(handle)).toBe(0)
+  expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
-  return env.scheduledCount(handle, 'session.open')
+  return scheduledCount(handle, 'session.open')
 }
 
 function usePrivateDaemon(liveRestore: boolean): () => PrivateDockerDaemon {
@@ -92,11 +99,11 @@ describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
   const daemon = usePrivateDaemon(true)
 
   it.each(eachMoment)('F14: of dockerd %s: the worker attaches again and repeats nothing', async (moment) => {
-    const sandboxes = await runThroughFault(moment, async (env, handle) => {
-      const before = await env.runningContainerId(handle)
+    const sandboxes = await runThroughFault(moment, async (_env, handle) => {
+      const before = await runningContainerId(handle)
       await daemon().kill()
       await daemon().startProcess()
-      expect(await env.runningContainerId(handle)).toBe(before)
+      expect(await runningContainerId(handle)).toBe(before)
     })
     expect(sandboxes).toBe(1)
   })
@@ -109,8 +116,8 @@ describePrivateDaemon('kill -9 of a Docker daemon with live-restore', () => {
   )
 
   it.each(eachMoment)("F14: of the container's shim %s: the session is rebuilt", async (moment) => {
-    const sandboxes = await runThroughFault(moment, async (env, handle) => {
-      daemon().killShim(await env.runningContainerId(handle))
+    const sandboxes = await runThroughFault(moment, async (_env, handle) => {
+      daemon().killShim(await runningContainerId(handle))
     })
     expect(sandboxes).toBe(2)
   })
@@ -137,11 +144,11 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
       expect(await env.agentResult(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
       const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
       await expect
-        .poll(() => env.retryingActivities(opening))
+        .poll(() => retryingActivities(opening))
         .toMatchObject([{ ...waiting, message: expect.stringContaining('no answer within') }])
       daemon().resume()
       expect(await opening.result()).toMatchObject({ outcome: { status: 'ok', output: 'opened\n' } })
-      expect(await env.containerCount(opening)).toBe(0)
+      expect(await containerCount(opening)).toBe(0)
     }
     expect(await runThroughFault(moment, hangs, other)).toBe(1)
   })
@@ -152,17 +159,17 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
     const source = 'print((await charge(name="b"))["done"])'
     const { workflowId } = await env.ptc.startProgram({ source, limits: { cellSeconds: 3 } })
     const handle = env.client.workflow.getHandle(workflowId)
-    onTestFinished(() => env.removeContainers(handle).catch(() => undefined))
+    onTestFinished(() => removeContainersOf(handle.workflowId).catch(() => undefined))
     await env.ledger.waitForRequests('b')
     daemon().suspend()
     onTestFinished(() => daemon().resume())
     env.ledger.releaseReplies('b')
     const waiting = { activity: 'session.step', code: 'SANDBOX_UNAVAILABLE' }
-    await expect.poll(() => env.retryingActivities(handle)).toMatchObject([waiting])
+    await expect.poll(() => retryingActivities(handle)).toMatchObject([waiting])
     daemon().resume()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
     expect(env.ledger.appliedNames).toEqual(['b'])
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await containerCount(handle)).toBe(0)
   })
 })

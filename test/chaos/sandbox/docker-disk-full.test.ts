@@ -4,6 +4,8 @@ import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
 import { SmallDisk } from '../../support/faults/small-disk.js'
+import { retryingActivities } from '../../support/environment/waits.js'
+import { containerCount } from '../../support/environment/containers.js'
 
 /** Space for the sandbox image twice: while it is loaded, the packed image is on the disk too. */
 const diskBytes = 1024 ** 3
@@ -38,7 +40,7 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     const failure = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
     const noSpace = expect.stringContaining('no space left on device')
     await expect
-      .poll(() => env.retryingActivities(starved))
+      .poll(() => retryingActivities(starved))
       .toMatchObject([{ ...failure, attempt: atLeast(6), message: noSpace }])
     env.ledger.releaseReplies('live')
     expect(await live.result()).toMatchObject({ outcome: { status: 'ok', output: 'live\n' } })
@@ -46,7 +48,7 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     await makeRoom()
     expect(await starved.result()).toMatchObject({ outcome: { status: 'ok', output: 'starved\n' } })
     expect(env.ledger.appliedNames).toEqual(['live', 'starved'])
-    for (const handle of [live, starved]) expect(await env.containerCount(handle)).toBe(0)
+    for (const handle of [live, starved]) expect(await containerCount(handle)).toBe(0)
   })
 
   it('F16: without the sandbox image, a run waits and reports the remedy; it continues when the image is back', async () => {
@@ -54,9 +56,9 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     await daemon.removeImage()
     const handle = await env.startProgram('print("made")')
     const failure = { activity: 'session.open', code: 'SANDBOX_IMAGE_MISSING' }
-    await expect.poll(() => env.retryingActivities(handle)).toMatchObject([{ ...failure, attempt: atLeast(3) }])
+    await expect.poll(() => retryingActivities(handle)).toMatchObject([{ ...failure, attempt: atLeast(3) }])
     await daemon.loadImage()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'made\n' } })
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await containerCount(handle)).toBe(0)
   })
 })

@@ -5,6 +5,7 @@ import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { retryingActivities } from '../../support/environment/waits.js'
 
 /** Longer than all attempts of a step together. */
 const downtimeMs = 150_000
@@ -23,7 +24,7 @@ describePrivateDaemon('a Docker daemon that is down for minutes', () => {
     env.ledger.releaseReplies('b')
     await delay(downtimeMs)
     const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
-    await expect.poll(() => env.retryingActivities(handle)).toMatchObject([waiting])
+    await expect.poll(() => retryingActivities(handle)).toMatchObject([waiting])
     await daemon.startProcess()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" } })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])

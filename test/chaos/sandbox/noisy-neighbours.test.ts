@@ -3,6 +3,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { noisyPrograms, timedCallsProgram } from '../../support/faults/noisy-neighbours.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
+import { waitForActivity } from '../../support/environment/waits.js'
 
 const sessions = Number(process.env['PTC_TEST_NEIGHBOURS'] ?? 20)
 const calls = 5
@@ -15,7 +16,7 @@ describeDocker('sessions on one machine', () => {
       limits: { cellSeconds: 600 },
     })
     const noisy = await Promise.all(Object.values(noisyPrograms).map((source) => env.startProgram(source)))
-    for (const handle of noisy) await env.waitForActivity(handle, 'session.step')
+    for (const handle of noisy) await waitForActivity(handle, 'session.step')
 
     const source = timedCallsProgram('echo', calls)
     const results = await Promise.all(Array.from({ length: sessions }, () => env.runProgram(source)))

@@ -8,6 +8,8 @@ import { NetworkProxy } from '../../support/faults/network-proxy.js'
 import { answerResult, code, noModel, turn } from '../../support/script.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForActivityFailure, retryingActivities } from '../../support/environment/waits.js'
+import { containerCount } from '../../support/environment/containers.js'
 
 const charges = (...names: string[]): string =>
   `import asyncio\nfor name in ${JSON.stringify(names)}:\n    print((await charge(name=name))["done"], end=" ")\n    await asyncio.sleep(3)`
@@ -59,7 +61,7 @@ describeDocker('an unreliable connection to the Temporal server', () => {
     expect(times).toBeGreaterThanOrEqual(2)
     expect(proxy.stats.delayed + proxy.stats.connections).toBeGreaterThan(times)
     expect(env.ledger.appliedNames).toEqual(effects)
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })
 
@@ -121,16 +123,16 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
       const { env, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
       lose(proxy)
       // The server considers the worker dead: one call fails, and the next attempt of the other waits for a worker.
-      await env.waitForActivityFailure(handle, 'send_once')
+      await waitForActivityFailure(handle, 'send_once')
       await expect
-        .poll(() => env.retryingActivities(handle))
+        .poll(() => retryingActivities(handle))
         .toMatchObject([{ activity: 'charge', code: 'timeout', attempt: 2 }])
       releaseBoth()
       find(proxy)
       expect(await handle.result()).toMatchObject(unknownOutcomeResult)
       expect(env.ledger.appliedNames).toEqual(['b', 'mail'])
       expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
-      expect(await env.containerCount(handle)).toBe(0)
+      expect(await containerCount(handle)).toBe(0)
       await expectReplays(env.client, handle)
     },
   )
@@ -150,7 +152,7 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
     expect(await next.result()).toMatchObject({ outcome: { status: 'ok', output: 'next\n' } })
     expect(env.ledger.appliedNames).toEqual(['b', 'mail', 'next'])
     expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })
 })

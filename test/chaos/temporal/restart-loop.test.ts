@@ -7,6 +7,7 @@ import { postgresTemporalBinaries, PostgresTemporal } from '../../support/tempor
 import { type Killable, restartLoop } from '../../support/faults/restart-loop.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { containerCount } from '../../support/environment/containers.js'
 
 const chaosMs = Number(process.env['PTC_CHAOS_MINUTES'] ?? 1) * 60_000
 const seed = Number(process.env['PTC_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
@@ -70,7 +71,7 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
   for (const result of ofAgents) expect(result).toMatchObject({ status: 'answered', answer: agentAnswer, turns: 3 })
   expect(env.ledger.appliedNames).toEqual(expectedEffects())
   for (const handle of handles) {
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   }
 }

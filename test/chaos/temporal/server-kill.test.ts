@@ -5,6 +5,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { noModel } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { containerCount } from '../../support/environment/containers.js'
 
 describeDocker('kill -9 of the Temporal server', () => {
   it('F17: while a tool runs: the run continues when the server is back', async () => {
@@ -21,7 +22,7 @@ describeDocker('kill -9 of the Temporal server', () => {
     const result = (await handle.result()) as ProgramResult
     expect(result).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" }, toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })
 })

@@ -6,6 +6,8 @@ import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { scheduledCount } from '../../support/environment/waits.js'
+import { containerCount, removeContainersOf } from '../../support/environment/containers.js'
 
 /** Milliseconds: ten heartbeat timeouts of the workers. */
 const downtimeMs = 30_000
@@ -26,7 +28,7 @@ describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
     const { ledger, ptc, client } = env
     const name = uniqueName('away')
     const { workflowId: session } = await ptc.sessions.execute(name, withName(firstCell, 'session-1'))
-    onTestFinished(() => env.removeContainers(client.workflow.getHandle(session)))
+    onTestFinished(() => removeContainersOf(session))
     const held = ['agent-2', 'program-2', 'session-2']
     for (const effect of held) ledger.holdReplies(effect)
     const agent = await ptc.startAgent({ question: 'go' })
@@ -54,8 +56,8 @@ describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
     await ptc.sessions.close(name)
     for (const run of [agent.workflowId, program.workflowId, session]) {
       const handle = client.workflow.getHandle(run)
-      expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
-      expect(await env.containerCount(handle)).toBe(0)
+      expect(await scheduledCount(handle, 'session.open')).toBe(1)
+      expect(await containerCount(handle)).toBe(0)
       await expectReplays(env.client, handle)
     }
   })

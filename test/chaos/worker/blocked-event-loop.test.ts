@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { renderTree } from '../../../src/cli/rendering/index.js'
 import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { fastPollOptions } from '../../support/poll-options.js'
-import { pendingActivities } from '../../support/environment/pending-activities.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForHeartbeats, pendingActivities } from '../../support/environment/waits.js'
 
 describe('a tool that blocks the event loop of its worker', () => {
   // Default heartbeat settings: a busy machine does not stop a worker.
@@ -85,7 +85,7 @@ describe('a tool that blocks the event loop of its worker', () => {
       /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for [2-5]\d\.\d s/,
     )
     // Long after Temporal's core library timed the other call out.
-    await env.waitForHeartbeats(handle, 'charge', 3)
+    await waitForHeartbeats(handle, 'charge', 3)
     expect(await noteInHeartbeat(handle, 'charge')).toContain('blocked the event loop')
     ledger.releaseReplies('beside')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is block beside' })

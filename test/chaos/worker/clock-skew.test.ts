@@ -6,6 +6,8 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { code, faulty, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForHeartbeats, scheduledCount } from '../../support/environment/waits.js'
+import { containerCount } from '../../support/environment/containers.js'
 
 const hour = 3_600_000
 
@@ -30,8 +32,8 @@ async function expectUndisturbed(env: WorkerProcessEnvironment, handle: Workflow
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
   expect(env.ledger.requests.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   expect(env.api.requests).toHaveLength(3)
-  expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
-  expect(await env.containerCount(handle)).toBe(0)
+  expect(await scheduledCount(handle, 'session.open')).toBe(1)
+  expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
 }
 
@@ -46,7 +48,7 @@ describeDocker('the clock of a worker', () => {
       await env.ledger.waitForRequests('b')
       disturb(clock)
       // Several heartbeats pass, so that everything that uses the wall clock has run.
-      await env.waitForHeartbeats(handle, 'charge', 2)
+      await waitForHeartbeats(handle, 'charge', 2)
       env.ledger.releaseReplies('b')
       await expectUndisturbed(env, handle)
       expect(env.log).toContain(logged)
@@ -65,8 +67,8 @@ describeDocker('the clock of a worker', () => {
     env.ledger.releaseReplies('b')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await containerCount(handle)).toBe(0)
     expect(env.log.lastIndexOf(`the clock is ${hour}`)).toBeGreaterThan(0)
   })
 })

@@ -6,6 +6,15 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import {
+  waitForActivity,
+  waitForAttempt,
+  waitForActivityFailure,
+  waitForHeartbeats,
+  retryingActivities,
+  scheduledCount,
+} from '../../support/environment/waits.js'
+import { containerCount, releaseCode } from '../../support/environment/containers.js'
 
 const answer = turn(text('it is {{last_tool_result}}'))
 
@@ -42,7 +51,7 @@ async function startHeldAt(effect: string, script: Script) {
 async function startBusy() {
   const env = await WorkerProcessEnvironment.start(chargeScript(true))
   const handle = await env.startAgent()
-  await env.waitForActivity(handle, 'session.step', 1)
+  await waitForActivity(handle, 'session.step', 1)
   await env.startWorker()
   return { env, handle }
 }
@@ -56,8 +65,8 @@ async function expectHandedOver(
 ) {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: `it is ${answer}`, turns: 2 })
   expect(env.ledger.appliedNames).toEqual(effects)
-  expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
-  expect(await env.containerCount(handle)).toBe(0)
+  expect(await scheduledCount(handle, 'session.open')).toBe(1)
+  expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
 }
 
@@ -94,9 +103,10 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await env.firstWorker.kill('SIGTERM')
     expect(env.firstWorker.exitCode).toBe(0)
     // The step was handed over at once, without a heartbeat timeout.
-    await env.waitForAttempt(handle, 'session.step', 2)
-    expect(await env.lastFailure(handle, 'session.step')).toBe('WorkerShutdown')
-    await env.releaseCode(handle)
+    await waitForAttempt(handle, 'session.step', 2)
+    const [failure] = await retryingActivities(handle)
+    expect(failure).toMatchObject({ activity: 'session.step', code: 'WorkerShutdown' })
+    await releaseCode(handle)
     await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
     expect(env.ledger.requests).toHaveLength(2)
   })
@@ -126,7 +136,7 @@ describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then 
   it("F10: while a 'once' tool runs: the code gets ToolOutcomeUnknown, and the tool does not run again", async () => {
     const { env, handle } = await startHeldAt('mail', mailScript)
     env.firstWorker.sendSignal('SIGSTOP')
-    await env.waitForActivityFailure(handle, 'send_once')
+    await waitForActivityFailure(handle, 'send_once')
     env.firstWorker.sendSignal('SIGCONT')
     env.ledger.releaseReplies('mail')
     await expectHandedOver(env, handle, 'outcome_unknown', ['mail'])
@@ -136,9 +146,9 @@ describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then 
   it('F10: while code runs: another worker continues it, and the returning worker is fenced', async () => {
     const { env, handle } = await startBusy()
     env.firstWorker.sendSignal('SIGSTOP')
-    await env.waitForAttempt(handle, 'session.step', 2)
+    await waitForAttempt(handle, 'session.step', 2)
     env.firstWorker.sendSignal('SIGCONT')
-    await env.releaseCode(handle)
+    await releaseCode(handle)
     await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
   })
 })
@@ -160,12 +170,12 @@ describeDocker('a rolling deployment with workers that lack a tool', () => {
       env.ledger.releaseReplies('first')
       await env.firstWorker.kill()
       await expect
-        .poll(() => env.retryingActivities(handle), pollOptions)
+        .poll(() => retryingActivities(handle), pollOptions)
         .toContainEqual(expect.objectContaining({ activity: lacking, code: 'TOOL_NOT_REGISTERED' }))
       await env.startWorker()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is done', turns: 2 })
       expect(env.ledger.appliedNames.toSorted()).toEqual(['effect-1', 'effect-2', 'effect-3', 'effect-4', 'first'])
-      expect(await env.containerCount(handle)).toBe(0)
+      expect(await containerCount(handle)).toBe(0)
       await expectReplays(env.client, handle)
     },
   )
@@ -177,7 +187,7 @@ describeDocker('kill -9 of a worker during a tool that reports its progress', ()
     env.ledger.holdReplies('page-2')
     const handle = await env.startAgent()
     await env.ledger.waitForRequests('page-2')
-    await env.waitForHeartbeats(handle, 'copy_pages', 2)
+    await waitForHeartbeats(handle, 'copy_pages', 2)
     await env.replaceWorker()
     await env.ledger.waitForRequests('page-2', 2)
     env.ledger.releaseReplies('page-2')

@@ -3,6 +3,8 @@ import { WorkerProcessEnvironment } from '../../support/environment/worker-proce
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForActivity, waitForTakeover, scheduledCount } from '../../support/environment/waits.js'
+import { containerCount, releaseCode } from '../../support/environment/containers.js'
 
 const script = [
   turn(code('done = [(await charge(name="a"))["done"]]')),
@@ -24,20 +26,20 @@ describeDocker('two workers of one host, one of them stopped until the server co
     const [first] = env.workers
     env.ledger.holdReplies('c')
     const handle = await env.startAgent()
-    await env.waitForActivity(handle, 'session.step', 3)
+    await waitForActivity(handle, 'session.step', 3)
     first?.sendSignal('SIGSTOP')
     const second = await env.startWorker()
-    await env.waitForTakeover(second, handle, 'session.step')
+    await waitForTakeover(handle, 'session.step', second)
     first?.sendSignal('SIGCONT')
-    await env.releaseCode(handle)
+    await releaseCode(handle)
     await env.ledger.waitForRequests('c')
     env.ledger.releaseReplies('c')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
     expect(env.completedReplies).toBe(3)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(first?.isRunning).toBe(true)
-    expect(await env.containerCount(handle)).toBe(0)
+    expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })
 
@@ -53,17 +55,17 @@ describeDocker('two workers of one host, one of them stopped until the server co
     env.ledger.releaseReplies('b')
     // The tool request of the stopped worker was answered while it was stopped.
     first?.sendSignal('SIGCONT')
-    await env.releaseCode(handle)
+    await releaseCode(handle)
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
     // Both workers execute tasks again.
     const next = await env.startAgent()
-    await env.releaseCode(next)
+    await releaseCode(next)
     expect(await env.agentResult(next)).toMatchObject({ status: 'answered', answer: 'a,b,c' })
     expect(env.ledger.appliedNames).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
     for (const run of [handle, next]) {
-      expect(await env.containerCount(run)).toBe(0)
+      expect(await containerCount(run)).toBe(0)
       await expectReplays(env.client, run)
     }
   })

@@ -6,6 +6,8 @@ import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { code, text, turn } from '../../support/script.js'
 import { listAll } from '../../support/values/conformance.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForMissedHeartbeat, scheduledCount } from '../../support/environment/waits.js'
+import { removeContainersOf } from '../../support/environment/containers.js'
 
 const script = [
   turn(code('big = (await charge(name="v" * 200_000))["done"]\nprint(big)')),
@@ -20,11 +22,11 @@ async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
   })
   env.ledger.holdReplies('b')
   const handle = await env.startAgent()
-  onTestFinished(() => env.removeContainers(handle))
+  onTestFinished(() => removeContainersOf(handle.workflowId))
   await env.ledger.waitForRequests('b')
   await env.killWorkers()
   env.ledger.releaseReplies('b')
-  await env.waitForMissedHeartbeat(handle, 'charge')
+  await waitForMissedHeartbeat(handle, 'charge')
   return { env, handle }
 }
 
@@ -47,7 +49,7 @@ describe.skipIf(!withAll)('another host, which shares no disk with the lost one'
     })
     expect(env.ledger.appliedNames.map((name) => name.length)).toEqual([1, 200_000])
     expect(env.completedReplies).toBe(3)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(await scheduledCount(handle, 'session.open')).toBe(2)
     await expectReplays(env.client, handle)
   })
 

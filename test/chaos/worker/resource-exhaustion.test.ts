@@ -2,14 +2,13 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import {
-  WorkerProcessEnvironment,
-  type RetryingActivity,
-} from '../../support/environment/worker-process-environment.js'
+import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { answerResult, code, noModel, turn } from '../../support/script.js'
 import { canMount, SmallDisk } from '../../support/faults/small-disk.js'
+import { retryingActivities, scheduledCount, type RetryingActivity } from '../../support/environment/waits.js'
+import { containerCount } from '../../support/environment/containers.js'
 
 const mountable = await canMount()
 
@@ -29,14 +28,14 @@ describeDocker('a worker', () => {
       const env = await WorkerProcessEnvironment.start(noModel, { environment })
       const handle = await env.startProgram('await charge(name="a")\nprint("x" * 100_000)\nawait charge(name="b")')
       const failure = { activity: 'session.step', code: 'VALUE_STORE_FULL' }
-      await expect.poll(() => env.retryingActivities(handle)).toMatchObject([failure])
+      await expect.poll(() => retryingActivities(handle)).toMatchObject([failure])
       await makeRoom()
       expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' }, toolCalls: 2 })
       expect(env.ledger.appliedNames).toEqual(['a', 'b'])
       expect(env.ledger.requests).toHaveLength(2)
-      expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+      expect(await scheduledCount(handle, 'session.open')).toBe(1)
       expect(env.workers[0]?.isRunning).toBe(true)
-      expect(await env.containerCount(handle)).toBe(0)
+      expect(await containerCount(handle)).toBe(0)
     })
 
     const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
@@ -58,7 +57,7 @@ describeDocker('a worker', () => {
         code: 'SANDBOX_UNAVAILABLE',
         message: expect.stringContaining('ENOSPC'),
       }
-      await expect.poll(() => env.retryingActivities(handle)).toMatchObject([failure])
+      await expect.poll(() => retryingActivities(handle)).toMatchObject([failure])
       await makeRoom()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
       expect(env.workers[0]?.isRunning).toBe(true)
@@ -79,7 +78,7 @@ describeDocker('a worker', () => {
     allow(3)
     const asking = await env.startAgent()
     await expect
-      .poll(() => env.retryingActivities(asking))
+      .poll(() => retryingActivities(asking))
       .toMatchObject([{ activity: 'model.turn', code: 'MODEL_CONNECTION' }])
     const starved = {
       activity: 'session.open',
@@ -87,14 +86,14 @@ describeDocker('a worker', () => {
       message: expect.stringContaining('EMFILE'),
     }
     const programs = await startProgramsUntilOpenFails(env)
-    await expect.poll(() => env.retryingActivities(programs[0])).toMatchObject([starved])
+    await expect.poll(() => retryingActivities(programs[0])).toMatchObject([starved])
     expect(worker?.isRunning).toBe(true)
     allow(4_096)
     expect(await env.agentResult(asking)).toMatchObject({ status: 'answered', answer: 'a' })
     for (const program of programs)
       expect(await program.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
     expect(env.ledger.appliedNames).toEqual(['a'])
-    for (const handle of [asking, ...programs]) expect(await env.containerCount(handle)).toBe(0)
+    for (const handle of [asking, ...programs]) expect(await containerCount(handle)).toBe(0)
   })
 })
 
@@ -110,7 +109,7 @@ async function startProgramsUntilOpenFails(env: WorkerProcessEnvironment): Promi
     const program = await env.startProgram('print("b")')
     let retried: readonly RetryingActivity[] = []
     const isStuckOrOver = async () => {
-      retried = await env.retryingActivities(program)
+      retried = await retryingActivities(program)
       return retried.length > 0 || (await program.describe()).status.name !== 'RUNNING'
     }
     await vi.waitUntil(isStuckOrOver, pollOptions)

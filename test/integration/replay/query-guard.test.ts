@@ -3,10 +3,10 @@ import { expect, it } from 'vitest'
 import { activityNames } from '../../../src/common/names.js'
 import { queryRun } from '../../../src/client/temporal/query-run.js'
 import { installRuntime, type RunningWorker } from '../../../src/worker/index.js'
-import { waitForActivity } from '../../support/environment/pending-activities.js'
 import { SplitEnvironment } from '../../support/environment/split-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForActivity, waitForEvents, type HistoryEvent } from '../../support/environment/waits.js'
 
 installRuntime('ERROR', () => undefined)
 
@@ -23,7 +23,7 @@ it('F31: a run replays after a query without a workflow worker, while its sessio
   for (const handle of handles) await waitForActivity(handle, 'wait')
 
   const timerFired = (handle: WorkflowHandle) =>
-    env.waitForEvents(handle, 1, ({ timerFiredEventAttributes }) => timerFiredEventAttributes != null)
+    waitForEvents(handle, 1, ({ timerFiredEventAttributes }) => timerFiredEventAttributes != null)
   const next = await queryWithoutWorkflowWorker(env, decider, handles, timerFired)
 
   release.resolve('done')
@@ -41,12 +41,12 @@ it('F31: a session replays after a query without a workflow worker, while a snap
   const handles = sessions.map(({ handle }) => handle)
   for (const handle of handles) await waitForActivity(handle, activityNames.executeStep)
 
-  const codeEnded = (handle: WorkflowHandle) => env.waitForEvents(handle, activitiesBeforeCode + 1, isCompletion)
+  const codeEnded = (handle: WorkflowHandle) => waitForEvents(handle, activitiesBeforeCode + 1, isCompletion)
   const next = await queryWithoutWorkflowWorker(env, decider, handles, codeEnded)
 
   for (const { handle, result } of sessions) {
     expect(await result).toMatchObject({ status: 'ok' })
-    await env.waitForEvents(handle, 1, (event) => activityTypeOf(event) === activityNames.snapshotSession)
+    await waitForEvents(handle, 1, (event) => activityTypeOf(event) === activityNames.snapshotSession)
     await expectReplays(env.client, handle)
   }
   await next.shutdown()
@@ -54,8 +54,6 @@ it('F31: a session replays after a query without a workflow worker, while a snap
 
 /** Number of activities of a session before its code: loading the configuration, and opening the sandbox. */
 const activitiesBeforeCode = 2
-
-type HistoryEvent = Parameters<Parameters<SplitEnvironment['waitForEvents']>[2]>[0]
 
 function isCompletion({ activityTaskCompletedEventAttributes }: HistoryEvent): boolean {
   return activityTaskCompletedEventAttributes != null

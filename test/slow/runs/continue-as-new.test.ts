@@ -3,6 +3,7 @@ import { pollOptions } from '../../support/poll-options.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { requestMessages, TestEnvironment } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
+import { waitForActivity } from '../../support/environment/waits.js'
 
 /** Idempotency keys of calls in the order they ran. */
 function countingTool(name = 'count') {
@@ -124,7 +125,7 @@ print(sum(seen))
       ],
     })
     const handle = await env.startAgent()
-    await env.waitForActivity(handle, 'wait')
+    await waitForActivity(handle, 'wait')
     expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
     const state = async () => (await env.ptc.sessions.show(handle.workflowId)).state
     await expect.poll(state, pollOptions).toBe('parked')

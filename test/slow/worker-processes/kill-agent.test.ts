@@ -6,6 +6,8 @@ import { pollSignal } from '../../support/poll-options.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { waitForActivity, waitForNoPendingActivity, scheduledCount } from '../../support/environment/waits.js'
+import { containerCount, killContainer, releaseCode, removeContainersOf } from '../../support/environment/containers.js'
 
 /** Sequential and parallel calls, code that runs until it is released, and variables shared by cells. */
 const firstCell = `
@@ -39,7 +41,7 @@ async function expectNothingLost(env: WorkerProcessEnvironment, handle: Workflow
   })
   expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
   expect(env.completedReplies).toBe(3)
-  expect(await env.containerCount(handle)).toBe(0)
+  expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
 }
 
@@ -53,7 +55,7 @@ describeDocker('kill -9', () => {
     await env.ledger.waitForRequests('b', 2) // requested again with the same key
     env.ledger.releaseReplies('b')
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(env.api.requests).toHaveLength(3)
   })
 
@@ -63,18 +65,18 @@ describeDocker('kill -9', () => {
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
     await env.replaceWorker()
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(env.api.requests).toHaveLength(4)
   })
 
   it('of the worker while code runs: the program continues in its container', async () => {
     const env = await WorkerProcessEnvironment.start(script({ busy: true }))
     const handle = await env.startAgent()
-    await env.waitForActivity(handle, 'session.step', 1)
+    await waitForActivity(handle, 'session.step', 1)
     await env.replaceWorker()
-    await env.releaseCode(handle)
+    await releaseCode(handle)
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(1)
+    expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(env.ledger.requests).toHaveLength(4)
     expect(env.api.requests).toHaveLength(3)
   })
@@ -84,10 +86,10 @@ describeDocker('kill -9', () => {
     env.ledger.holdReplies('b')
     const handle = await env.startAgent()
     await env.ledger.waitForRequests('b')
-    await env.killContainer(handle)
+    await killContainer(handle)
     env.ledger.releaseReplies('b')
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(await scheduledCount(handle, 'session.open')).toBe(2)
     expect(env.ledger.requests).toHaveLength(4)
     expect(env.api.requests).toHaveLength(3)
   })
@@ -96,20 +98,20 @@ describeDocker('kill -9', () => {
     const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 15_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
-    await env.killContainer(handle)
+    await killContainer(handle)
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(await scheduledCount(handle, 'session.open')).toBe(2)
     expect(env.ledger.requests).toHaveLength(4)
   })
 
   it('of the container while code runs: the cell runs again with its recorded results', async () => {
     const env = await WorkerProcessEnvironment.start(script({ busy: true }))
     const handle = await env.startAgent()
-    await env.waitForActivity(handle, 'session.step', 1)
-    await env.killContainer(handle)
-    await env.releaseCode(handle)
+    await waitForActivity(handle, 'session.step', 1)
+    await killContainer(handle)
+    await releaseCode(handle)
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(await scheduledCount(handle, 'session.open')).toBe(2)
     expect(env.ledger.requests).toHaveLength(4)
     expect(env.api.requests).toHaveLength(3)
   })
@@ -121,13 +123,13 @@ describeDocker('kill -9', () => {
     for (const effect of both) env.ledger.holdReplies(effect)
     const handle = await env.startAgent()
     await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect)))
-    await expect.poll(() => env.containerCount(handle)).toBe(0)
-    await env.waitForNoPendingActivity(handle, 'session.close')
+    await expect.poll(() => containerCount(handle)).toBe(0)
+    await waitForNoPendingActivity(handle, 'session.close')
     await env.replaceWorker('another-host')
     await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect, 2)))
     for (const effect of both) env.ledger.releaseReplies(effect)
     await expectNothingLost(env, handle)
-    expect(await env.scheduledCount(handle, 'session.open')).toBeGreaterThan(1)
+    expect(await scheduledCount(handle, 'session.open')).toBeGreaterThan(1)
   })
 
   it('of worker and container together: the session is rebuilt from the journal', async () => {
@@ -135,7 +137,7 @@ describeDocker('kill -9', () => {
     env.ledger.holdReplies('c')
     const handle = await env.startAgent()
     await env.ledger.waitForRequests('c')
-    await env.killContainer(handle)
+    await killContainer(handle)
     await env.replaceWorker()
     await env.ledger.waitForRequests('c', 2)
     env.ledger.releaseReplies('c')
@@ -158,7 +160,7 @@ describeDocker('kill -9', () => {
     const env = await WorkerProcessEnvironment.start(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
     env.ledger.holdReplies('b')
     const handle = await env.startAgent()
-    onTestFinished(() => env.removeContainers(handle))
+    onTestFinished(() => removeContainersOf(handle.workflowId))
     await env.ledger.waitForRequests('b')
     await env.replaceWorker('another-host')
     await env.ledger.waitForRequests('b', 2)
@@ -166,7 +168,7 @@ describeDocker('kill -9', () => {
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
     expect(env.api.requests).toHaveLength(3)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(await scheduledCount(handle, 'session.open')).toBe(2)
     await expectReplays(env.client, handle)
   })
 })
@@ -183,7 +185,7 @@ describe('kill -9 with the embedded sandbox', () => {
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
     expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
     expect(env.api.requests).toHaveLength(3)
-    expect(await env.scheduledCount(handle, 'session.open')).toBe(2)
+    expect(await scheduledCount(handle, 'session.open')).toBe(2)
     await expectReplays(env.client, handle)
   })
 })

@@ -8,9 +8,9 @@ import { containersOf, killContainersOf, removeContainersOf } from '../../suppor
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { Ledger } from '../../support/ledger.js'
-import { waitForActivity } from '../../support/environment/pending-activities.js'
 import { connectClient, uniqueName } from '../../support/temporal/shared-server.js'
 import { WorkerProcess } from '../../support/environment/worker-process.js'
+import { waitForActivity, scheduledCount } from '../../support/environment/waits.js'
 
 const config = fileURLToPath(new URL('../../fixtures/ledger.config.ts', import.meta.url))
 
@@ -71,11 +71,8 @@ class SessionOnWorkerProcess {
     return waitForActivity(this.handle, type)
   }
 
-  async scheduledCount(activity: string): Promise<number> {
-    const { events = [] } = await this.handle.fetchHistory()
-    return (events ?? []).filter(
-      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === activity,
-    ).length
+  scheduledCount(activity: string): Promise<number> {
+    return scheduledCount(this.handle, activity)
   }
 
   /** Closes the session. Expects that no container is left, and that its history replays. */

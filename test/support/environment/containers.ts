@@ -1,4 +1,10 @@
+import type { WorkflowHandle } from '@temporalio/client'
 import Dockerode from 'dockerode'
+import { vi } from 'vitest'
+import { execInContainer } from '../docker/exec-in-container.js'
+import { pollOptions } from '../poll-options.js'
+
+type Run = Pick<WorkflowHandle, 'workflowId'>
 
 /** Creates a client for each request, because tests change DOCKER_HOST. */
 const docker = () => new Dockerode()
@@ -19,6 +25,33 @@ export async function killContainersOf(workflowId: string): Promise<number> {
   // A container may exit at the same time.
   const killed = await Promise.allSettled((await runningContainersOf(workflowId)).map(kill))
   return killed.filter(({ status }) => status === 'fulfilled').length
+}
+
+/** The same for a run that must have one. */
+export async function killContainer({ workflowId }: Run): Promise<void> {
+  if ((await killContainersOf(workflowId)) === 0) throw new Error('there is no container to kill')
+}
+
+/** Number of containers of a run, running or not. */
+export async function containerCount({ workflowId }: Run): Promise<number> {
+  return (await containersOf(workflowId)).length
+}
+
+/** Id of the run's container. */
+export async function runningContainerId({ workflowId }: Run): Promise<string> {
+  const [running] = await runningContainersOf(workflowId)
+  if (running === undefined) throw new Error('no container of the run is running')
+  return running.Id
+}
+
+/** Ends code that runs until the file `/tmp/go` exists. */
+export async function releaseCode({ workflowId }: Run): Promise<void> {
+  const touch = async (): Promise<boolean> => {
+    for (const { Id } of await runningContainersOf(workflowId))
+      if ((await execInContainer(Id, ['touch', '/tmp/go']).catch(() => 1)) === 0) return true
+    return false
+  }
+  await vi.waitUntil(touch, pollOptions)
 }
 
 /** Removes the containers of a run that a dead host left behind. */

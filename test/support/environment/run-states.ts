@@ -6,6 +6,7 @@ import { pollOptions, pollSignal } from '../poll-options.js'
 import { call, code, faulty, text, turn } from '../script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { waitForAbort, Deferred, tool } from '../tools.js'
+import { waitForActivity } from './waits.js'
 
 /** A run that has reached the state in which it is to be ended. */
 export interface RunInState {
@@ -68,7 +69,7 @@ async function behindDockerProxy(
       const handle = await env.startProgram(source, {}, ending)
       await proxy.blocked
       // The delayed request may be one of the reaper, which removes sandboxes of other runs.
-      await env.waitForActivity(handle, activity)
+      await waitForActivity(handle, activity)
       return { env, handle, release: () => proxy.release() }
     },
   }
@@ -113,7 +114,7 @@ const states: Readonly<Record<string, (options: Options) => Promise<PreparedStat
       env,
       async start(end) {
         const handle = await env.startProgram('while True: pass', {}, end)
-        await env.waitForActivity(handle, 'session.step')
+        await waitForActivity(handle, 'session.step')
         return { env, handle }
       },
     }
@@ -198,7 +199,7 @@ await answered()
         const repeats = async () =>
           (await env.activities(handle)).some(({ summary }) => summary === 'repeat 1 recorded step')
         await expect.poll(repeats, pollOptions).toBe(true)
-        await env.waitForActivity(handle, 'session.step')
+        await waitForActivity(handle, 'session.step')
         return { env, handle }
       },
     }

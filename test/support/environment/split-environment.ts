@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import type { temporal } from '@temporalio/proto'
 import { expect, inject, onTestFinished } from 'vitest'
 import { createDataConverter, createPtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
@@ -15,8 +14,6 @@ import { type RunningWorker, startWorker } from '../../../src/worker/index.js'
 import { removeContainersOf } from './containers.js'
 import { pollOptions } from '../poll-options.js'
 import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
-
-type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 
 interface StartedSession {
   readonly handle: WorkflowHandle
@@ -108,12 +105,6 @@ export class SplitEnvironment {
       )
     await expect.poll(hasStarted, pollOptions).toBe(true)
     return { handle, result }
-  }
-
-  /** Settles when the history has this many of these events. */
-  async waitForEvents(handle: WorkflowHandle, count: number, isOne: (event: HistoryEvent) => boolean): Promise<void> {
-    const counted = async () => ((await handle.fetchHistory()).events ?? []).filter(isOne).length
-    await expect.poll(counted, pollOptions).toBeGreaterThanOrEqual(count)
   }
 
   #startWorker(roles: readonly Role[]): Promise<RunningWorker> {

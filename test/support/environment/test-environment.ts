@@ -18,7 +18,6 @@ import { parseConfig, type ResolvedConfig } from '../../../src/worker/config/par
 import { installRuntime, type RunningWorker, startWorker } from '../../../src/worker/index.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
 import { executionHistories, expectReplays, type History, readHistory } from './histories.js'
-import { waitForActivity } from './pending-activities.js'
 import { recordHistoriesIfRequested } from './record-history.js'
 import { noModel } from '../script.js'
 import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
@@ -232,11 +231,6 @@ export class TestEnvironment {
         summary: summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined,
       }
     })
-  }
-
-  /** Settles when an activity of this type is running on a worker. */
-  waitForActivity(handle: WorkflowHandle, type: string): Promise<void> {
-    return waitForActivity(handle, type)
   }
 
   /** The content of the last user message in the last model request. */

@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { ExecuteOptions, SessionExecution } from '../../../src/client/index.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { uniqueName } from '../temporal/shared-server.js'
+import { waitForActivity } from './waits.js'
 
 /** One session in its own test environment; both end with the test. */
 export class TestSession {
@@ -37,7 +38,7 @@ export class TestSession {
 
   /** Settles when a worker runs a step. */
   waitForStep(): Promise<void> {
-    return this.env.waitForActivity(this.handle, 'session.step')
+    return waitForActivity(this.handle, 'session.step')
   }
 
   /** Number of executions that the session has accepted. */

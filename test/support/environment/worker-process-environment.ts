@@ -1,16 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { AgentResult } from '../../../src/common/runs.js'
 import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from './completed-replies.js'
-import { containersOf, killContainersOf, removeContainersOf, runningContainersOf } from './containers.js'
-import { execInContainer } from '../docker/exec-in-container.js'
 import { Ledger } from '../ledger.js'
-import { fastPollOptions, pollOptions } from '../poll-options.js'
-import { isRunning, type PendingActivity, pendingActivities } from './pending-activities.js'
 import { connectClient, uniqueName } from '../temporal/shared-server.js'
 import { WorkerProcess } from './worker-process.js'
 
@@ -26,15 +22,6 @@ export interface WorkerProcessEnvironmentOptions {
   readonly roles?: string
   /** Address of a private Temporal server; default: the shared one. */
   readonly address?: string
-}
-
-/** An activity that has failed and is retried. */
-export interface RetryingActivity {
-  readonly activity: string
-  readonly attempt: number
-  /** A code of the error table, or `timeout`. */
-  readonly code: string
-  readonly message: string
 }
 
 /** One task queue with worker processes that a test can kill, a scripted model and a ledger of effects. */
@@ -124,124 +111,6 @@ export class WorkerProcessEnvironment {
     return this.client.workflow.start('program', { workflowId, taskQueue: this.#taskQueue, args: [{ source }] })
   }
 
-  /** Settles when an activity of this type runs on a worker; ignores the first `skipScheduled` scheduled ones. */
-  async waitForActivity(handle: WorkflowHandle, type: string, skipScheduled: number): Promise<void> {
-    const isRunningNow = async () => {
-      const running = (await pendingActivities(handle, type)).filter(isRunning)
-      // Compares ids: the activity may have ended meanwhile, and the next one been scheduled.
-      const later = running.length === 0 ? [] : (await this.#scheduledIds(handle, type)).slice(skipScheduled)
-      return running.some(({ activityId }) => later.includes(activityId))
-    }
-    await vi.waitUntil(isRunningNow, fastPollOptions)
-  }
-
-  /** Settles when a worker runs this attempt, or a later one, of an activity of this type. */
-  async waitForAttempt(handle: WorkflowHandle, type: string, attempt: number): Promise<void> {
-    const hasReached = (one: PendingActivity) => isRunning(one) && Number(one.attempt) >= attempt
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(hasReached), pollOptions)
-  }
-
-  /** The failure of the previous attempt. */
-  async lastFailure(handle: WorkflowHandle, type: string): Promise<string | null | undefined> {
-    const [pending] = await pendingActivities(handle, type)
-    return pending?.lastFailure?.applicationFailureInfo?.type ?? pending?.lastFailure?.message
-  }
-
-  /** Settles when the history has the final failure of an activity of this type. */
-  async waitForActivityFailure(handle: WorkflowHandle, type: string): Promise<void> {
-    const hasFailed = async () => {
-      const { events } = await handle.fetchHistory()
-      const ids = (events ?? [])
-        .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type)
-        .map(({ eventId }) => String(eventId))
-      const ended = (events ?? []).map(
-        ({ activityTaskTimedOutEventAttributes: timedOut, activityTaskFailedEventAttributes: failed }) =>
-          String((timedOut ?? failed)?.scheduledEventId),
-      )
-      return ids.some((id) => ended.includes(id))
-    }
-    await vi.waitUntil(hasFailed, pollOptions)
-  }
-
-  /** Settles when no activity of this type is open. */
-  async waitForNoPendingActivity(handle: WorkflowHandle, type: string): Promise<void> {
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).length === 0, pollOptions)
-  }
-
-  /** Settles when an activity of this type has missed its heartbeat timeout, and no worker runs it. */
-  async waitForMissedHeartbeat(handle: WorkflowHandle, type: string): Promise<void> {
-    const hasTimedOut = (one: PendingActivity) => !isRunning(one) && Number(one.attempt) > 1
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(hasTimedOut), pollOptions)
-  }
-
-  /** Settles after this many further heartbeats of a running activity. */
-  async waitForHeartbeats(handle: WorkflowHandle, type: string, times: number): Promise<void> {
-    const seen = new Set<string>()
-    const hasEnough = async () => {
-      const [pending] = await pendingActivities(handle, type)
-      if (pending?.lastHeartbeatTime) seen.add(JSON.stringify(pending.lastHeartbeatTime))
-      return seen.size > times
-    }
-    await vi.waitUntil(hasEnough, pollOptions)
-  }
-
-  /** Activities that are being retried, with their last failures. */
-  async retryingActivities(handle: WorkflowHandle): Promise<readonly RetryingActivity[]> {
-    return (await pendingActivities(handle)).flatMap(({ activityType, attempt, lastFailure }) => {
-      if (!lastFailure) return []
-      const { message, applicationFailureInfo } = lastFailure
-      const code = applicationFailureInfo?.type ?? 'timeout'
-      return [{ activity: activityType?.name ?? '', attempt: attempt ?? 0, code, message: message ?? '' }]
-    })
-  }
-
-  /** Settles when this worker has taken over an activity of this type. */
-  async waitForTakeover(worker: WorkerProcess, handle: WorkflowHandle, type: string): Promise<void> {
-    const isTakenOver = (one: PendingActivity) =>
-      isRunning(one) && one.lastWorkerIdentity?.startsWith(`${worker.pid}@`) === true
-    await vi.waitUntil(async () => (await pendingActivities(handle, type)).some(isTakenOver), pollOptions)
-  }
-
-  /** The number of scheduled activities of this type. */
-  async scheduledCount(handle: WorkflowHandle, type: string): Promise<number> {
-    return (await this.#scheduledIds(handle, type)).length
-  }
-
-  /** Ids of the activities of this type, in the order of their scheduling. */
-  async #scheduledIds(handle: WorkflowHandle, type: string): Promise<unknown[]> {
-    const { events } = await handle.fetchHistory()
-    return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity }) =>
-      activity?.activityType?.name === type ? [activity.activityId] : [],
-    )
-  }
-
-  /** kill -9 of the run's container. */
-  async killContainer({ workflowId }: WorkflowHandle): Promise<void> {
-    if ((await killContainersOf(workflowId)) === 0) throw new Error('there is no container to kill')
-  }
-
-  /** Ends code that runs until the file `/tmp/go` exists. */
-  async releaseCode(handle: WorkflowHandle): Promise<void> {
-    const touch = async (): Promise<boolean> => {
-      const running = await runningContainersOf(handle.workflowId)
-      for (const { Id } of running)
-        if ((await execInContainer(Id, ['touch', '/tmp/go']).catch(() => 1)) === 0) return true
-      return false
-    }
-    await vi.waitUntil(touch, pollOptions)
-  }
-
-  /** Id of the run's container. */
-  async runningContainerId(handle: WorkflowHandle): Promise<string> {
-    const [running] = await runningContainersOf(handle.workflowId)
-    if (running === undefined) throw new Error('no container of the run is running')
-    return running.Id
-  }
-
-  async containerCount(handle: WorkflowHandle): Promise<number> {
-    return (await containersOf(handle.workflowId)).length
-  }
-
   /** The worker that was started with the environment. */
   get firstWorker(): WorkerProcess {
     const [first] = this.#workers
@@ -261,11 +130,6 @@ export class WorkerProcessEnvironment {
 
   async agentResult(handle: WorkflowHandle): Promise<AgentResult> {
     return (await handle.result()) as AgentResult
-  }
-
-  /** Removes the containers of a run that a dead host left behind. */
-  removeContainers({ workflowId }: WorkflowHandle): Promise<void> {
-    return removeContainersOf(workflowId)
   }
 
   async #stop(): Promise<void> {

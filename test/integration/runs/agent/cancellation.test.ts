@@ -6,6 +6,7 @@ import { call, faulty, text, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { waitForAbort, Deferred, tool } from '../../../support/tools.js'
 import { pollSignal } from '../../../support/poll-options.js'
+import { waitForActivity } from '../../../support/environment/waits.js'
 
 /** A tool that runs until it is cancelled, and reports when that happens. */
 function blockingTool() {
@@ -66,7 +67,7 @@ describe('cancelling a run', () => {
     // The run continues as new when its state can be stored again. Until then no workflow task completes, so that the
     // cancellation comes first.
     await rename(env.valuesDirectory, `${env.valuesDirectory}.away`)
-    await env.waitForActivity(handle, 'journal.append')
+    await waitForActivity(handle, 'journal.append')
     const stopped = env.stopWorkers()
     await rename(`${env.valuesDirectory}.away`, env.valuesDirectory)
     await stopped
@@ -79,14 +80,14 @@ describe('cancelling a run', () => {
   it('while code runs ends it, and leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('while True: pass')
-    await env.waitForActivity(handle, 'session.step')
+    await waitForActivity(handle, 'session.step')
     await cancelAndExpectCancelled(env, handle)
   })
 
   it('while a sandbox is opened leaves no sandbox', async () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('print(1)')
-    await env.waitForActivity(handle, 'session.open')
+    await waitForActivity(handle, 'session.open')
     await cancelAndExpectCancelled(env, handle)
   })
 

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ProgramResult } from '../../src/common/runs.js'
-import { startScriptedMessagesApi } from '../../src/testing/index.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { answerResult, code, text, turn } from '../support/script.js'
 import { requestMessages, TestEnvironment } from '../support/environment/test-environment.js'
-import { connectClient, uniqueName } from '../support/temporal/shared-server.js'
+import { uniqueName } from '../support/temporal/shared-server.js'
 import { Deferred, tool } from '../support/tools.js'
-import { WorkerProcess } from '../support/environment/worker-process.js'
+import { ledgerConfig } from '../support/environment/ledger-environment.js'
 import { AttackEnvironment, canaryPrefix } from './support/attack-environment.js'
 import { runnerTakeover } from './support/hostile-code.js'
 import { readableText } from './support/readable-text.js'
@@ -107,39 +106,29 @@ await careless()
 
   it('A17 finds the secret of a worker process in no output, history or log', async () => {
     const canary = `${canaryPrefix}${randomUUID()}`
-    const taskQueue = uniqueName('attacked')
-    const api = await startScriptedMessagesApi({
+    const env = await TestEnvironment.startProcesses({
       script: [turn(code('import os\nprint(dict(os.environ))')), answerResult],
+      config: ledgerConfig,
+      environment: {
+        ANTHROPIC_API_KEY: canary,
+        PTC_ATTACK_CANARY: canary,
+        LEDGER_URL: `http://127.0.0.1:1/${canary}`,
+      },
+      initialWorkers: [{ hostId: uniqueName('attacked') }],
     })
-    const client = await connectClient()
-    const config = fileURLToPath(new URL('../fixtures/ledger.config.ts', import.meta.url))
-    const environment = {
-      ANTHROPIC_API_KEY: canary,
-      ANTHROPIC_BASE_URL: api.url,
-      PTC_ATTACK_CANARY: canary,
-      LEDGER_URL: `http://127.0.0.1:1/${canary}`,
-    }
-    const worker = await WorkerProcess.start({ config, taskQueue, environment, hostId: uniqueName('attacked') })
-    onTestFinished(async () => {
-      await worker.kill('SIGTERM')
-      await Promise.all([api.close(), client.connection.close()])
-    })
-    const run = async (workflow: string, input: object): Promise<string> => {
-      const handle = await client.workflow.start(workflow, {
-        workflowId: uniqueName('attacked'),
-        taskQueue,
-        args: [input],
-      })
+    const resultAndHistory = async (handle: WorkflowHandle): Promise<string> => {
       const result: unknown = await handle.result()
       return `${JSON.stringify(result)}\n${readableText((await handle.fetchHistory()).events)}`
     }
     const seen = [
-      await run('agent', { question: 'What is in your environment?' }),
+      await resultAndHistory(await env.startAgent({ question: 'What is in your environment?' })),
       // The tool fails. Its message contains neither the address nor its credentials.
-      await run('program', { source: 'try: await send_once(name="x")\nexcept ToolError as e: print("failed", e)\nos' }),
+      await resultAndHistory(
+        await env.startProgram('try: await send_once(name="x")\nexcept ToolError as e: print("failed", e)\nos'),
+      ),
     ]
     expect(seen[0]).toContain('PYTHONHASHSEED')
     expect(seen[1]).toContain('failed')
-    for (const each of [...seen, worker.log]) expect(each.includes(canary)).toBe(false)
+    for (const each of [...seen, env.workers.log]) expect(each.includes(canary)).toBe(false)
   })
 })

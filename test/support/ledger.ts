@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
 
 /** An effect, as recorded outside of the project. */
 export interface LedgerEntry {
@@ -26,8 +27,10 @@ export class Ledger {
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   #url = ''
 
+  /** Starts a ledger that ends with the test. */
   static async start(): Promise<Ledger> {
     const ledger = new Ledger()
+    onTestFinished(() => ledger.#close())
     ledger.#server.listen(0, '127.0.0.1')
     await once(ledger.#server, 'listening')
     ledger.#url = `http://127.0.0.1:${(ledger.#server.address() as AddressInfo).port}`
@@ -75,7 +78,7 @@ export class Ledger {
     return this.applied.map(({ name }) => name).sort()
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     this.#server.closeAllConnections()
     this.#server.close()
     await once(this.#server, 'close')

@@ -2,7 +2,6 @@ import Dockerode from 'dockerode'
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Script } from '../../../src/testing/index.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollSignal } from '../../support/poll-options.js'
 import { answerResult, code, faulty, turn } from '../../support/script.js'
@@ -10,6 +9,9 @@ import { uniqueName } from '../../support/temporal/shared-server.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForActivity, scheduledCount } from '../../support/environment/waits.js'
 import { containerCount, killContainer, releaseCode } from '../../support/environment/containers.js'
+import { startWithLedger, type LedgerEnvironment } from '../../support/environment/ledger-environment.js'
+import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
+import { completedReplies } from '../../support/environment/completed-replies.js'
 
 const cells = [
   `
@@ -43,11 +45,11 @@ function script({ busy = false, delayTurn }: ScriptOptions = {}): Script {
   )
 }
 
-type Kill = (env: WorkerProcessEnvironment, handle: WorkflowHandle) => Promise<void>
+type Kill = (env: Pick<ProcessEnvironment, 'api'>, handle: WorkflowHandle) => Promise<void>
 const killDuringModelTurn =
   (turns: number): Kill =>
-  async (env, handle) => {
-    await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === turns, pollSignal())
+  async ({ api }, handle) => {
+    await api.waitForRequest(({ assistantMessages }) => assistantMessages === turns, pollSignal())
     await killContainer(handle)
   }
 const killWhileCodeRuns: Kill = async (_env, handle) => {
@@ -79,33 +81,33 @@ const moments: Readonly<Record<string, Moment>> = {
 describeDocker('kill -9 of a container', () => {
   it.each(Object.keys(moments))('F12: while %s: applies each effect once and pays each turn once', async (name) => {
     const { kill, sandboxes, scriptOptions } = moments[name] ?? expect.fail()
-    const env = await WorkerProcessEnvironment.start(script(scriptOptions))
-    if (typeof kill === 'string') env.ledger.holdReplies(kill)
+    const { env, ledger } = await startWithLedger(script(scriptOptions))
+    if (typeof kill === 'string') ledger.holdReplies(kill)
     const handle = await env.startAgent()
     if (typeof kill === 'string') {
-      await env.ledger.waitForRequests(kill)
+      await ledger.waitForRequests(kill)
       await killContainer(handle)
-      env.ledger.releaseReplies(kill)
+      ledger.releaseReplies(kill)
     } else await kill(env, handle)
-    await expectCompleted(env, handle)
+    await expectCompleted({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(sandboxes)
   })
 
   it.each([1, 2])('F12: at its start, %i times in a row', async (times) => {
-    const env = await WorkerProcessEnvironment.start(script())
+    const { env, ledger } = await startWithLedger(script())
     const workflowId = uniqueName('agent')
     const killed = await killOnStart(workflowId, times)
-    const handle = await env.startAgent('go', workflowId)
-    await expectCompleted(env, handle)
+    const handle = await env.startAgent({}, { workflowId })
+    await expectCompleted({ env, ledger }, handle)
     expect(killed.count).toBe(times)
   })
 })
 
-async function expectCompleted(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
+async function expectCompleted({ env, ledger }: LedgerEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c,d', turns: 3, toolCalls: 4 })
-  expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
-  expect(env.ledger.requests).toHaveLength(4)
-  expect(env.completedReplies).toBe(3)
+  expect(ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+  expect(ledger.requests).toHaveLength(4)
+  expect(completedReplies(env.api)).toBe(3)
   expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
 }

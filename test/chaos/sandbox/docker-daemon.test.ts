@@ -1,6 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { answerResult, call, code, noModel, turn } from '../../support/script.js'
@@ -12,6 +11,10 @@ import {
   runningContainerId,
   removeContainersOf,
 } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
+import { completedReplies } from '../../support/environment/completed-replies.js'
+import type { Ledger } from '../../support/ledger.js'
 
 /** Waits for a tool, then runs until it is released; `done` is a variable of the previous cell. */
 const cells = [
@@ -42,16 +45,16 @@ const script = (busy: boolean) => ({
 const moments = {
   'while the code waits for a tool': {
     busy: false,
-    reached: (env: WorkerProcessEnvironment) => env.ledger.waitForRequests('b'),
-    goOn: async (env: WorkerProcessEnvironment) => env.ledger.releaseReplies('b'),
+    reached: (ledger: Ledger) => ledger.waitForRequests('b'),
+    goOn: async (ledger: Ledger) => ledger.releaseReplies('b'),
   },
   'while the code runs': {
     busy: true,
-    reached: async (env: WorkerProcessEnvironment, handle: WorkflowHandle) => {
-      env.ledger.releaseReplies('b')
+    reached: async (ledger: Ledger, handle: WorkflowHandle) => {
+      ledger.releaseReplies('b')
       await waitForActivity(handle, 'session.step', 3)
     },
-    goOn: (_env: WorkerProcessEnvironment, handle: WorkflowHandle) => releaseCode(handle),
+    goOn: (_ledger: Ledger, handle: WorkflowHandle) => releaseCode(handle),
   },
 } as const
 type Moment = keyof typeof moments
@@ -60,23 +63,22 @@ const eachMoment = Object.keys(moments) as Moment[]
 /** Injects a fault into a run in this state, and waits for its end; returns the number of its sandboxes. */
 async function runThroughFault(
   moment: Moment,
-  fault: (env: WorkerProcessEnvironment, handle: WorkflowHandle) => Promise<void>,
+  fault: (env: ProcessEnvironment, handle: WorkflowHandle) => Promise<void>,
   others: { readonly effects: readonly string[]; readonly turns: number } = { effects: [], turns: 0 },
 ): Promise<number> {
   const { busy, reached: waitUntilReached, goOn: resume } = moments[moment]
-  const env = await WorkerProcessEnvironment.start(script(busy))
-  env.ledger.holdReplies('b')
+  const { env, ledger } = await startWithLedger(script(busy))
+  ledger.holdReplies('b')
   const handle = await env.startAgent()
-  onTestFinished(() => removeContainersOf(handle.workflowId).catch(() => undefined))
-  await env.ledger.waitForRequests('b')
-  await waitUntilReached(env, handle)
+  await ledger.waitForRequests('b')
+  await waitUntilReached(ledger, handle)
   await fault(env, handle)
-  await resume(env, handle)
+  await resume(ledger, handle)
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
   const effects = ['a', 'b', 'c', ...others.effects]
-  expect(env.ledger.appliedNames).toEqual(effects)
-  expect(env.ledger.requests).toHaveLength(effects.length)
-  expect(env.completedReplies).toBe(3 + others.turns)
+  expect(ledger.appliedNames).toEqual(effects)
+  expect(ledger.requests).toHaveLength(effects.length)
+  expect(completedReplies(env.api)).toBe(3 + others.turns)
   expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
   return scheduledCount(handle, 'session.open')
@@ -136,11 +138,11 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
 
   it.each(eachMoment)('F14: while it hangs %s, other runs continue; afterwards all runs complete', async (moment) => {
     const other = { effects: ['direct', 'with no sandbox'], turns: 3 }
-    const hangs = async (env: WorkerProcessEnvironment): Promise<void> => {
+    const hangs = async (env: ProcessEnvironment): Promise<void> => {
       daemon().suspend()
       onTestFinished(() => daemon().resume())
       const opening = await env.startProgram('print("opened")')
-      const others = await env.startAgent('no sandbox')
+      const others = await env.startAgent({ question: 'no sandbox' })
       expect(await env.agentResult(others)).toMatchObject({ status: 'answered', toolCalls: 2 })
       const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
       await expect
@@ -154,21 +156,21 @@ describePrivateDaemon('a Docker daemon without live-restore', () => {
   })
 
   it('F14: a hang longer than the cell timeout is not reported as code that does not stop', async () => {
-    const env = await WorkerProcessEnvironment.start(noModel)
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(noModel)
+    ledger.holdReplies('b')
     const source = 'print((await charge(name="b"))["done"])'
     const { workflowId } = await env.ptc.startProgram({ source, limits: { cellSeconds: 3 } })
     const handle = env.client.workflow.getHandle(workflowId)
     onTestFinished(() => removeContainersOf(handle.workflowId).catch(() => undefined))
-    await env.ledger.waitForRequests('b')
+    await ledger.waitForRequests('b')
     daemon().suspend()
     onTestFinished(() => daemon().resume())
-    env.ledger.releaseReplies('b')
+    ledger.releaseReplies('b')
     const waiting = { activity: 'session.step', code: 'SANDBOX_UNAVAILABLE' }
     await expect.poll(() => retryingActivities(handle)).toMatchObject([waiting])
     daemon().resume()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
-    expect(env.ledger.appliedNames).toEqual(['b'])
+    expect(ledger.appliedNames).toEqual(['b'])
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(await containerCount(handle)).toBe(0)
   })

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
 import { SmallDisk } from '../../support/faults/small-disk.js'
 import { retryingActivities } from '../../support/environment/waits.js'
 import { containerCount } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
 
 /** Space for the sandbox image twice: while it is loaded, the packed image is on the disk too. */
 const diskBytes = 1024 ** 3
@@ -28,11 +28,11 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
   })
 
   it('F16: when full, runs that need a new sandbox wait and report the reason; they continue when there is space', async () => {
-    const env = await WorkerProcessEnvironment.start(noModel)
-    env.ledger.holdReplies('live')
+    const { env, ledger } = await startWithLedger(noModel)
+    ledger.holdReplies('live')
     const source = (name: string): string => `print((await charge(name="${name}"))["done"])`
     const live = await env.startProgram(source('live'))
-    await env.ledger.waitForRequests('live')
+    await ledger.waitForRequests('live')
 
     const makeRoom = await disk.fill()
     onTestFinished(makeRoom)
@@ -42,17 +42,17 @@ describePrivateDaemon('a Docker daemon on a small disk', () => {
     await expect
       .poll(() => retryingActivities(starved))
       .toMatchObject([{ ...failure, attempt: atLeast(6), message: noSpace }])
-    env.ledger.releaseReplies('live')
+    ledger.releaseReplies('live')
     expect(await live.result()).toMatchObject({ outcome: { status: 'ok', output: 'live\n' } })
 
     await makeRoom()
     expect(await starved.result()).toMatchObject({ outcome: { status: 'ok', output: 'starved\n' } })
-    expect(env.ledger.appliedNames).toEqual(['live', 'starved'])
+    expect(ledger.appliedNames).toEqual(['live', 'starved'])
     for (const handle of [live, starved]) expect(await containerCount(handle)).toBe(0)
   })
 
   it('F16: without the sandbox image, a run waits and reports the remedy; it continues when the image is back', async () => {
-    const env = await WorkerProcessEnvironment.start(noModel)
+    const { env } = await startWithLedger(noModel)
     await daemon.removeImage()
     const handle = await env.startProgram('print("made")')
     const failure = { activity: 'session.open', code: 'SANDBOX_IMAGE_MISSING' }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describePrivateDaemon } from '../../support/docker/describe-docker.js'
 import { PrivateDockerDaemon } from '../../support/docker/private-daemon.js'
 import { noModel } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { retryingActivities } from '../../support/environment/waits.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
 
 /** Longer than all attempts of a step together. */
 const downtimeMs = 150_000
@@ -16,19 +16,19 @@ describePrivateDaemon('a Docker daemon that is down for minutes', () => {
     onTestFinished(() => daemon.close())
     vi.stubEnv('DOCKER_HOST', daemon.host)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const env = await WorkerProcessEnvironment.start(noModel)
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(noModel)
+    ledger.holdReplies('b')
     const handle = await env.startProgram('print([(await charge(name=n))["done"] for n in "abc"])')
-    await env.ledger.waitForRequests('b')
+    await ledger.waitForRequests('b')
     await daemon.kill()
-    env.ledger.releaseReplies('b')
+    ledger.releaseReplies('b')
     await delay(downtimeMs)
     const waiting = { activity: 'session.open', code: 'SANDBOX_UNAVAILABLE' }
     await expect.poll(() => retryingActivities(handle)).toMatchObject([waiting])
     await daemon.startProcess()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "['a', 'b', 'c']\n" } })
-    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
-    expect(env.ledger.requests).toHaveLength(3)
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(ledger.requests).toHaveLength(3)
     await expectReplays(env.client, handle)
   })
 })

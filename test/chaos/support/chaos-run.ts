@@ -64,7 +64,7 @@ class ChaosRun {
     })
     onTestFinished(async () => {
       await workers.killAll()
-      await Promise.all([ledger.close(), api.close(), client.connection.close()])
+      await Promise.all([api.close(), client.connection.close()])
     })
     const options = { workflowId: this.#workflowId, taskQueue: this.#taskQueue, args: [{ question: 'go' }] }
     const handle = await client.workflow.start('agent', options)

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { expect, it, onTestFinished } from 'vitest'
 import { startRateLimitedServer } from '../../support/temporal/rate-limited-server.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { NetworkProxy } from '../../support/faults/network-proxy.js'
 import { answerResult, code, noModel, turn } from '../../support/script.js'
@@ -10,6 +9,7 @@ import { sharedServer } from '../../support/temporal/shared-server.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForActivityFailure, retryingActivities } from '../../support/environment/waits.js'
 import { containerCount } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
 
 const charges = (...names: string[]): string =>
   `import asyncio\nfor name in ${JSON.stringify(names)}:\n    print((await charge(name=name))["done"], end=" ")\n    await asyncio.sleep(3)`
@@ -49,7 +49,7 @@ describeDocker('an unreliable connection to the Temporal server', () => {
     },
   ])('F19: that repeatedly $manner only delays the run', async ({ bad, good }) => {
     const proxy = await startNetworkProxy()
-    const env = await WorkerProcessEnvironment.start(script, { environment: { TEMPORAL_ADDRESS: proxy.address } })
+    const { env, ledger } = await startWithLedger(script, { environment: { TEMPORAL_ADDRESS: proxy.address } })
     const handle = await env.startAgent()
     const result = env.agentResult(handle)
     const times = await alternate(
@@ -60,20 +60,20 @@ describeDocker('an unreliable connection to the Temporal server', () => {
     expect(await result).toMatchObject({ status: 'answered', answer: 'd e f', turns: 3, toolCalls: 6 })
     expect(times).toBeGreaterThanOrEqual(2)
     expect(proxy.stats.delayed + proxy.stats.connections).toBeGreaterThan(times)
-    expect(env.ledger.appliedNames).toEqual(effects)
+    expect(ledger.appliedNames).toEqual(effects)
     expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })
 
   it('F19: a limit of ten requests per second only delays runs', async () => {
     const address = await startRateLimitedServer(10)
-    const env = await WorkerProcessEnvironment.start(script, { address })
+    const { env, ledger } = await startWithLedger(script, { address })
     const agents = await Promise.all(Array.from({ length: 3 }, () => env.startAgent()))
-    const refused = env.ledger.waitForRequests('b').then(() => countRejected(address, 100))
+    const refused = ledger.waitForRequests('b').then(() => countRejected(address, 100))
     const results = await Promise.all(agents.map(({ workflowId }) => env.ptc.handle(workflowId).result()))
     expect(await refused).toBeGreaterThan(10)
     for (const result of results) expect(result).toMatchObject({ status: 'answered', answer: 'd e f', turns: 3 })
-    expect(env.ledger.appliedNames).toEqual(effects.flatMap((name) => [name, name, name]))
+    expect(ledger.appliedNames).toEqual(effects.flatMap((name) => [name, name, name]))
   })
 })
 
@@ -97,13 +97,13 @@ print(charged["done"], getattr(mailed, "status", mailed))
 
 /** Runs the program until both effects have been requested; their replies wait for `releaseBoth`. */
 async function startUnknownOutcomeRun(proxy: NetworkProxy) {
-  const env = await WorkerProcessEnvironment.start(noModel, { environment: { TEMPORAL_ADDRESS: proxy.address } })
+  const { env, ledger } = await startWithLedger(noModel, { environment: { TEMPORAL_ADDRESS: proxy.address } })
   const both = ['b', 'mail']
-  for (const effect of both) env.ledger.holdReplies(effect)
+  for (const effect of both) ledger.holdReplies(effect)
   const handle = await env.startProgram(unknownOutcomeProgram)
-  await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect)))
-  const releaseBoth = (): void => both.forEach((effect) => env.ledger.releaseReplies(effect))
-  return { env, handle, releaseBoth }
+  await Promise.all(both.map((effect) => ledger.waitForRequests(effect)))
+  const releaseBoth = (): void => both.forEach((effect) => ledger.releaseReplies(effect))
+  return { env, ledger, handle, releaseBoth }
 }
 
 const unknownOutcomeResult = { outcome: { status: 'ok', output: 'b outcome_unknown\n' }, toolCalls: 2 }
@@ -120,7 +120,7 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
     'F25: $manner, without another worker: its tools continue, and no effect happens twice',
     async ({ lose, find }) => {
       const proxy = await startNetworkProxy()
-      const { env, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
+      const { env, ledger, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
       lose(proxy)
       // The server considers the worker dead: one call fails, and the next attempt of the other waits for a worker.
       await waitForActivityFailure(handle, 'send_once')
@@ -130,8 +130,8 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
       releaseBoth()
       find(proxy)
       expect(await handle.result()).toMatchObject(unknownOutcomeResult)
-      expect(env.ledger.appliedNames).toEqual(['b', 'mail'])
-      expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
+      expect(ledger.appliedNames).toEqual(['b', 'mail'])
+      expect(ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
       expect(await containerCount(handle)).toBe(0)
       await expectReplays(env.client, handle)
     },
@@ -139,10 +139,10 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
 
   it('F25: while another worker of its host takes over: the late results of the first worker are ignored', async () => {
     const proxy = await startNetworkProxy()
-    const { env, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
+    const { env, ledger, handle, releaseBoth } = await startUnknownOutcomeRun(proxy)
     proxy.stall()
-    const other = await env.startWorker('test-host', { TEMPORAL_ADDRESS: sharedServer().address })
-    await env.ledger.waitForRequests('b', 2)
+    const other = await env.workers.start({ environment: { TEMPORAL_ADDRESS: sharedServer().address } })
+    await ledger.waitForRequests('b', 2)
     releaseBoth()
     expect(await handle.result()).toMatchObject(unknownOutcomeResult)
     proxy.resume()
@@ -150,8 +150,8 @@ describeDocker('a worker that loses the network for longer than the heartbeat ti
     // The first worker works again, alone.
     const next = await env.startProgram('print((await charge(name="next"))["done"])')
     expect(await next.result()).toMatchObject({ outcome: { status: 'ok', output: 'next\n' } })
-    expect(env.ledger.appliedNames).toEqual(['b', 'mail', 'next'])
-    expect(env.ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
+    expect(ledger.appliedNames).toEqual(['b', 'mail', 'next'])
+    expect(ledger.requests.filter(({ name }) => name === 'mail')).toHaveLength(1)
     expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })

@@ -21,8 +21,8 @@ it('F31: a query to a worker that must first replay the run changes nothing, and
   const history = await historyLength(env)
 
   // The next worker has no cached workflow: the first query makes it replay, and so do concurrent queries.
-  await env.stopWorkers()
-  await env.startWorker()
+  await env.workers.stop()
+  await env.workers.start()
   const answers = await Promise.all([inspect(), inspect(), inspect()])
   for (const answer of answers) expect(answer).toEqual(before)
   expect(await env.ptc.sessions.show(handle.workflowId)).toMatchObject({ state: 'busy', cells: 1, toolCalls: 3 })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { ProgramResult } from '../../../src/common/runs.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer, type KillableServer } from '../../support/temporal/killable-server.js'
 import { postgresTemporalBinaries, PostgresTemporal } from '../../support/temporal/postgres-temporal.js'
@@ -8,6 +7,7 @@ import { type Killable, restartLoop } from '../../support/faults/restart-loop.js
 import { answerResult, code, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { containerCount } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
 
 const chaosMs = Number(process.env['PTC_CHAOS_MINUTES'] ?? 1) * 60_000
 const seed = Number(process.env['PTC_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
@@ -51,7 +51,7 @@ function expectedEffects(): string[] {
 }
 
 async function expectAllFinish(server: KillableServer, victims: Readonly<Record<string, Killable>>): Promise<void> {
-  const env = await WorkerProcessEnvironment.start(script, { address: server.address })
+  const { env, ledger } = await startWithLedger(script, { address: server.address })
   const started = [
     ...Array.from({ length: programs }, (_, number) => env.startProgram(program(number))),
     ...Array.from({ length: agents }, () => env.startAgent()),
@@ -59,7 +59,7 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
   const handles = await Promise.all(started)
   const kills = await restartLoop({ victims, milliseconds: chaosMs, kills: 3, seed })
   const results = await Promise.all(handles.map((handle) => env.ptc.handle(handle.workflowId).result()))
-  const { applied, requests } = env.ledger
+  const { applied, requests } = ledger
   console.error(
     `› F18: seed ${seed}, killed ${JSON.stringify(kills)}, ${handles.length} runs, ` +
       `${applied.length} effects asked for ${requests.length} times`,
@@ -69,7 +69,7 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
   const [ofPrograms, ofAgents] = [results.slice(0, programs), results.slice(programs)]
   for (const result of ofPrograms as ProgramResult[]) expect(result.outcome).toMatchObject({ status: 'ok', output })
   for (const result of ofAgents) expect(result).toMatchObject({ status: 'answered', answer: agentAnswer, turns: 3 })
-  expect(env.ledger.appliedNames).toEqual(expectedEffects())
+  expect(ledger.appliedNames).toEqual(expectedEffects())
   for (const handle of handles) {
     expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer } from '../../support/temporal/killable-server.js'
 import { answerResult, code, turn } from '../../support/script.js'
@@ -8,6 +7,8 @@ import { uniqueName } from '../../support/temporal/shared-server.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { scheduledCount } from '../../support/environment/waits.js'
 import { containerCount, removeContainersOf } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { completedReplies } from '../../support/environment/completed-replies.js'
 
 /** Milliseconds: ten heartbeat timeouts of the workers. */
 const downtimeMs = 30_000
@@ -24,8 +25,8 @@ describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
       turn(code(withName(secondCell, 'agent-2'))),
       answerResult,
     ]
-    const env = await WorkerProcessEnvironment.start(script, { address: server.address })
-    const { ledger, ptc, client } = env
+    const { env, ledger } = await startWithLedger(script, { address: server.address })
+    const { ptc, client } = env
     const name = uniqueName('away')
     const { workflowId: session } = await ptc.sessions.execute(name, withName(firstCell, 'session-1'))
     onTestFinished(() => removeContainersOf(session))
@@ -52,7 +53,7 @@ describeDocker('kill -9 of the Temporal server, down for 30 seconds', () => {
     expect(ran).toMatchObject({ outcome: { status: 'ok', output: 'program-1,program-2\n' }, toolCalls: 2 })
     expect(executed).toMatchObject({ outcome: { output: 'session-1,session-2\n' }, isNew: false, cell: 2 })
     expect(ledger.appliedNames).toEqual(['agent-1', 'agent-2', 'program-1', 'program-2', 'session-1', 'session-2'])
-    expect(env.completedReplies).toBe(3)
+    expect(completedReplies(env.api)).toBe(3)
     await ptc.sessions.close(name)
     for (const run of [agent.workflowId, program.workflowId, session]) {
       const handle = client.workflow.getHandle(run)

@@ -2,11 +2,12 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { describe, expect, it, vi } from 'vitest'
 import { renderTree } from '../../../src/cli/rendering/index.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { fastPollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForHeartbeats, pendingActivities } from '../../support/environment/waits.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
 
 describe('a tool that blocks the event loop of its worker', () => {
   // Default heartbeat settings: a busy machine does not stop a worker.
@@ -26,8 +27,8 @@ describe('a tool that blocks the event loop of its worker', () => {
   }
 
   /** What `ptc show` prints. */
-  async function shown(env: WorkerProcessEnvironment, { workflowId }: WorkflowHandle): Promise<string> {
-    return renderTree(await env.ptc.handle(workflowId).tree(), { width: 200, color: false, full: false })
+  async function shown({ ptc }: Pick<ProcessEnvironment, 'ptc'>, { workflowId }: WorkflowHandle): Promise<string> {
+    return renderTree(await ptc.handle(workflowId).tree(), { width: 200, color: false, full: false })
   }
 
   /** Attempts of its activity in the history. */
@@ -40,30 +41,33 @@ describe('a tool that blocks the event loop of its worker', () => {
   }
 
   it('F28: is reported as the cause while it blocks and afterwards, runs once, and delays no run of other workers', async () => {
-    const env = await WorkerProcessEnvironment.start(blocking('block'), { ...options, roles: 'tools' })
-    const { firstWorker } = env
-    await env.startWorker('elsewhere', {}, 'workflow,model,sandbox')
+    const { env, ledger } = await startWithLedger(blocking('block'), {
+      ...options,
+      initialWorkers: [{ roles: ['tools'] }],
+    })
+    const { first } = env.workers
+    await env.workers.start({ hostId: 'elsewhere', roles: ['workflow', 'model', 'sandbox'] })
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('block')
+    await ledger.waitForRequests('block')
     const other = await env.startProgram('print(6 * 7)')
     const cause = /tool charge has blocked the event loop of the worker for \d+\.\d s/
     const isNamed = async () => cause.test(await noteInHeartbeat(handle, 'charge'))
     await vi.waitUntil(isNamed, fastPollOptions).catch((thrown: unknown) => {
-      throw new Error(firstWorker.log, { cause: thrown })
+      throw new Error(first.log, { cause: thrown })
     })
     expect(await pendingActivities(handle, 'charge')).toMatchObject([{ attempt: 1 }])
     expect(await shown(env, handle)).toMatch(cause)
-    expect(firstWorker.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))
+    expect(first.log).toMatch(new RegExp(`${cause.source} \\(run ${handle.workflowId}\\)`))
     expect(await other.result()).toMatchObject({ outcome: { status: 'ok', output: '42\n' } })
     // The tool has not returned.
-    expect(firstWorker.log).not.toContain('unblocked')
+    expect(first.log).not.toContain('unblocked')
 
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is block' })
-    expect(env.ledger.requests).toHaveLength(1)
+    expect(ledger.requests).toHaveLength(1)
     expect(await attempts(handle, 'charge')).toEqual([1])
     const blocked = /tool charge blocked the event loop of the worker for [2-5]\d\.\d s/
     expect(await shown(env, handle)).toMatch(blocked)
-    await firstWorker.waitForOutput(blocked)
+    await first.waitForOutput(blocked)
     await expectReplays(env.client, handle)
   })
 
@@ -73,15 +77,15 @@ describe('a tool that blocks the event loop of its worker', () => {
       turn(code(`import asyncio\n${both}\nprint(*[each["done"] for each in both])`)),
       turn(text('it is {{last_tool_result}}')),
     ]
-    const env = await WorkerProcessEnvironment.start(script, options)
-    const { firstWorker, ledger } = env
+    const { env, ledger } = await startWithLedger(script, options)
+    const { first } = env.workers
     ledger.holdReplies('block')
     ledger.holdReplies('beside')
     const handle = await env.startAgent()
     await Promise.all([ledger.waitForRequests('block'), ledger.waitForRequests('beside')])
     ledger.releaseReplies('block')
-    await firstWorker.waitForOutput(/unblocked/)
-    await firstWorker.waitForOutput(
+    await first.waitForOutput(/unblocked/)
+    await first.waitForOutput(
       /one of the tools (send_once, charge|charge, send_once) blocked the event loop .* for [2-5]\d\.\d s/,
     )
     // Long after Temporal's core library timed the other call out.
@@ -95,15 +99,18 @@ describe('a tool that blocks the event loop of its worker', () => {
   })
 
   it('F28: fails without retry when it blocks for longer than its timeout', async () => {
-    const env = await WorkerProcessEnvironment.start(blocking('block-long'), { ...options, roles: 'tools' })
-    await env.startWorker('elsewhere', {}, 'workflow,model,sandbox')
+    const { env, ledger } = await startWithLedger(blocking('block-long'), {
+      ...options,
+      initialWorkers: [{ roles: ['tools'] }],
+    })
+    await env.workers.start({ hostId: 'elsewhere', roles: ['workflow', 'model', 'sandbox'] })
     const handle = await env.startAgent()
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is timed_out' })
-    expect(env.firstWorker.log).toContain('the call fails without retry')
+    expect(env.workers.first.log).toContain('the call fails without retry')
     expect(await shown(env, handle)).toMatch(/tool charge has blocked the event loop of the worker for 6\d\.\d s/)
-    await env.firstWorker.waitForOutput(/fails without retry[^]*unblocked/)
-    await env.firstWorker.waitForOutput(/tool charge blocked the event loop of the worker for [78]\d\.\d s/)
-    expect(env.ledger.requests).toHaveLength(1)
-    expect(env.firstWorker.isRunning).toBe(true)
+    await env.workers.first.waitForOutput(/fails without retry[^]*unblocked/)
+    await env.workers.first.waitForOutput(/tool charge blocked the event loop of the worker for [78]\d\.\d s/)
+    expect(ledger.requests).toHaveLength(1)
+    expect(env.workers.first.isRunning).toBe(true)
   })
 })

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../../src/testing/index.js'
 import { WorkerClock } from '../../support/faults/worker-clock.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { code, faulty, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForHeartbeats, scheduledCount } from '../../support/environment/waits.js'
 import { containerCount } from '../../support/environment/containers.js'
+import { startWithLedger, type LedgerEnvironment } from '../../support/environment/ledger-environment.js'
 
 const hour = 3_600_000
 
@@ -28,9 +28,9 @@ const script: Script = [
 ]
 
 /** Expects no early timeout, no repetition and no early removal. */
-async function expectUndisturbed(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
+async function expectUndisturbed({ env, ledger }: LedgerEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
-  expect(env.ledger.requests.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+  expect(ledger.requests.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   expect(env.api.requests).toHaveLength(3)
   expect(await scheduledCount(handle, 'session.open')).toBe(1)
   expect(await containerCount(handle)).toBe(0)
@@ -42,33 +42,33 @@ describeDocker('the clock of a worker', () => {
     'F34: %s in the middle of a run: no timeout fires early and nothing is repeated',
     async (_how, disturb, logged) => {
       const clock = new WorkerClock()
-      const env = await WorkerProcessEnvironment.start(script, { environment: clock.environment })
-      env.ledger.holdReplies('b')
+      const { env, ledger } = await startWithLedger(script, { environment: clock.environment })
+      ledger.holdReplies('b')
       const handle = await env.startAgent()
-      await env.ledger.waitForRequests('b')
+      await ledger.waitForRequests('b')
       disturb(clock)
       // Several heartbeats pass, so that everything that uses the wall clock has run.
       await waitForHeartbeats(handle, 'charge', 2)
-      env.ledger.releaseReplies('b')
-      await expectUndisturbed(env, handle)
-      expect(env.log).toContain(logged)
+      ledger.releaseReplies('b')
+      await expectUndisturbed({ env, ledger }, handle)
+      expect(env.workers.log).toContain(logged)
     },
   )
 
   it('F34: jumps an hour ahead before the next worker takes over a running sandbox: its reaper keeps the sandbox', async () => {
     const clock = new WorkerClock()
-    const env = await WorkerProcessEnvironment.start(script, { environment: clock.environment })
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(script, { environment: clock.environment })
+    ledger.holdReplies('b')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('b')
+    await ledger.waitForRequests('b')
     clock.setOffset(hour)
-    await env.replaceWorker()
-    await env.ledger.waitForRequests('b', 2) // requests of the killed worker
-    env.ledger.releaseReplies('b')
+    await env.workers.replace()
+    await ledger.waitForRequests('b', 2) // requests of the killed worker
+    ledger.releaseReplies('b')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c', toolCalls: 3 })
-    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c'])
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(await containerCount(handle)).toBe(0)
-    expect(env.log.lastIndexOf(`the clock is ${hour}`)).toBeGreaterThan(0)
+    expect(env.workers.log.lastIndexOf(`the clock is ${hour}`)).toBeGreaterThan(0)
   })
 })

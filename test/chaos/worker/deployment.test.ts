@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../../src/testing/index.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
@@ -15,6 +14,7 @@ import {
   scheduledCount,
 } from '../../support/environment/waits.js'
 import { containerCount, releaseCode } from '../../support/environment/containers.js'
+import { startWithLedger, type LedgerEnvironment } from '../../support/environment/ledger-environment.js'
 
 const answer = turn(text('it is {{last_tool_result}}'))
 
@@ -39,32 +39,32 @@ const mailScript: Script = [
 
 /** Starts a run, waits until its tool requests this effect, whose reply is held, and starts another worker. */
 async function startHeldAt(effect: string, script: Script) {
-  const env = await WorkerProcessEnvironment.start(script)
-  env.ledger.holdReplies(effect)
+  const { env, ledger } = await startWithLedger(script)
+  ledger.holdReplies(effect)
   const handle = await env.startAgent()
-  await env.ledger.waitForRequests(effect)
-  await env.startWorker()
-  return { env, handle }
+  await ledger.waitForRequests(effect)
+  await env.workers.start()
+  return { env, ledger, handle }
 }
 
 /** Starts a run, waits until its code is busy, and starts another worker. */
 async function startBusy() {
-  const env = await WorkerProcessEnvironment.start(chargeScript(true))
+  const { env, ledger } = await startWithLedger(chargeScript(true))
   const handle = await env.startAgent()
   await waitForActivity(handle, 'session.step', 1)
-  await env.startWorker()
-  return { env, handle }
+  await env.workers.start()
+  return { env, ledger, handle }
 }
 
 /** Expects that the sandbox was handed over, and each effect was applied once. */
 async function expectHandedOver(
-  env: WorkerProcessEnvironment,
+  { env, ledger }: LedgerEnvironment,
   handle: WorkflowHandle,
   answer: string,
   effects: readonly string[],
 ) {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: `it is ${answer}`, turns: 2 })
-  expect(env.ledger.appliedNames).toEqual(effects)
+  expect(ledger.appliedNames).toEqual(effects)
   expect(await scheduledCount(handle, 'session.open')).toBe(1)
   expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
@@ -72,84 +72,84 @@ async function expectHandedOver(
 
 describeDocker('SIGTERM of a worker beside another one on its host', () => {
   it('F10: waits for a tool that finishes within the grace period and exits with 0', async () => {
-    const { env, handle } = await startHeldAt('b', chargeScript())
-    env.firstWorker.sendSignal('SIGTERM')
-    await env.firstWorker.waitForOutput(/finishing running activities/)
-    env.ledger.releaseReplies('b')
-    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
-    expect(env.ledger.requests).toHaveLength(2)
-    await expect.poll(() => env.firstWorker.exitCode).toBe(0)
+    const { env, ledger, handle } = await startHeldAt('b', chargeScript())
+    env.workers.first.sendSignal('SIGTERM')
+    await env.workers.first.waitForOutput(/finishing running activities/)
+    ledger.releaseReplies('b')
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
+    expect(ledger.requests).toHaveLength(2)
+    await expect.poll(() => env.workers.first.exitCode).toBe(0)
   })
 
   it('F10: leaves a tool that runs longer than the grace period to the other worker, with the same key', async () => {
-    const { env, handle } = await startHeldAt('b', chargeScript())
-    await env.firstWorker.kill('SIGTERM')
-    expect(env.firstWorker.exitCode).toBe(0)
-    await env.ledger.waitForRequests('b', 2)
-    env.ledger.releaseReplies('b')
-    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+    const { env, ledger, handle } = await startHeldAt('b', chargeScript())
+    await env.workers.first.kill('SIGTERM')
+    expect(env.workers.first.exitCode).toBe(0)
+    await ledger.waitForRequests('b', 2)
+    ledger.releaseReplies('b')
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 
   it("F10: does not repeat a 'once' tool that runs longer than the grace period, and raises ToolOutcomeUnknown", async () => {
-    const { env, handle } = await startHeldAt('mail', mailScript)
-    await env.firstWorker.kill('SIGTERM')
-    expect(env.firstWorker.exitCode).toBe(0)
-    await expectHandedOver(env, handle, 'outcome_unknown', ['mail'])
-    expect(env.ledger.requests).toHaveLength(1)
+    const { env, ledger, handle } = await startHeldAt('mail', mailScript)
+    await env.workers.first.kill('SIGTERM')
+    expect(env.workers.first.exitCode).toBe(0)
+    await expectHandedOver({ env, ledger }, handle, 'outcome_unknown', ['mail'])
+    expect(ledger.requests).toHaveLength(1)
   })
 
   it('F10: leaves running code in its container, where the other worker attaches', async () => {
-    const { env, handle } = await startBusy()
-    await env.firstWorker.kill('SIGTERM')
-    expect(env.firstWorker.exitCode).toBe(0)
+    const { env, ledger, handle } = await startBusy()
+    await env.workers.first.kill('SIGTERM')
+    expect(env.workers.first.exitCode).toBe(0)
     // The step was handed over at once, without a heartbeat timeout.
     await waitForAttempt(handle, 'session.step', 2)
     const [failure] = await retryingActivities(handle)
     expect(failure).toMatchObject({ activity: 'session.step', code: 'WorkerShutdown' })
     await releaseCode(handle)
-    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
-    expect(env.ledger.requests).toHaveLength(2)
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
+    expect(ledger.requests).toHaveLength(2)
   })
 
   it('F10: sent twice, ends the worker at once, and the other worker continues', async () => {
-    const { env, handle } = await startHeldAt('b', chargeScript())
-    env.firstWorker.sendSignal('SIGTERM')
-    await env.firstWorker.waitForOutput(/press Ctrl-C again to stop now/)
-    await env.firstWorker.kill('SIGTERM')
-    expect(env.firstWorker.exitCode).toBe(130)
-    await env.ledger.waitForRequests('b', 2)
-    env.ledger.releaseReplies('b')
-    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+    const { env, ledger, handle } = await startHeldAt('b', chargeScript())
+    env.workers.first.sendSignal('SIGTERM')
+    await env.workers.first.waitForOutput(/press Ctrl-C again to stop now/)
+    await env.workers.first.kill('SIGTERM')
+    expect(env.workers.first.exitCode).toBe(130)
+    await ledger.waitForRequests('b', 2)
+    ledger.releaseReplies('b')
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 })
 
 describeDocker('SIGSTOP of a worker for longer than the heartbeat timeout, then SIGCONT', () => {
   it('F10: while a tool runs: another worker takes the call over, and the effect happens once', async () => {
-    const { env, handle } = await startHeldAt('b', chargeScript())
-    env.firstWorker.sendSignal('SIGSTOP')
-    await env.ledger.waitForRequests('b', 2)
-    env.firstWorker.sendSignal('SIGCONT')
-    env.ledger.releaseReplies('b')
-    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+    const { env, ledger, handle } = await startHeldAt('b', chargeScript())
+    env.workers.first.sendSignal('SIGSTOP')
+    await ledger.waitForRequests('b', 2)
+    env.workers.first.sendSignal('SIGCONT')
+    ledger.releaseReplies('b')
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 
   it("F10: while a 'once' tool runs: the code gets ToolOutcomeUnknown, and the tool does not run again", async () => {
-    const { env, handle } = await startHeldAt('mail', mailScript)
-    env.firstWorker.sendSignal('SIGSTOP')
+    const { env, ledger, handle } = await startHeldAt('mail', mailScript)
+    env.workers.first.sendSignal('SIGSTOP')
     await waitForActivityFailure(handle, 'send_once')
-    env.firstWorker.sendSignal('SIGCONT')
-    env.ledger.releaseReplies('mail')
-    await expectHandedOver(env, handle, 'outcome_unknown', ['mail'])
-    expect(env.ledger.requests).toHaveLength(1)
+    env.workers.first.sendSignal('SIGCONT')
+    ledger.releaseReplies('mail')
+    await expectHandedOver({ env, ledger }, handle, 'outcome_unknown', ['mail'])
+    expect(ledger.requests).toHaveLength(1)
   })
 
   it('F10: while code runs: another worker continues it, and the returning worker is fenced', async () => {
-    const { env, handle } = await startBusy()
-    env.firstWorker.sendSignal('SIGSTOP')
+    const { env, ledger, handle } = await startBusy()
+    env.workers.first.sendSignal('SIGSTOP')
     await waitForAttempt(handle, 'session.step', 2)
-    env.firstWorker.sendSignal('SIGCONT')
+    env.workers.first.sendSignal('SIGCONT')
     await releaseCode(handle)
-    await expectHandedOver(env, handle, 'a,b', ['a', 'b'])
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 })
 
@@ -162,19 +162,19 @@ describeDocker('a rolling deployment with workers that lack a tool', () => {
         turn(code(`import asyncio\nawait charge(name="first")\nawait asyncio.gather(${calls})\nprint("done")`)),
         answer,
       ]
-      const env = await WorkerProcessEnvironment.start(script)
-      env.ledger.holdReplies('first')
+      const { env, ledger } = await startWithLedger(script)
+      ledger.holdReplies('first')
       const handle = await env.startAgent()
-      await env.ledger.waitForRequests('first')
-      await env.startWorker(undefined, { TEST_LACKS_TOOL: lacking })
-      env.ledger.releaseReplies('first')
-      await env.firstWorker.kill()
+      await ledger.waitForRequests('first')
+      await env.workers.start({ environment: { TEST_LACKS_TOOL: lacking } })
+      ledger.releaseReplies('first')
+      await env.workers.first.kill()
       await expect
         .poll(() => retryingActivities(handle), pollOptions)
         .toContainEqual(expect.objectContaining({ activity: lacking, code: 'TOOL_NOT_REGISTERED' }))
-      await env.startWorker()
+      await env.workers.start()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is done', turns: 2 })
-      expect(env.ledger.appliedNames.toSorted()).toEqual(['effect-1', 'effect-2', 'effect-3', 'effect-4', 'first'])
+      expect(ledger.appliedNames.toSorted()).toEqual(['effect-1', 'effect-2', 'effect-3', 'effect-4', 'first'])
       expect(await containerCount(handle)).toBe(0)
       await expectReplays(env.client, handle)
     },
@@ -183,16 +183,16 @@ describeDocker('a rolling deployment with workers that lack a tool', () => {
 
 describeDocker('kill -9 of a worker during a tool that reports its progress', () => {
   it('F06: the next attempt starts at the reported progress', async () => {
-    const env = await WorkerProcessEnvironment.start([turn(code('print(await copy_pages())')), answer])
-    env.ledger.holdReplies('page-2')
+    const { env, ledger } = await startWithLedger([turn(code('print(await copy_pages())')), answer])
+    ledger.holdReplies('page-2')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('page-2')
+    await ledger.waitForRequests('page-2')
     await waitForHeartbeats(handle, 'copy_pages', 2)
-    await env.replaceWorker()
-    await env.ledger.waitForRequests('page-2', 2)
-    env.ledger.releaseReplies('page-2')
+    await env.workers.replace()
+    await ledger.waitForRequests('page-2', 2)
+    ledger.releaseReplies('page-2')
     expect(await env.agentResult(handle)).toMatchObject({ answer: "it is ['page-2', 'page-3']" })
-    expect(env.ledger.appliedNames).toEqual(['page-1', 'page-2', 'page-3'])
+    expect(ledger.appliedNames).toEqual(['page-1', 'page-2', 'page-3'])
     await expectReplays(env.client, handle)
   })
 })

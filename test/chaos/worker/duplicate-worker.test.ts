@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForActivity, waitForTakeover, scheduledCount } from '../../support/environment/waits.js'
 import { containerCount, releaseCode } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { completedReplies } from '../../support/environment/completed-replies.js'
 
 const script = [
   turn(code('done = [(await charge(name="a"))["done"]]')),
@@ -22,48 +23,48 @@ print(",".join(done))
 
 describeDocker('two workers of one host, one of them stopped until the server considers it dead', () => {
   it('F36: while code runs: both are attached when it continues, and each effect happens once', async () => {
-    const env = await WorkerProcessEnvironment.start(script)
-    const [first] = env.workers
-    env.ledger.holdReplies('c')
+    const { env, ledger } = await startWithLedger(script)
+    const { first } = env.workers
+    ledger.holdReplies('c')
     const handle = await env.startAgent()
     await waitForActivity(handle, 'session.step', 3)
-    first?.sendSignal('SIGSTOP')
-    const second = await env.startWorker()
+    first.sendSignal('SIGSTOP')
+    const second = await env.workers.start()
     await waitForTakeover(handle, 'session.step', second)
-    first?.sendSignal('SIGCONT')
+    first.sendSignal('SIGCONT')
     await releaseCode(handle)
-    await env.ledger.waitForRequests('c')
-    env.ledger.releaseReplies('c')
+    await ledger.waitForRequests('c')
+    ledger.releaseReplies('c')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
-    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
-    expect(env.completedReplies).toBe(3)
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(completedReplies(env.api)).toBe(3)
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
-    expect(first?.isRunning).toBe(true)
+    expect(first.isRunning).toBe(true)
     expect(await containerCount(handle)).toBe(0)
     await expectReplays(env.client, handle)
   })
 
   it('F36: while code waits for a tool: the late result of the stopped worker is ignored', async () => {
-    const env = await WorkerProcessEnvironment.start(script)
-    const [first] = env.workers
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(script)
+    const { first } = env.workers
+    ledger.holdReplies('b')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('b')
-    first?.sendSignal('SIGSTOP')
-    await env.startWorker()
-    await env.ledger.waitForRequests('b', 2)
-    env.ledger.releaseReplies('b')
+    await ledger.waitForRequests('b')
+    first.sendSignal('SIGSTOP')
+    await env.workers.start()
+    await ledger.waitForRequests('b', 2)
+    ledger.releaseReplies('b')
     // The tool request of the stopped worker was answered while it was stopped.
-    first?.sendSignal('SIGCONT')
+    first.sendSignal('SIGCONT')
     await releaseCode(handle)
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a,b,c', turns: 3, toolCalls: 3 })
-    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c'])
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c'])
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
     // Both workers execute tasks again.
     const next = await env.startAgent()
     await releaseCode(next)
     expect(await env.agentResult(next)).toMatchObject({ status: 'answered', answer: 'a,b,c' })
-    expect(env.ledger.appliedNames).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
+    expect(ledger.appliedNames).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
     for (const run of [handle, next]) {
       expect(await containerCount(run)).toBe(0)
       await expectReplays(env.client, run)

@@ -1,13 +1,13 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { S3Store } from '../../../src/values/s3/s3-store.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { code, text, turn } from '../../support/script.js'
 import { listAll } from '../../support/values/conformance.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForMissedHeartbeat, scheduledCount } from '../../support/environment/waits.js'
-import { removeContainersOf } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { completedReplies } from '../../support/environment/completed-replies.js'
 
 const script = [
   turn(code('big = (await charge(name="v" * 200_000))["done"]\nprint(big)')),
@@ -17,17 +17,16 @@ const script = [
 
 /** Kills all workers while code waits, waits for the missed heartbeat, and starts a worker on another host. */
 async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
-  const env = await WorkerProcessEnvironment.start(script, {
+  const { env, ledger } = await startWithLedger(script, {
     environment: { TEST_HOST_TIMEOUT: 'short', ...environment },
   })
-  env.ledger.holdReplies('b')
+  ledger.holdReplies('b')
   const handle = await env.startAgent()
-  onTestFinished(() => removeContainersOf(handle.workflowId))
-  await env.ledger.waitForRequests('b')
-  await env.killWorkers()
-  env.ledger.releaseReplies('b')
+  await ledger.waitForRequests('b')
+  await env.workers.kill()
+  ledger.releaseReplies('b')
   await waitForMissedHeartbeat(handle, 'charge')
-  return { env, handle }
+  return { env, ledger, handle }
 }
 
 const withAll = inject('docker') === 'available' && (await s3Available) !== undefined
@@ -38,31 +37,31 @@ describe.skipIf(!withAll)('another host, which shares no disk with the lost one'
     onTestFinished(() => server.close())
     const { bucket, prefix, endpoint, region, forcePathStyle } = server.settings('hosts/')
     const store = { kind: 's3', bucket, prefix, endpoint, region, forcePathStyle }
-    const { env, handle } = await startAndLoseHost({ TEST_VALUE_STORE: JSON.stringify(store) })
+    const { env, ledger, handle } = await startAndLoseHost({ TEST_VALUE_STORE: JSON.stringify(store) })
     expect((await listAll(new S3Store(server.settings('hosts/')))).some(({ bytes }) => bytes > 200_000)).toBe(true)
-    await env.startWorker('another-host')
+    await env.workers.start({ hostId: 'another-host' })
     expect(await env.agentResult(handle)).toMatchObject({
       status: 'answered',
       answer: "it is b 200000 {'v'}",
       turns: 3,
       toolCalls: 2,
     })
-    expect(env.ledger.appliedNames.map((name) => name.length)).toEqual([1, 200_000])
-    expect(env.completedReplies).toBe(3)
+    expect(ledger.appliedNames.map((name) => name.length)).toEqual([1, 200_000])
+    expect(completedReplies(env.api)).toBe(3)
     expect(await scheduledCount(handle, 'session.open')).toBe(2)
     await expectReplays(env.client, handle)
   })
 
   it('F09: without a shared store fails the run, and reports which value is missing and what needed it', async () => {
     const [one, other] = await Promise.all([temporaryFolder(), temporaryFolder()])
-    const { env, handle } = await startAndLoseHost({
+    const { env, ledger, handle } = await startAndLoseHost({
       TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: one }),
     })
     const otherStore = { TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: other }) }
-    await env.startWorker('another-host', otherStore)
+    await env.workers.start({ hostId: 'another-host', environment: otherStore })
     await expect(handle.result()).rejects.toMatchObject({
       cause: { cause: { type: 'VALUE_MISSING', message: expect.stringMatching(/[0-9a-f]{12}/) } },
     })
-    expect(env.ledger.applied).toHaveLength(2)
+    expect(ledger.applied).toHaveLength(2)
   })
 })

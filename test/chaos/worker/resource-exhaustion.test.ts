@@ -2,13 +2,14 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { answerResult, code, noModel, turn } from '../../support/script.js'
 import { canMount, SmallDisk } from '../../support/faults/small-disk.js'
 import { retryingActivities, scheduledCount, type RetryingActivity } from '../../support/environment/waits.js'
 import { containerCount } from '../../support/environment/containers.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
 
 const mountable = await canMount()
 
@@ -25,16 +26,16 @@ describeDocker('a worker', () => {
       const { folder, makeRoom } = await fullDisk()
       const store = JSON.stringify({ kind: 'local', directory: folder })
       const environment = { TEST_VALUE_STORE: store, TEST_SHORT_RETRIES: 'yes' }
-      const env = await WorkerProcessEnvironment.start(noModel, { environment })
+      const { env, ledger } = await startWithLedger(noModel, { environment })
       const handle = await env.startProgram('await charge(name="a")\nprint("x" * 100_000)\nawait charge(name="b")')
       const failure = { activity: 'session.step', code: 'VALUE_STORE_FULL' }
       await expect.poll(() => retryingActivities(handle)).toMatchObject([failure])
       await makeRoom()
       expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' }, toolCalls: 2 })
-      expect(env.ledger.appliedNames).toEqual(['a', 'b'])
-      expect(env.ledger.requests).toHaveLength(2)
+      expect(ledger.appliedNames).toEqual(['a', 'b'])
+      expect(ledger.requests).toHaveLength(2)
       expect(await scheduledCount(handle, 'session.open')).toBe(1)
-      expect(env.workers[0]?.isRunning).toBe(true)
+      expect(env.workers.first.isRunning).toBe(true)
       expect(await containerCount(handle)).toBe(0)
     })
 
@@ -42,7 +43,7 @@ describeDocker('a worker', () => {
 
     it('F35: for temporary files: is not affected with Docker', async () => {
       const { folder } = await fullDisk()
-      const env = await WorkerProcessEnvironment.start(script, { environment: { TMPDIR: folder } })
+      const { env } = await startWithLedger(script, { environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
       expect(readdirSync(folder)).toEqual(['ballast'])
@@ -50,7 +51,7 @@ describeDocker('a worker', () => {
 
     it('F35: for temporary files: reports the reason with the embedded sandbox, which starts when there is space', async () => {
       const { folder, makeRoom } = await fullDisk()
-      const env = await WorkerProcessEnvironment.start(script, { backend: 'wasm', environment: { TMPDIR: folder } })
+      const { env } = await startWithLedger(script, { backend: 'wasm', environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
       const failure = {
         activity: 'session.open',
@@ -60,17 +61,19 @@ describeDocker('a worker', () => {
       await expect.poll(() => retryingActivities(handle)).toMatchObject([failure])
       await makeRoom()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
-      expect(env.workers[0]?.isRunning).toBe(true)
+      expect(env.workers.first.isRunning).toBe(true)
     })
   })
 
   // A process that runs workflows aborts (SIGABRT), as after a kill -9: Node needs a file for their time limit.
   it('F35: without file descriptors survives, reports the reason, and continues when it has some', async () => {
     const script = [turn(code('print((await charge(name="a"))["done"])')), answerResult]
-    const env = await WorkerProcessEnvironment.start(script, { roles: 'model,tools,sandbox' })
-    await env.startWorker('another-host', {}, 'workflow')
-    const [worker] = env.workers
-    const pid = String(worker?.pid)
+    const { env, ledger } = await startWithLedger(script, {
+      initialWorkers: [{ roles: ['model', 'tools', 'sandbox'] }],
+    })
+    await env.workers.start({ hostId: 'another-host', roles: ['workflow'] })
+    const worker = env.workers.first
+    const pid = String(worker.pid)
     const allow = (files: number): void => {
       execFileSync('prlimit', ['--pid', pid, `--nofile=${files}:`])
     }
@@ -87,12 +90,12 @@ describeDocker('a worker', () => {
     }
     const programs = await startProgramsUntilOpenFails(env)
     await expect.poll(() => retryingActivities(programs[0])).toMatchObject([starved])
-    expect(worker?.isRunning).toBe(true)
+    expect(worker.isRunning).toBe(true)
     allow(4_096)
     expect(await env.agentResult(asking)).toMatchObject({ status: 'answered', answer: 'a' })
     for (const program of programs)
       expect(await program.result()).toMatchObject({ outcome: { status: 'ok', output: 'b\n' } })
-    expect(env.ledger.appliedNames).toEqual(['a'])
+    expect(ledger.appliedNames).toEqual(['a'])
     for (const handle of [asking, ...programs]) expect(await containerCount(handle)).toBe(0)
   })
 })
@@ -103,7 +106,7 @@ type AtLeastOne<Item> = readonly [Item, ...Item[]]
  * Starts programs until the sandbox of one can't be opened; returns all of them, the newest first. Open connections to
  * Docker still serve some programs, to completion or until a connection breaks.
  */
-async function startProgramsUntilOpenFails(env: WorkerProcessEnvironment): Promise<AtLeastOne<WorkflowHandle>> {
+async function startProgramsUntilOpenFails(env: ProcessEnvironment): Promise<AtLeastOne<WorkflowHandle>> {
   const served: WorkflowHandle[] = []
   for (;;) {
     const program = await env.startProgram('print("b")')

@@ -2,23 +2,26 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { activityNames } from '../../../src/common/names.js'
 import { queryRun } from '../../../src/client/temporal/query-run.js'
-import { installRuntime, type RunningWorker } from '../../../src/worker/index.js'
-import { SplitEnvironment } from '../../support/environment/split-environment.js'
+import type { RunningWorker } from '../../../src/worker/index.js'
 import { Deferred, tool } from '../../support/tools.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForActivity, waitForEvents, type HistoryEvent } from '../../support/environment/waits.js'
-
-installRuntime('ERROR', () => undefined)
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { TestSession } from '../../support/environment/test-session.js'
+import { pollOptions } from '../../support/poll-options.js'
 
 // Each test waits for an event that happens while no workflow worker runs and a query waits for one. Without the guard,
 // the run then uses the clock and history of an earlier workflow task, and most of these histories do not replay.
 const runs = 4
 
+/** A test starts and stops workers for workflows; this one stays. */
+const activityRoles = { roles: ['tools', 'sandbox'] } as const
+
 it('F31: a run replays after a query without a workflow worker, while its session was due to be parked', async () => {
   const release = new Deferred<string>()
   const wait = tool('wait', () => release.promise, { timeout: '1h' })
-  const env = await SplitEnvironment.start({ tools: [wait], timeouts: { park: '5s' } })
-  const decider = await env.startWorkflowWorker()
+  const env = await TestEnvironment.start({ initialWorkers: [activityRoles], tools: [wait], timeouts: { park: '5s' } })
+  const decider = await env.workers.start({ roles: ['workflow'] })
   const handles = await startSeveral(() => env.startProgram('print(await wait())'))
   for (const handle of handles) await waitForActivity(handle, 'wait')
 
@@ -35,9 +38,9 @@ it('F31: a run replays after a query without a workflow worker, while its sessio
 })
 
 it('F31: a session replays after a query without a workflow worker, while a snapshot became due', async () => {
-  const env = await SplitEnvironment.start({ tools: [], snapshots: { time: '5s' } })
-  const decider = await env.startWorkflowWorker()
-  const sessions = await startSeveral(() => env.startSession('import time; time.sleep(8)'))
+  const env = await TestEnvironment.start({ initialWorkers: [activityRoles], snapshots: { time: '5s' } })
+  const decider = await env.workers.start({ roles: ['workflow'] })
+  const sessions = await startSeveral(() => startSession(env, 'import time; time.sleep(8)'))
   const handles = sessions.map(({ handle }) => handle)
   for (const handle of handles) await waitForActivity(handle, activityNames.executeStep)
 
@@ -63,13 +66,28 @@ function activityTypeOf({ activityTaskScheduledEventAttributes }: HistoryEvent):
   return activityTaskScheduledEventAttributes?.activityType?.name
 }
 
+/** Executes code on a new session; settles when its workflow has started. */
+async function startSession(env: TestEnvironment, source: string) {
+  const session = TestSession.create(env)
+  const { handle } = session
+  const result = session.execute(source).then(({ outcome }) => outcome)
+  result.catch(() => undefined) // the test may have failed before it awaits this
+  const hasStarted = async () =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    )
+  await expect.poll(hasStarted, pollOptions).toBe(true)
+  return { handle, result }
+}
+
 function startSeveral<Item>(start: () => Promise<Item>): Promise<readonly Item[]> {
   return Promise.all(Array.from({ length: runs }, start))
 }
 
 /** Queries each run while no workflow worker runs; the next one starts when this has happened to all of them. */
 async function queryWithoutWorkflowWorker(
-  env: SplitEnvironment,
+  env: TestEnvironment,
   workflowWorker: RunningWorker,
   handles: readonly WorkflowHandle[],
   waitForEvent: (handle: WorkflowHandle) => Promise<void>,
@@ -77,7 +95,7 @@ async function queryWithoutWorkflowWorker(
   await workflowWorker.shutdown()
   const answers = handles.map((handle) => queryRun(env.client, handle, 'inspect'))
   for (const handle of handles) await waitForEvent(handle)
-  const next = await env.startWorkflowWorker()
+  const next = await env.workers.start({ roles: ['workflow'] })
   for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ cells: 1 })
   return next
 }

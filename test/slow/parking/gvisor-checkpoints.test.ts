@@ -112,8 +112,8 @@ describeGvisor('a parked program under gVisor with checkpoints', missingForPriva
     const source = 'import asyncio, os\nx = os.urandom(4)\ny = x\nawait asyncio.sleep(5)\nprint(x == y)'
     const handle = await env.startProgram(source)
     await expect.poll(() => hasCompleted(env, handle, 'session.park')).toBe(true)
-    await env.stopWorkers()
-    await env.startWorker()
+    await env.workers.stop()
+    await env.workers.start()
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
     expect(await sessionSummaries(env)).not.toContain('resume the session (2)')
     await env.expectCleanEnd(handle)

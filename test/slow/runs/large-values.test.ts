@@ -122,9 +122,9 @@ print(hashlib.sha256(value.encode()).hexdigest())
       await arrived.promise
       for (const file of await filesIn(env.valuesDirectory)) await damage(file)
       // A worker that has the value in its cache would not need the store.
-      await env.stopWorkers()
+      await env.workers.stop()
       await env.killContainers(handle)
-      await env.startWorker()
+      await env.workers.start()
       release.resolve('go')
       const thrown: unknown = await handle.result().catch((error: unknown) => error)
       expect(thrown).toMatchObject({

@@ -1,13 +1,14 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../../src/testing/index.js'
-import { WorkerProcessEnvironment } from '../../support/environment/worker-process-environment.js'
 import { pollSignal } from '../../support/poll-options.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForActivity, waitForNoPendingActivity, scheduledCount } from '../../support/environment/waits.js'
-import { containerCount, killContainer, releaseCode, removeContainersOf } from '../../support/environment/containers.js'
+import { containerCount, killContainer, releaseCode } from '../../support/environment/containers.js'
+import { startWithLedger, type LedgerEnvironment } from '../../support/environment/ledger-environment.js'
+import { completedReplies } from '../../support/environment/completed-replies.js'
 
 /** Sequential and parallel calls, code that runs until it is released, and variables shared by cells. */
 const firstCell = `
@@ -31,7 +32,7 @@ function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
 }
 
 /** Invariants after any kill: same answer, each effect once, each turn paid once, nothing left, histories replay. */
-async function expectNothingLost(env: WorkerProcessEnvironment, handle: WorkflowHandle): Promise<void> {
+async function expectNothingLost({ env, ledger }: LedgerEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({
     status: 'answered',
     answer: 'charged a,b,c,d',
@@ -39,134 +40,133 @@ async function expectNothingLost(env: WorkerProcessEnvironment, handle: Workflow
     cells: 2,
     toolCalls: 4,
   })
-  expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
-  expect(env.completedReplies).toBe(3)
+  expect(ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+  expect(completedReplies(env.api)).toBe(3)
   expect(await containerCount(handle)).toBe(0)
   await expectReplays(env.client, handle)
 }
 
 describeDocker('kill -9', () => {
   it('of the worker while code waits for a tool: another worker attaches', async () => {
-    const env = await WorkerProcessEnvironment.start(script())
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(script())
+    ledger.holdReplies('b')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('b')
-    await env.replaceWorker()
-    await env.ledger.waitForRequests('b', 2) // requested again with the same key
-    env.ledger.releaseReplies('b')
-    await expectNothingLost(env, handle)
+    await ledger.waitForRequests('b')
+    await env.workers.replace()
+    await ledger.waitForRequests('b', 2) // requested again with the same key
+    ledger.releaseReplies('b')
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(env.api.requests).toHaveLength(3)
   })
 
   it('of the worker during a model turn: only the request in flight is repeated', async () => {
-    const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 60_000 }))
+    const { env, ledger } = await startWithLedger(script({ secondTurnDelayMs: 60_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
-    await env.replaceWorker()
-    await expectNothingLost(env, handle)
+    await env.workers.replace()
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
     expect(env.api.requests).toHaveLength(4)
   })
 
   it('of the worker while code runs: the program continues in its container', async () => {
-    const env = await WorkerProcessEnvironment.start(script({ busy: true }))
+    const { env, ledger } = await startWithLedger(script({ busy: true }))
     const handle = await env.startAgent()
     await waitForActivity(handle, 'session.step', 1)
-    await env.replaceWorker()
+    await env.workers.replace()
     await releaseCode(handle)
-    await expectNothingLost(env, handle)
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(1)
-    expect(env.ledger.requests).toHaveLength(4)
+    expect(ledger.requests).toHaveLength(4)
     expect(env.api.requests).toHaveLength(3)
   })
 
   it('of the container while code waits for a tool: the session is rebuilt from the journal', async () => {
-    const env = await WorkerProcessEnvironment.start(script())
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(script())
+    ledger.holdReplies('b')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('b')
+    await ledger.waitForRequests('b')
     await killContainer(handle)
-    env.ledger.releaseReplies('b')
-    await expectNothingLost(env, handle)
+    ledger.releaseReplies('b')
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(2)
-    expect(env.ledger.requests).toHaveLength(4)
+    expect(ledger.requests).toHaveLength(4)
     expect(env.api.requests).toHaveLength(3)
   })
 
   it('of the container during a model turn: the next cell has the variables of the earlier one', async () => {
-    const env = await WorkerProcessEnvironment.start(script({ secondTurnDelayMs: 15_000 }))
+    const { env, ledger } = await startWithLedger(script({ secondTurnDelayMs: 15_000 }))
     const handle = await env.startAgent()
     await env.api.waitForRequest(({ assistantMessages }) => assistantMessages === 1, pollSignal())
     await killContainer(handle)
-    await expectNothingLost(env, handle)
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(2)
-    expect(env.ledger.requests).toHaveLength(4)
+    expect(ledger.requests).toHaveLength(4)
   })
 
   it('of the container while code runs: the cell runs again with its recorded results', async () => {
-    const env = await WorkerProcessEnvironment.start(script({ busy: true }))
+    const { env, ledger } = await startWithLedger(script({ busy: true }))
     const handle = await env.startAgent()
     await waitForActivity(handle, 'session.step', 1)
     await killContainer(handle)
     await releaseCode(handle)
-    await expectNothingLost(env, handle)
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBe(2)
-    expect(env.ledger.requests).toHaveLength(4)
+    expect(ledger.requests).toHaveLength(4)
     expect(env.api.requests).toHaveLength(3)
   })
 
   it('F09: of the worker while its run is parked: another host continues when the result arrives', async () => {
-    const env = await WorkerProcessEnvironment.start(script(), { environment: { TEST_PARK: 'soon' } })
+    const { env, ledger } = await startWithLedger(script(), { environment: { TEST_PARK: 'soon' } })
     // Waits for both: a result now would wake the sandbox on the host that is about to be lost.
     const both = ['b', 'c']
-    for (const effect of both) env.ledger.holdReplies(effect)
+    for (const effect of both) ledger.holdReplies(effect)
     const handle = await env.startAgent()
-    await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect)))
+    await Promise.all(both.map((effect) => ledger.waitForRequests(effect)))
     await expect.poll(() => containerCount(handle)).toBe(0)
     await waitForNoPendingActivity(handle, 'session.close')
-    await env.replaceWorker('another-host')
-    await Promise.all(both.map((effect) => env.ledger.waitForRequests(effect, 2)))
-    for (const effect of both) env.ledger.releaseReplies(effect)
-    await expectNothingLost(env, handle)
+    await env.workers.replace({ hostId: 'another-host' })
+    await Promise.all(both.map((effect) => ledger.waitForRequests(effect, 2)))
+    for (const effect of both) ledger.releaseReplies(effect)
+    await expectNothingLost({ env, ledger }, handle)
     expect(await scheduledCount(handle, 'session.open')).toBeGreaterThan(1)
   })
 
   it('of worker and container together: the session is rebuilt from the journal', async () => {
-    const env = await WorkerProcessEnvironment.start(script())
-    env.ledger.holdReplies('c')
+    const { env, ledger } = await startWithLedger(script())
+    ledger.holdReplies('c')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('c')
+    await ledger.waitForRequests('c')
     await killContainer(handle)
-    await env.replaceWorker()
-    await env.ledger.waitForRequests('c', 2)
-    env.ledger.releaseReplies('c')
-    await expectNothingLost(env, handle)
+    await env.workers.replace()
+    await ledger.waitForRequests('c', 2)
+    ledger.releaseReplies('c')
+    await expectNothingLost({ env, ledger }, handle)
     expect(env.api.requests).toHaveLength(3)
   })
 
   it('of the worker during a `once` tool: the code gets ToolOutcomeUnknown, and the effect happens once', async () => {
     const source = 'try:\n    await send_once(name="mail")\nexcept ToolOutcomeUnknown as e:\n    print(e.status)'
-    const env = await WorkerProcessEnvironment.start([turn(code(source)), turn(text('it is {{last_tool_result}}'))])
-    env.ledger.holdReplies('mail')
+    const { env, ledger } = await startWithLedger([turn(code(source)), turn(text('it is {{last_tool_result}}'))])
+    ledger.holdReplies('mail')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('mail')
-    await env.replaceWorker()
+    await ledger.waitForRequests('mail')
+    await env.workers.replace()
     expect(await env.agentResult(handle)).toMatchObject({ answer: 'it is outcome_unknown' })
-    expect(env.ledger.requests).toHaveLength(1)
+    expect(ledger.requests).toHaveLength(1)
   })
 
   it('F09: of the whole host: the session is rebuilt on another one', async () => {
-    const env = await WorkerProcessEnvironment.start(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(script(), { environment: { TEST_HOST_TIMEOUT: 'short' } })
+    ledger.holdReplies('b')
     const handle = await env.startAgent()
-    onTestFinished(() => removeContainersOf(handle.workflowId))
-    await env.ledger.waitForRequests('b')
-    await env.replaceWorker('another-host')
-    await env.ledger.waitForRequests('b', 2)
-    env.ledger.releaseReplies('b')
+    await ledger.waitForRequests('b')
+    await env.workers.replace({ hostId: 'another-host' })
+    await ledger.waitForRequests('b', 2)
+    ledger.releaseReplies('b')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
-    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
     expect(env.api.requests).toHaveLength(3)
     expect(await scheduledCount(handle, 'session.open')).toBe(2)
     await expectReplays(env.client, handle)
@@ -175,15 +175,15 @@ describeDocker('kill -9', () => {
 
 describe('kill -9 with the embedded sandbox', () => {
   it('of the worker, and the sandbox with it: the session is rebuilt from the journal', async () => {
-    const env = await WorkerProcessEnvironment.start(script(), { backend: 'wasm' })
-    env.ledger.holdReplies('b')
+    const { env, ledger } = await startWithLedger(script(), { backend: 'wasm' })
+    ledger.holdReplies('b')
     const handle = await env.startAgent()
-    await env.ledger.waitForRequests('b')
-    await env.replaceWorker()
-    await env.ledger.waitForRequests('b', 2)
-    env.ledger.releaseReplies('b')
+    await ledger.waitForRequests('b')
+    await env.workers.replace()
+    await ledger.waitForRequests('b', 2)
+    ledger.releaseReplies('b')
     expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'charged a,b,c,d' })
-    expect(env.ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
     expect(env.api.requests).toHaveLength(3)
     expect(await scheduledCount(handle, 'session.open')).toBe(2)
     await expectReplays(env.client, handle)

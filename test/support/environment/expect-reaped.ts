@@ -11,7 +11,7 @@ import { sharedServer } from '../temporal/shared-server.js'
 export async function expectReaped({ env, handle, toolAborted, release }: RunInState): Promise<void> {
   release?.()
   await toolAborted
-  await env.stopWorkers() // so that no activity runs any more
+  await env.workers.stop() // so that no activity runs any more
   await runReaper()
   await env.expectCleanEnd(handle)
 }

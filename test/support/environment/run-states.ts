@@ -82,12 +82,12 @@ export const closingState = 'while its sandbox is closed'
 const states: Readonly<Record<string, (options: Options) => Promise<PreparedState>>> = {
   async 'before its configuration is loaded'(options) {
     const env = await TestEnvironment.start(options)
-    await env.stopWorkers()
+    await env.workers.stop()
     return {
       env,
       async start(end) {
         const handle = await env.startProgram('print(1)', {}, end)
-        return { env, handle, release: () => void env.startWorker() }
+        return { env, handle, release: () => void env.workers.start() }
       },
     }
   },

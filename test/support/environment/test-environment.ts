@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,35 +10,49 @@ import { createDataConverter, createPtcClient, type PtcClient } from '../../../s
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import type { Tool } from '../../../src/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
-import type { Role } from '../../../src/common/names.js'
-import { createRegistry } from '../../../src/tools/registry.js'
-import type { PtcConfig } from '../../../src/worker/config/define-config.js'
-import { parseConfig, type ResolvedConfig } from '../../../src/worker/config/parse-config.js'
-import { installRuntime, type RunningWorker, startWorker } from '../../../src/worker/index.js'
+import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
+import type { Backend } from './backends.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
 import { executionHistories, expectReplays, type History, readHistory } from './histories.js'
 import { recordHistoriesIfRequested } from './record-history.js'
 import { noModel } from '../script.js'
-import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
+import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-workers.js'
+import type { WorkerProcessOptions } from './worker-process.js'
+import { WorkerProcesses, type WorkerProcessStart } from './worker-processes.js'
+import { connectClient, uniqueName } from '../temporal/shared-server.js'
 
-installRuntime('ERROR', () => undefined)
-
-export interface TestEnvironmentOptions extends Pick<
-  PtcConfig,
-  'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values'
-> {
-  readonly tools?: readonly Pick<Tool, 'name'>[]
+interface CommonOptions {
   /** Default: none, for programs. */
   readonly script?: Script
   /** Size of the scripted model's context window, in tokens. */
   readonly contextTokens?: number
-  /** Default: Docker where there is a daemon. */
-  readonly backend?: 'docker' | 'wasm'
-  /** An OCI runtime of the daemon; default: its own. */
-  readonly runtime?: string
+  /** Address of a private Temporal server; default: the shared one. */
+  readonly address?: string
   /** Registers the function that ends the environment; default: at the end of the test. */
   readonly onCleanup?: (end: () => Promise<void>) => void
 }
+
+export interface TestEnvironmentOptions
+  extends CommonOptions, Pick<PtcConfig, 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values'> {
+  readonly tools?: readonly Pick<Tool, 'name'>[]
+  /** Default: Docker where there is a daemon. */
+  readonly backend?: Backend
+  /** An OCI runtime of the daemon; default: its own. */
+  readonly runtime?: string
+  /** The workers that are started with the environment; default: one. */
+  readonly initialWorkers?: readonly InProcessWorkerOptions[]
+}
+
+export interface ProcessEnvironmentOptions
+  extends CommonOptions, Pick<WorkerProcessOptions, 'config' | 'preload' | 'environment'> {
+  /** The value store of the configuration, for the client; default: its payloads are not in a store. */
+  readonly store?: StoreOption
+  /** The workers that are started with the environment; default: one. */
+  readonly initialWorkers?: readonly WorkerProcessStart[]
+}
+
+/** An environment whose workers are processes. */
+export type ProcessEnvironment = TestEnvironment<WorkerProcesses>
 
 /** One activity of a finished run, as the Temporal UI shows it. */
 export interface ScheduledActivity {
@@ -49,94 +62,82 @@ export interface ScheduledActivity {
 }
 
 /**
- * Owns a task queue, a value folder, a scripted Messages API, a client and workers in this process. All tests share
- * Temporal and Docker. Invariants: (1) every run ends with the test, (2) a clean end means that no container is left
- * and each execution replays, (3) all names are unique.
+ * Owns a task queue, a value folder, a scripted Messages API, a client and workers, which are in this process or are
+ * processes of their own. All tests share Temporal and Docker. Invariants: (1) every run ends with the test, (2) a clean
+ * end means that no container is left and each execution replays, (3) all names are unique.
  */
-export class TestEnvironment {
+export class TestEnvironment<Workers = InProcessWorkers> {
   readonly client: Client
   readonly api: ScriptedMessagesApi
-  readonly #config: ResolvedConfig
-  readonly #workers: RunningWorker[] = []
+  readonly ptc: PtcClient
+  readonly taskQueue: string
+  readonly workers: Workers
+  readonly #store: StoreOption | undefined
+  readonly #runs: WorkflowHandle[] = []
 
-  private constructor(client: Client, api: ScriptedMessagesApi, config: ResolvedConfig) {
+  private constructor({ client, api, taskQueue, store }: Services, workers: Workers) {
     this.client = client
     this.api = api
-    this.#config = config
+    this.ptc = createPtcClient({ client, taskQueue })
+    this.taskQueue = taskQueue
+    this.workers = workers
+    this.#store = store
   }
 
-  /** Starts an environment with one worker. */
+  /** Starts an environment with workers in this process. */
   static async start(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
-    const {
-      tools = [],
-      script = noModel,
-      contextTokens = 200_000,
-      backend = defaultBackend(),
-      runtime,
-      model,
-      limits = {},
-      timeouts,
-      sessions,
-      snapshots,
-    } = options
-    const taskQueue = uniqueName('env')
+    const { backend = defaultBackend(), runtime, initialWorkers = [{}], onCleanup = onTestFinished } = options
     const folder = await mkdtemp(join(tmpdir(), 'ptc-env-'))
-    const values = {
-      ...options.values,
-      store: options.values?.store ?? ({ kind: 'local', directory: folder } as const),
-    }
-    const dataConverter = await createDataConverter(values.store)
-    const [client, api] = await Promise.all([
-      connectClient(dataConverter),
-      startScriptedMessagesApi({ script, contextTokens }),
-    ])
+    const store = options.values?.store ?? ({ kind: 'local', directory: folder } as const)
+    const services = await startServices(options, store)
+    const { api, taskQueue } = services
     process.env['ANTHROPIC_BASE_URL'] = api.url
     process.env['ANTHROPIC_API_KEY'] = 'test-key'
-    const config = parseConfig(
-      {
-        tools,
-        model: { name: 'scripted', ...model },
-        // A warm interpreter would cost a test more time than it saves.
-        sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
-        limits,
-        timeouts: { heartbeat: '5s', host: '60s', ...timeouts },
-        sessions,
-        snapshots,
-        values,
-        taskQueue,
-      },
-      'test',
-    )
-    const env = new TestEnvironment(client, api, config)
-    const onCleanup = options.onCleanup ?? onTestFinished
+    const config = {
+      tools: options.tools ?? [],
+      model: { name: 'scripted', ...options.model },
+      // A warm interpreter would cost a test more time than it saves.
+      sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
+      timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts },
+      limits: options.limits,
+      sessions: options.sessions,
+      snapshots: options.snapshots,
+      values: { ...options.values, store },
+      taskQueue,
+    }
+    const workers = new InProcessWorkers(config, options.address)
+    const env = new TestEnvironment(services, workers)
     onCleanup(async () => {
       await env.#terminateRuns()
-      await env.stopWorkers()
-      await Promise.all([api.close(), client.connection.close()])
+      await workers.stop()
+      await env.#close()
       await rm(folder, { recursive: true, force: true, maxRetries: 20 })
     })
-    await env.startWorker()
+    for (const each of initialWorkers) await workers.start(each)
     return env
   }
 
-  readonly #hostId = `test-${randomUUID()}`
-
-  /** @param tools of this worker, instead of those of the environment */
-  async startWorker(tools?: readonly Tool[], roles?: readonly Role[]): Promise<void> {
-    const { address, namespace } = sharedServer()
-    const server = { address, namespace, connectionOptions: { address } }
-    const onProgress = (): void => undefined
-    const config = tools ? withTools(this.#config, tools) : this.#config
-    const hostId = this.#hostId
-    this.#workers.push(await startWorker({ config, server, hostId, onProgress, ...(roles && { roles }) }))
+  /** Starts an environment with workers that are processes. */
+  static async startProcesses(options: ProcessEnvironmentOptions): Promise<ProcessEnvironment> {
+    const { config, preload, initialWorkers = [{}], onCleanup = onTestFinished } = options
+    const services = await startServices(options, options.store)
+    const { api, taskQueue } = services
+    const environment = {
+      ...(options.address && { TEMPORAL_ADDRESS: options.address }),
+      ANTHROPIC_BASE_URL: api.url,
+      ANTHROPIC_API_KEY: 'test-key',
+      ...options.environment,
+    }
+    const workers = new WorkerProcesses({ config, taskQueue, environment, ...(preload && { preload }) })
+    const env = new TestEnvironment(services, workers)
+    onCleanup(async () => {
+      await workers.kill()
+      await env.#terminateRuns()
+      await env.#close()
+    })
+    for (const each of initialWorkers) await workers.start(each)
+    return env
   }
-
-  /** Shuts all workers down gracefully, as in a deployment. */
-  async stopWorkers(): Promise<void> {
-    await Promise.all(this.#workers.splice(0).map((worker) => worker.shutdown()))
-  }
-
-  readonly #runs: WorkflowHandle[] = []
 
   startAgent(input: Partial<AgentInput> = {}, end: Partial<WorkflowOptions> = {}) {
     return this.#startWorkflow('agent', { question: 'go', ...input }, end)
@@ -149,9 +150,13 @@ export class TestEnvironment {
   /** Runs an agent to completion, and expects a clean end. */
   async runAgent(input: Partial<AgentInput> = {}): Promise<AgentResult> {
     const handle = await this.startAgent(input)
-    const result = (await handle.result()) as AgentResult
+    const result = await this.agentResult(handle)
     await this.expectCleanEnd(handle)
     return result
+  }
+
+  async agentResult(handle: WorkflowHandle): Promise<AgentResult> {
+    return (await handle.result()) as AgentResult
   }
 
   /** Runs a program to completion, and expects a clean end. */
@@ -181,9 +186,9 @@ export class TestEnvironment {
 
   /** The folder of the value store. */
   get valuesDirectory(): string {
-    const { store } = this.#config.values
-    if (store.kind !== 'local') throw new Error('this environment has no value folder')
-    return store.directory
+    const directory = this.#store?.kind === 'local' ? this.#store.directory : undefined
+    if (directory === undefined) throw new Error('this environment has no value folder')
+    return directory
   }
 
   history(handle = this.lastRun, runId?: string): Promise<History> {
@@ -201,22 +206,18 @@ export class TestEnvironment {
     await killContainersOf(workflowId)
   }
 
-  get ptc(): PtcClient {
-    return createPtcClient({ client: this.client, taskQueue: this.#config.taskQueue })
-  }
-
   /** The workflow of a session; it ends with the test. */
   sessionHandle(name: string): WorkflowHandle {
-    const handle = this.client.workflow.getHandle(sessionWorkflowId(this.#config.taskQueue, name))
+    const handle = this.client.workflow.getHandle(sessionWorkflowId(this.taskQueue, name))
     this.#runs.push(handle)
     return handle
   }
 
   /** The run that was started last. */
   get lastRun(): WorkflowHandle {
-    const runProgram = this.#runs.at(-1)
-    if (!runProgram) throw new Error('no run was started')
-    return runProgram
+    const run = this.#runs.at(-1)
+    if (!run) throw new Error('no run was started')
+    return run
   }
 
   /** The activities of a run in the order they were scheduled. */
@@ -243,19 +244,42 @@ export class TestEnvironment {
     input: object,
     end: Partial<WorkflowOptions>,
   ): Promise<WorkflowHandle> {
-    const { taskQueue } = this.#config
-    const options = { workflowId: uniqueName(workflow), taskQueue, args: [input], ...end }
+    const options = { workflowId: uniqueName(workflow), taskQueue: this.taskQueue, args: [input], ...end }
     const handle = await this.client.workflow.start(workflow, options)
     this.#runs.push(handle)
     return handle
   }
 
   async #terminateRuns(): Promise<void> {
-    for (const runProgram of this.#runs) {
-      await runProgram.terminate('the test has ended').catch(() => undefined) // most have completed
-      if (inject('docker') === 'available') await removeContainersOf(runProgram.workflowId)
+    for (const run of this.#runs) {
+      await run.terminate('the test has ended').catch(() => undefined) // most have completed
+      if (inject('docker') === 'available') await removeContainersOf(run.workflowId)
     }
   }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.api.close(), this.client.connection.close()])
+  }
+}
+
+interface Services {
+  readonly client: Client
+  readonly api: ScriptedMessagesApi
+  readonly taskQueue: string
+  readonly store: StoreOption | undefined
+}
+
+/** Starts what both kinds of environments have. */
+async function startServices(
+  { script = noModel, contextTokens, address }: CommonOptions,
+  store: StoreOption | undefined,
+): Promise<Services> {
+  const dataConverter = store && (await createDataConverter(store))
+  const [client, api] = await Promise.all([
+    connectClient(dataConverter, address),
+    startScriptedMessagesApi({ script, ...(contextTokens !== undefined && { contextTokens }) }),
+  ])
+  return { client, api, taskQueue: uniqueName('env'), store }
 }
 
 export interface SentMessage {
@@ -268,11 +292,6 @@ export function requestMessages(body: unknown): readonly SentMessage[] {
   return (body as { readonly messages?: readonly SentMessage[] } | undefined)?.messages ?? []
 }
 
-function withTools(config: ResolvedConfig, tools: readonly Tool[]): ResolvedConfig {
-  const registry = createRegistry(tools)
-  return { ...config, registry, runConfig: { ...config.runConfig, tools: registry.toolConfigs() } }
-}
-
-function defaultBackend(): 'docker' | 'wasm' {
+function defaultBackend(): Backend {
   return inject('docker') === 'available' ? 'docker' : 'wasm'
 }

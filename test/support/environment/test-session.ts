@@ -1,16 +1,17 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import type { ExecuteOptions, SessionExecution } from '../../../src/client/index.js'
+import type { InProcessWorkers } from './in-process-workers.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { uniqueName } from '../temporal/shared-server.js'
 import { waitForActivity } from './waits.js'
 
 /** One session in its own test environment; both end with the test. */
-export class TestSession {
-  readonly env: TestEnvironment
+export class TestSession<Workers = InProcessWorkers> {
+  readonly env: TestEnvironment<Workers>
   readonly name: string
   readonly handle: WorkflowHandle
 
-  private constructor(env: TestEnvironment, name: string) {
+  private constructor(env: TestEnvironment<Workers>, name: string) {
     this.env = env
     this.name = name
     this.handle = env.sessionHandle(name)
@@ -21,7 +22,7 @@ export class TestSession {
   }
 
   /** Creates another session in the same environment, or one in another environment with a name that is in use. */
-  static create(env: TestEnvironment, name = uniqueName('test')): TestSession {
+  static create<Workers>(env: TestEnvironment<Workers>, name = uniqueName('test')): TestSession<Workers> {
     return new TestSession(env, name)
   }
 

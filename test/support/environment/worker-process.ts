@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { Role } from '../../../src/common/names.js'
+import type { TestWorker } from './worker-pool.js'
 import { sharedServer } from '../temporal/shared-server.js'
 
 const cli = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 
 /** A `ptc worker` process, which a test can kill. */
-export class WorkerProcess {
+export class WorkerProcess implements TestWorker {
   readonly #child: ChildProcess
   #log = ''
   readonly #changes = new EventEmitter()
@@ -27,7 +29,7 @@ export class WorkerProcess {
     const { address, namespace } = sharedServer()
     const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload, roles } = options
     const imports = preload === undefined ? [] : ['--import', preload]
-    const chosen = roles === undefined ? [] : ['--roles', roles]
+    const chosen = roles === undefined ? [] : ['--roles', roles.join(',')]
     const child = spawn(process.execPath, [...imports, command, 'worker', '--config', config, ...chosen], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -75,6 +77,11 @@ export class WorkerProcess {
     await exit
   }
 
+  /** Stops the process gracefully (SIGTERM), and waits for its end. */
+  shutdown(): Promise<void> {
+    return this.kill('SIGTERM')
+  }
+
   /** Sends a signal without waiting. */
   sendSignal(sendSignal: NodeJS.Signals): void {
     this.#child.kill(sendSignal)
@@ -99,7 +106,7 @@ export interface WorkerProcessOptions {
   readonly taskQueue: string
   readonly environment?: NodeJS.ProcessEnv
   /** Roles of the worker; default: all. */
-  readonly roles?: string
+  readonly roles?: readonly Role[]
   /** Another `ptc` than that of this checkout. */
   readonly command?: string
   /** A module that the process loads before all others. */

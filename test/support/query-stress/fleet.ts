@@ -71,7 +71,7 @@ export class WorkerFleet {
         await WorkerProcess.start({
           config,
           preload,
-          roles: 'workflow',
+          roles: ['workflow'],
           taskQueue: this.#taskQueue,
           environment: this.#environment,
         }),

@@ -13,7 +13,7 @@ export async function startNondeterministicRuns(
   env: TestEnvironment,
   lengths: readonly number[],
 ): Promise<WorkflowHandle[]> {
-  await env.stopWorkers()
+  await env.workers.stop()
   const handles: WorkflowHandle[] = []
   for (const events of lengths) handles.push(await env.startProgram(String(events)))
   const [first] = handles
@@ -30,7 +30,7 @@ export async function startNondeterministicRuns(
     }
   })
   // Wakes the runs: a run without a new event is not replayed.
-  await env.startWorker()
+  await env.workers.start()
   for (const handle of handles) await handle.signal('wake')
   return handles
 }

@@ -68,11 +68,11 @@ describe('cancelling a run', () => {
     // cancellation comes first.
     await rename(env.valuesDirectory, `${env.valuesDirectory}.away`)
     await waitForActivity(handle, 'journal.append')
-    const stopped = env.stopWorkers()
+    const stopped = env.workers.stop()
     await rename(`${env.valuesDirectory}.away`, env.valuesDirectory)
     await stopped
     await handle.cancel()
-    await env.startWorker()
+    await env.workers.start()
     await expect(handle.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) })
     await env.expectCleanEnd(handle)
   })

@@ -83,10 +83,10 @@ it('a stopped worker hands its runs and their sandboxes over to the next worker'
   const env = await TestEnvironment.start({ tools: [wait] })
   const handle = await env.startProgram('import os\nmark = os.urandom(4)\nawait wait()\nprint(len(mark))')
   await called.promise
-  const stopped = env.stopWorkers()
+  const stopped = env.workers.stop()
   go.resolve(null)
   await stopped
-  await env.startWorker()
+  await env.workers.start()
   expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '4\n' } })
   await env.expectCleanEnd(handle)
 })

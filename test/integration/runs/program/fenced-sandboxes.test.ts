@@ -3,15 +3,12 @@ import { NativeConnection, Worker } from '@temporalio/worker'
 import { expect, it, onTestFinished } from 'vitest'
 import { activityNames, hostQueue, roleQueue } from '../../../../src/common/names.js'
 import type { OpenedSession, SessionRef } from '../../../../src/common/session.js'
-import { installRuntime } from '../../../../src/worker/index.js'
-import { SplitEnvironment } from '../../../support/environment/split-environment.js'
 import { sharedServer } from '../../../support/temporal/shared-server.js'
 import { expectReplays } from '../../../support/environment/histories.js'
-
-installRuntime('ERROR', () => undefined)
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
 
 it('H1: a program whose sandboxes are all fenced loses its cell after eleven sandboxes', async () => {
-  const env = await SplitEnvironment.start({ tools: [], timeouts: {}, roles: ['tools'] })
+  const env = await TestEnvironment.start({ initialWorkers: [{ roles: ['tools'] }] })
   const own = hostQueue(env.taskQueue, 'fenced')
   let opened = 0
   const open = ({ session }: { readonly session: SessionRef }): OpenedSession => {
@@ -43,7 +40,7 @@ it('H1: a program whose sandboxes are all fenced loses its cell after eleven san
     await working
     await connection.close()
   })
-  await env.startWorkflowWorker()
+  await env.workers.start({ roles: ['workflow'] })
   const handle = await env.startProgram('print(1)')
   expect(await handle.result()).toMatchObject({
     outcome: { status: 'lost', error: 'the sandbox is ahead of this run' },

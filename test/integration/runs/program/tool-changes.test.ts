@@ -42,9 +42,9 @@ it.each(['read', 'once'] as const)(
       'import builtins\nawait gate()\nprint(await lookup(q="a"), hasattr(builtins, "find"))',
     )
     await called.promise
-    await env.stopWorkers()
+    await env.workers.stop()
     await env.killContainers(handle)
-    await env.startWorker([waiting, renamed])
+    await env.workers.start({ tools: [waiting, renamed] })
     opened.resolve()
 
     // The new worker does not have the tool: it reports that, and hands the call back.
@@ -52,7 +52,7 @@ it.each(['read', 'once'] as const)(
     await expect.poll(shown, pollOptions).toContain('no worker that took the call so far has a tool named lookup')
     expect(attempts).toEqual([])
 
-    await env.startWorker([waiting, lookup], ['tools'])
+    await env.workers.start({ tools: [waiting, lookup], roles: ['tools'] })
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a False\n' } })
     expect(attempts).toEqual([1])
     await env.expectCleanEnd(handle)
@@ -67,8 +67,8 @@ it('a call whose tool was changed and no longer accepts its arguments reports th
   const source = 'await gate()\ntry:\n    await lookup(q="a")\nexcept ToolError as e:\n    print(e.status, e)'
   const handle = await env.startProgram(source)
   await called.promise
-  await env.stopWorkers()
-  await env.startWorker([waiting, changed])
+  await env.workers.stop()
+  await env.workers.start({ tools: [waiting, changed] })
   opened.resolve()
   const output = expect.stringMatching(/^invalid_arguments lookup was changed after this run began\. /)
   expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output } })
@@ -82,9 +82,9 @@ it('a tool that was added later is not available in a run that started before', 
   const env = await TestEnvironment.start({ tools: [waiting] })
   const handle = await env.startProgram('await gate()\nawait lookup(q="a")')
   await called.promise
-  await env.stopWorkers()
+  await env.workers.stop()
   await env.killContainers(handle)
-  await env.startWorker([waiting, added])
+  await env.workers.start({ tools: [waiting, added] })
   opened.resolve()
   const error = expect.stringContaining("NameError: name 'lookup' is not defined")
   expect(await handle.result()).toMatchObject({ outcome: { status: 'code_error', error } })

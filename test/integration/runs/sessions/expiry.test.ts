@@ -27,14 +27,14 @@ describeDocker('an idle session', () => {
   it('ends although no worker ran at its expiry', async () => {
     const session = await TestSession.start({ sessions: { idle } })
     await session.outputOf('x = 1')
-    await session.env.stopWorkers()
+    await session.env.workers.stop()
     await expect
       .poll(async () =>
         (await session.env.history(session.handle)).events.some(({ timerFiredEventAttributes: fired }) => fired),
       )
       .toBe(true)
     expect(await session.env.containers(session.handle)).toHaveLength(1)
-    await session.env.startWorker()
+    await session.env.workers.start()
     expect(await session.handle.result()).toMatchObject({ ended: 'idle' })
     await session.env.expectCleanEnd(session.handle)
   })

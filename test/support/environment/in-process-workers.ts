@@ -1,0 +1,28 @@
+import type { Role } from '../../../src/common/names.js'
+import type { PtcConfig } from '../../../src/worker/config/define-config.js'
+import { parseConfig } from '../../../src/worker/config/parse-config.js'
+import { installRuntime, type RunningWorker, startWorker } from '../../../src/worker/index.js'
+import { sharedServer, uniqueName } from '../temporal/shared-server.js'
+import { WorkerPool } from './worker-pool.js'
+
+installRuntime('ERROR', () => undefined)
+
+/** Options of one worker in the process of the test. */
+export interface InProcessWorkerOptions {
+  /** Default: all. */
+  readonly roles?: readonly Role[]
+  /** Default: the tools of the environment. */
+  readonly tools?: PtcConfig['tools']
+}
+
+/** Workers in the process of the test. All have the same host id. */
+export class InProcessWorkers extends WorkerPool<RunningWorker, InProcessWorkerOptions> {
+  constructor(config: Pick<PtcConfig, 'tools'>, address = sharedServer().address) {
+    const { namespace } = sharedServer()
+    const server = { address, namespace, connectionOptions: { address } }
+    const common = { server, hostId: uniqueName('test'), onProgress: () => undefined }
+    super(({ tools = config.tools, ...options }) =>
+      startWorker({ ...common, ...options, config: parseConfig({ ...config, tools }, 'test') }),
+    )
+  }
+}

@@ -13,7 +13,7 @@ const unusual = { memoryBytes: defaultLimits.memoryBytes - (1 << 20) }
 // completed.
 await benchmark('open', async (context) => {
   const { runs, progress, signal } = context
-  const { client, taskQueue } = await startStack(context, 1)
+  const { client, taskQueue } = await startStack(context, { warm: 1 })
 
   const finish = async (workflow: string, queue: string, argument: unknown, activity?: string): Promise<number> => {
     // By then the pool is full again and the previous container is removed.

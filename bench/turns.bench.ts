@@ -17,9 +17,10 @@ await benchmark('turns', async (context) => {
     script: [...cells, { reply: { content: [{ type: 'text', text: 'done' }] } }],
   })
   defer(() => api.close())
-  process.env['ANTHROPIC_BASE_URL'] = api.url
-  process.env['ANTHROPIC_API_KEY'] = 'scripted'
-  const { client, taskQueue } = await startStack(context, 0, ['workflow', 'model', 'tools', 'sandbox'])
+  const { client, taskQueue } = await startStack(context, {
+    roles: ['workflow', 'model', 'tools', 'sandbox'],
+    modelApi: { baseURL: api.url, apiKey: 'scripted' },
+  })
   progress(`${turns} turns`)
   const memory = sampleMemory()
   const workflowId = randomUUID()

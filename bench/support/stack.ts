@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
 import { startDevServer, type TemporalServer } from '../../dist/cli/dev-server/index.js'
-import { installRuntime, loadConfig, startWorker } from '../../dist/worker/index.js'
+import { installRuntime, loadConfig, startWorker, type StartWorkerOptions } from '../../dist/worker/index.js'
 import type { Role } from '../../dist/common/names.js'
 import type { BenchContext } from './benchmark.js'
 
@@ -39,23 +39,19 @@ export async function startServer({ progress, defer, signal }: BenchContext): Pr
   return { server, client, taskQueue, valuesDirectory: join(stateDirectory, 'values') }
 }
 
-/**
- * Starts our worker and a worker for bare activities in this process.
- *
- * @param warm size of the worker's pool of idle containers
- * @param roles roles of the worker
- */
+/** Starts our worker and a worker for bare activities in this process. Default: no model, no idle containers. */
 export async function startStack(
   context: BenchContext,
-  warm = 0,
-  roles: readonly Role[] = ['workflow', 'tools', 'sandbox'],
+  options: Pick<StartWorkerOptions, 'warm' | 'roles' | 'modelApi'> = {},
 ): Promise<Stack> {
   const { progress, defer } = context
   const stack = await startServer(context)
   const { server, valuesDirectory: directory } = stack
   const configured = await loadConfig(configFile)
   const values = { ...configured.values, store: { kind: 'local', directory } as const }
-  const worker = await startWorker({ config: { ...configured, values }, server, roles, warm, onProgress: progress })
+  const roles: readonly Role[] = ['workflow', 'tools', 'sandbox']
+  const config = { ...configured, values }
+  const worker = await startWorker({ roles, ...options, config, server, onProgress: progress })
   defer(() => worker.shutdown())
   await startBareWorker(server, context)
   return stack

@@ -12,7 +12,7 @@ describeDocker('a run', () => {
     let remaining = stateNames
     for (const seconds of timeoutSeconds) {
       const prepared: (readonly [string, PreparedState])[] = []
-      // Sequentially: a worker reads the addresses of its model and daemon from the environment.
+      // Sequentially: a worker reads the address of its Docker daemon from the environment.
       for (const state of remaining) prepared.push([state, await prepareState(state, onTestFinished)])
       const reached = await Promise.all(
         prepared.map(async ([state, start]) => [state, await runUntilTimeout(start, seconds)] as const),

@@ -17,10 +17,12 @@ export interface InProcessWorkerOptions {
 
 /** Workers in the process of the test. All have the same host id. */
 export class InProcessWorkers extends WorkerPool<RunningWorker, InProcessWorkerOptions> {
-  constructor(config: Pick<PtcConfig, 'tools'>, address = sharedServer().address) {
+  /** @param modelUrl address of the Messages API */
+  constructor(config: Pick<PtcConfig, 'tools'>, modelUrl: string, address = sharedServer().address) {
     const { namespace } = sharedServer()
     const server = { address, namespace, connectionOptions: { address } }
-    const common = { server, hostId: uniqueName('test'), onProgress: () => undefined }
+    const modelApi = { baseURL: modelUrl, apiKey: 'test-key' }
+    const common = { server, modelApi, hostId: uniqueName('test'), onProgress: () => undefined }
     super(({ tools = config.tools, ...options }) =>
       startWorker({ ...common, ...options, config: parseConfig({ ...config, tools }, 'test') }),
     )

@@ -90,9 +90,6 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const folder = await mkdtemp(join(tmpdir(), 'ptc-env-'))
     const store = options.values?.store ?? ({ kind: 'local', directory: folder } as const)
     const services = await startServices(options, store)
-    const { api, taskQueue } = services
-    process.env['ANTHROPIC_BASE_URL'] = api.url
-    process.env['ANTHROPIC_API_KEY'] = 'test-key'
     const config = {
       tools: options.tools ?? [],
       model: { name: 'scripted', ...options.model },
@@ -103,9 +100,9 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       sessions: options.sessions,
       snapshots: options.snapshots,
       values: { ...options.values, store },
-      taskQueue,
+      taskQueue: services.taskQueue,
     }
-    const workers = new InProcessWorkers(config, options.address)
+    const workers = new InProcessWorkers(config, services.api.url, options.address)
     const env = new TestEnvironment(services, workers)
     onCleanup(async () => {
       await env.#terminateRuns()

@@ -3,7 +3,7 @@ import type { Failpoint } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
-import type { Crash } from '../support/supervised-worker.js'
+import type { Crash } from '../support/failpoint-crashes.js'
 
 /** Failpoints of a worker that takes over the approval in the second cell, for which the sandbox was parked. */
 const takingOverCall: readonly Failpoint[] = [

@@ -1,33 +1,29 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { DefaultLogger, Runtime } from '@temporalio/worker'
-import { expect, onTestFinished } from 'vitest'
-import { createDataConverter } from '../../../src/client/index.js'
-import type { AgentResult } from '../../../src/common/runs.js'
-import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import type { WorkflowHandle } from '@temporalio/client'
+import { expect } from 'vitest'
+import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
-import { killContainersOf, removeContainersOf } from '../../support/environment/containers.js'
-import { executionHistories, completedActivityCount, expectReplays } from '../../support/environment/histories.js'
+import { killContainersOf } from '../../support/environment/containers.js'
+import { completedActivityCount, executionHistories, expectReplays } from '../../support/environment/histories.js'
+import { type ProcessEnvironment, TestEnvironment } from '../../support/environment/test-environment.js'
+import type { WorkerProcess } from '../../support/environment/worker-process.js'
+import type { WorkerProcesses } from '../../support/environment/worker-processes.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
-import { connectClient, uniqueName } from '../../support/temporal/shared-server.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
-import { corruptValues, remainingContainers, remainingFiles, checkEffects, remainingProcesses } from './oracle.js'
+import { FailpointCrashes, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
+import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
 import { appendRunReport } from './report.js'
 import { approvalMs, effects, expectedResult, historyEvents, onceEffect, script, turnCount } from './scenario.js'
-import { SupervisedWorker } from './supervised-worker.js'
 
 const config = fileURLToPath(new URL('../../fixtures/chaos.config.ts', import.meta.url))
-
-Runtime.install({ logger: new DefaultLogger('WARN') })
 
 /** The scenario under a fault plan: real server, containers and worker processes, a scripted model and the ledger. */
 class ChaosRun {
   readonly #plan: FaultPlan
-  readonly #taskQueue = uniqueName('chaos')
-  readonly #workflowId = uniqueName('chaos-agent')
   readonly #struckFaults: string[] = []
   readonly #deaths: number[] = []
   readonly #recoveries: number[] = []
@@ -40,43 +36,42 @@ class ChaosRun {
   /** Runs the scenario to completion, and compares its result with that of a run without faults. */
   async run(): Promise<void> {
     const begun = Date.now()
-    const folder = await mkdtemp(join(tmpdir(), 'ptc-chaos-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
+    const folder = await temporaryFolder()
     const [store, temporary] = [join(folder, 'values'), join(folder, 'tmp')]
     await Promise.all([mkdir(store), mkdir(temporary)])
-    const [ledger, api] = await Promise.all([this.#startLedger(), startScriptedMessagesApi({ script })])
-    const client = await connectClient(await createDataConverter({ kind: 'local', directory: store }))
-    const workers = await SupervisedWorker.start({
+    const ledger = await this.#startLedger()
+    const crashes = new FailpointCrashes(this.#plan.crashes, folder)
+    const env = await TestEnvironment.startProcesses({
+      script,
       config,
-      taskQueue: this.#taskQueue,
-      folder,
-      crashes: this.#plan.crashes,
-      onDeath: () => void this.#measureRecovery(ledger, api),
+      preload: killAtFailpoint,
+      store: { kind: 'local', directory: store },
       environment: {
         LEDGER_URL: ledger.url,
-        ANTHROPIC_BASE_URL: api.url,
-        ANTHROPIC_API_KEY: 'test-key',
         TEST_VALUES: store,
         TEST_HISTORY_EVENTS: String(historyEvents),
         ...(this.#plan.snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(this.#plan.snapshotSteps) }),
         TMPDIR: temporary,
       },
+      initialWorkers: [],
     })
-    onTestFinished(async () => {
-      await workers.killAll()
-      await Promise.all([api.close(), client.connection.close()])
+    const { api, client, workers } = env
+    await workers.keepRunning({
+      options: (index) => ({ environment: crashes.environment(index) }),
+      onDeath: () => void this.#measureRecovery(ledger, api),
     })
-    const options = { workflowId: this.#workflowId, taskQueue: this.#taskQueue, args: [{ question: 'go' }] }
-    const handle = await client.workflow.start('agent', options)
-    onTestFinished(() => removeContainersOf(this.#workflowId))
-    const disturbing = this.#applyDisturbances(workers, ledger)
-    const result = (await handle.result()) as AgentResult
+    const handle = await env.startAgent()
+    const disturbing = this.#applyDisturbances(env, ledger, handle)
+    const result = await env.agentResult(handle)
     this.#ended = true
-    const containersLeft = await remainingContainers(this.#workflowId)
+    const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
-    const { exit, log } = await workers.close()
-    const passed = workers.hits
-    this.#struckFaults.push(...passed.filter(({ crashed }) => crashed).map(({ point, time }) => `${point}#${time}`))
+    const last = await workers.endRestarts()
+    await last.shutdown()
+    const [exit, log] = [await last.waitForExit(), last.log]
+    this.#struckFaults.push(
+      ...crashes.hits.filter(({ crashed }) => crashed).map(({ point, time }) => `${point}#${time}`),
+    )
 
     // The effects in the ledger first: they matter most.
     const mail = result.answer.includes('outcome_unknown') ? 'outcome_unknown' : 'mail'
@@ -86,7 +81,7 @@ class ChaosRun {
       ...checkEffects(ledger.applied, expectedEffects),
       leaks: [
         ...containersLeft,
-        ...remainingProcesses(this.#taskQueue),
+        ...remainingProcesses(env.taskQueue),
         ...remainingFiles(temporary),
         ...corruptValues(store, this.#deaths.length),
       ],
@@ -144,23 +139,24 @@ class ChaosRun {
     if (!this.#ended) this.#recoveries.push(Date.now() - died)
   }
 
-  async #applyDisturbances(workers: SupervisedWorker, ledger: Ledger): Promise<void> {
+  async #applyDisturbances(env: ProcessEnvironment, ledger: Ledger, handle: WorkflowHandle): Promise<void> {
     await Promise.all(
-      this.#plan.disturbances.map((disturbance) => this.#applyDisturbance(disturbance, workers, ledger)),
+      this.#plan.disturbances.map((disturbance) => this.#applyDisturbance(disturbance, env, ledger, handle)),
     )
   }
 
   async #applyDisturbance(
     { kind, afterRequests, delayMs, forMs }: FaultPlan['disturbances'][number],
-    workers: SupervisedWorker,
+    { workers }: ProcessEnvironment,
     ledger: Ledger,
+    { workflowId }: WorkflowHandle,
   ): Promise<void> {
     while (ledger.requests.length < afterRequests) await ledger.nextRequest()
     await new Promise((resolve) => setTimeout(resolve, delayMs))
     const strike = {
-      'kill-worker': () => workers.kill(),
-      'freeze-worker': () => workers.freeze(forMs),
-      'kill-container': async () => (await killContainersOf(this.#workflowId)) > 0,
+      'kill-worker': () => strikeWorker(workers, (worker) => worker.kill('SIGKILL')),
+      'freeze-worker': () => strikeWorker(workers, (worker) => freeze(worker, forMs)),
+      'kill-container': async () => (await killContainersOf(workflowId)) > 0,
     }[kind]
     // Waits while the worker has not started or the sandbox is parked.
     let hasStruck = false
@@ -170,6 +166,22 @@ class ChaosRun {
     }
     if (hasStruck) this.#struckFaults.push(kind)
   }
+}
+
+/** False when no worker runs. */
+async function strikeWorker(
+  { current }: WorkerProcesses,
+  strike: (worker: WorkerProcess) => Promise<void>,
+): Promise<boolean> {
+  if (current) await strike(current)
+  return current !== undefined
+}
+
+/** Stops the process for a while (SIGSTOP). */
+async function freeze(worker: WorkerProcess, milliseconds: number): Promise<void> {
+  worker.sendSignal('SIGSTOP')
+  await new Promise((resolve) => setTimeout(resolve, milliseconds))
+  worker.sendSignal('SIGCONT')
 }
 
 /** Runs the scenario under these faults. Expects the same answer, each effect once, nothing left, and every fault. */

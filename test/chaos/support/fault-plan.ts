@@ -1,5 +1,5 @@
 import type { Failpoint } from '../../../src/common/failpoint.js'
-import type { Crash } from './supervised-worker.js'
+import type { Crash } from './failpoint-crashes.js'
 
 /** A fault that is injected from outside of the worker. */
 export interface Disturbance {

@@ -3,7 +3,7 @@ import { Random } from '../../support/random.js'
 import { minimumHits } from './failpoint-tests.js'
 import type { Disturbance, FaultPlan } from './fault-plan.js'
 import { effects } from './scenario.js'
-import type { Crash } from './supervised-worker.js'
+import type { Crash } from './failpoint-crashes.js'
 
 /** Longer than the heartbeat timeout of a worker. */
 const freezeMs = 7_000

@@ -128,7 +128,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const workers = new WorkerProcesses({ config, taskQueue, environment, ...(preload && { preload }) })
     const env = new TestEnvironment(services, workers)
     onCleanup(async () => {
-      await workers.kill()
+      await workers.end()
       await env.#terminateRuns()
       await env.#close()
     })

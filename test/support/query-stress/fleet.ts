@@ -1,26 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Random } from '../random.js'
-import { WorkerProcess } from '../environment/worker-process.js'
-
-const config = fileURLToPath(new URL('../../fixtures/query-stress.config.ts', import.meta.url))
-const preload = new URL('preload.mjs', import.meta.url).href
+import type { WorkerProcess } from '../environment/worker-process.js'
+import type { WorkerProcesses } from '../environment/worker-processes.js'
 
 /** Two workflow worker processes, into which faults are injected. */
 export class WorkerFleet {
   readonly counts = { mainThreadBlocked: 0, frozen: 0, killed: 0, deployed: 0, bothWorkersDown: 0 }
-  readonly #taskQueue: string
-  readonly #environment: NodeJS.ProcessEnv
+  readonly #pool: WorkerProcesses
   #workers: WorkerProcess[] = []
   #isStopped = false
 
-  private constructor(taskQueue: string, environment: NodeJS.ProcessEnv) {
-    this.#taskQueue = taskQueue
-    this.#environment = environment
+  private constructor(pool: WorkerProcesses) {
+    this.#pool = pool
   }
 
-  static async start(taskQueue: string, environment: NodeJS.ProcessEnv): Promise<WorkerFleet> {
-    const fleet = new WorkerFleet(taskQueue, environment)
+  static async start(pool: WorkerProcesses): Promise<WorkerFleet> {
+    const fleet = new WorkerFleet(pool)
     await fleet.#startMissingWorkers()
     return fleet
   }
@@ -37,7 +32,7 @@ export class WorkerFleet {
   /** Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await Promise.all(this.#workers.map((worker) => worker.kill()))
+    await this.#pool.kill()
   }
 
   async #injectFault(random: Random): Promise<void> {
@@ -67,15 +62,7 @@ export class WorkerFleet {
   async #startMissingWorkers(): Promise<void> {
     this.#workers = this.#workers.filter(({ isRunning }) => isRunning)
     while (this.#workers.length < 2 && !this.#isStopped) {
-      this.#workers.push(
-        await WorkerProcess.start({
-          config,
-          preload,
-          roles: ['workflow'],
-          taskQueue: this.#taskQueue,
-          environment: this.#environment,
-        }),
-      )
+      this.#workers.push(await this.#pool.start({ roles: ['workflow'] }))
     }
   }
 }

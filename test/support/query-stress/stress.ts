@@ -1,26 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Client } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { onTestFinished } from 'vitest'
-import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
+import type { PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import { activityNames, hostQueue, queryRefusedMessage, roleQueue } from '../../../src/common/names.js'
 import { messageOf } from '../../../src/common/errors.js'
 import { isolateTimeout } from '../../../src/worker/isolate-timeout.js'
-import { installRuntime } from '../../../src/worker/index.js'
 import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
 import { executionHistories, type History, readHistory } from '../environment/histories.js'
+import { TestEnvironment } from '../environment/test-environment.js'
+import { temporaryFolder } from '../folders.js'
 import { Random } from '../random.js'
-import { connectClient, sharedServer, uniqueName } from '../temporal/shared-server.js'
+import { sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { WorkerFleet } from './fleet.js'
 import { FakeModel } from './model.js'
 import { type PlannedExecution, planRuns, type PlannedRun } from './plan.js'
 import { FakeSandboxes, work } from './sandbox.js'
 
-installRuntime('ERROR', () => undefined)
+const config = fileURLToPath(new URL('../../fixtures/query-stress.config.ts', import.meta.url))
+const preload = new URL('preload.mjs', import.meta.url).href
 
 /** The queries of the Temporal UI, and that of `ptc sessions list`. */
 const queries = ['inspect', '__stack_trace', '__enhanced_stack_trace', '__temporal_workflow_metadata']
@@ -52,14 +52,20 @@ export function queryStressSeed(): number {
 
 /** Runs the plans of a seed, queries each run continuously, injects worker faults, and replays every history. */
 export async function runQueryStress(seed: number, count: number): Promise<StressReport> {
-  const taskQueue = uniqueName('stress')
-  const folder = await mkdtemp(join(tmpdir(), 'ptc-stress-'))
-  const client = await connectClient(await createDataConverter({ kind: 'local', directory: folder }))
+  const directory = await temporaryFolder()
+  const env = await TestEnvironment.startProcesses({
+    config,
+    preload,
+    store: { kind: 'local', directory },
+    environment: { TEST_VALUES: directory },
+    initialWorkers: [],
+  })
+  const { client, ptc, taskQueue } = env
   const connection = await NativeConnection.connect({ address: sharedServer().address })
   const model = new FakeModel()
   const workers = await activityWorkers(connection, taskQueue, model)
   const working = Promise.all(workers.map((worker) => worker.run()))
-  const fleet = await WorkerFleet.start(taskQueue, { TEST_VALUES: folder })
+  const fleet = await WorkerFleet.start(env.workers)
   const began = performance.now()
   const report: StressReport = {
     runs: count,
@@ -74,7 +80,6 @@ export async function runQueryStress(seed: number, count: number): Promise<Stres
   const done = new AbortController()
   const faultInjection = fleet.injectFaults(seed, done.signal)
   onTestFinished(() => fleet.stop())
-  const ptc = createPtcClient({ client, taskQueue })
   const context: StressContext = { client, taskQueue, model, ptc, report, histories: [] }
   try {
     const waiting = planRuns(seed, count).map((plan, place) => ({ plan, place }))
@@ -95,8 +100,7 @@ export async function runQueryStress(seed: number, count: number): Promise<Stres
     await fleet.stop()
     for (const worker of workers) worker.shutdown()
     await working
-    await Promise.all([connection.close(), client.connection.close()])
-    await rm(folder, { recursive: true, force: true, maxRetries: 20 })
+    await connection.close()
     console.log(`PTC_QUERY_SEED=${seed}: ${JSON.stringify(report)}`)
   }
   return report

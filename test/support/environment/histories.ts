@@ -49,7 +49,7 @@ export async function executionHistories(
   return chain
 }
 
-/** Replays every execution of a continue-as-new chain; fails when one does not replay. Returns the histories, in order. */
+/** Fails when an execution of a continue-as-new chain does not replay. Returns the histories, in order. */
 export async function expectReplays(
   client: Client,
   handle: Pick<WorkflowHandle, 'workflowId'>,

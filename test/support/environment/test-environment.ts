@@ -62,9 +62,10 @@ export interface ScheduledActivity {
 }
 
 /**
- * Owns a task queue, a value folder, a scripted Messages API, a client and workers, which are in this process or are
- * processes of their own. All tests share Temporal and Docker. Invariants: (1) every run ends with the test, (2) a clean
- * end means that no container is left and each execution replays, (3) all names are unique.
+ * Owns a task queue, a scripted Messages API, a client and workers, which are in this process or are processes of their
+ * own; in this process also a value folder. All tests share Temporal and Docker. Invariants: (1) every run that the
+ * environment started ends with the test, (2) a clean end means that no container is left and each execution replays,
+ * (3) all names are unique.
  */
 export class TestEnvironment<Workers = InProcessWorkers> {
   readonly client: Client

@@ -15,12 +15,12 @@ export interface RestartPolicy {
 /**
  * The worker that {@link WorkerProcesses.keepRunning} keeps running.
  *
- * | from               | to       | when                                       |
- * | ------------------ | -------- | ------------------------------------------ |
- * | `none`             | starting | `keepRunning`                              |
- * | starting           | running  | the worker polls its task queues           |
- * | running            | starting | its process has ended                      |
- * | running            | `none`   | `endRestarts`, which waits for this state  |
+ * | from     | to       | when                                      |
+ * | -------- | -------- | ----------------------------------------- |
+ * | none     | starting | `keepRunning` is called                   |
+ * | starting | running  | the worker polls its task queues          |
+ * | running  | starting | its process has ended                     |
+ * | running  | none     | `endRestarts`, which waits for this state |
  */
 type KeptWorker =
   | { readonly kind: 'none' }

@@ -44,11 +44,14 @@ export function remainingFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `file ${name}`)
 }
 
+/** Values that a worker of the scenario stores at once: a snapshot, beside the result of an activity. */
+const valuesAtOnce = 2
+
 /**
- * Values in a store whose content does not match their hash, and more unfinished ones than a killed process may leave
- * (the store removes these after an hour).
+ * Values in a store whose content does not match their hash, and more unfinished ones than the killed processes may
+ * leave (the store removes these after an hour).
  */
-export function corruptValues(store: string, mayBeBegun: number): string[] {
+export function corruptValues(store: string, deaths: number): string[] {
   const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const begun = files.filter(({ parentPath }) => parentPath === join(store, 'incoming'))
   const broken = files
@@ -62,7 +65,7 @@ export function corruptValues(store: string, mayBeBegun: number): string[] {
     )
   return [
     ...broken.map(({ name }) => `value ${name} does not match its hash`),
-    ...begun.slice(mayBeBegun).map(({ name }) => `unfinished value ${name}`),
+    ...begun.slice(deaths * valuesAtOnce).map(({ name }) => `unfinished value ${name}`),
   ]
 }
 

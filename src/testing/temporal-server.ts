@@ -1,6 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { DataConverter } from '@temporalio/common'
-import { devServerSettings, findTemporalCli } from '../cli/dev-server/temporal-cli.js'
+import { devServerSettings, findTemporalCli } from '../dev-server/temporal-cli.js'
 import { messageOf, PtcError } from '../common/errors.js'
 
 /** The Temporal server of a test environment. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
-import { startDevServer, type TemporalServer } from '../../src/cli/dev-server/index.js'
+import { startDevServer, type TemporalServer } from '../../src/dev-server/index.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { Ledger } from '../support/ledger.js'
 import { answerResult, code, turn } from '../support/script.js'

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { Command, Option } from 'commander'
 import type { LogLevel } from '../../worker/index.js'
-import type { TemporalServer } from '../dev-server/index.js'
+import type { TemporalServer } from '../../dev-server/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, sandboxOption, type SandboxOption, integerUpTo } from './options.js'
 import type { CliWorker } from '../environment/cli-worker.js'

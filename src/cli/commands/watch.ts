@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { programRoles, roles } from '../../common/names.js'
-import type { TemporalServer } from '../dev-server/index.js'
+import type { TemporalServer } from '../../dev-server/index.js'
 import type { Environment } from '../environment/environment.js'
 import { type Interrupts, listenForInterrupts } from '../process/interrupts.js'
 import { printStep } from '../process/stdio.js'

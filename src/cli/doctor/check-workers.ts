@@ -1,7 +1,7 @@
 import { messageOf } from '../../common/errors.js'
 import { defaultTaskQueue, type Role, roles } from '../../common/names.js'
 import { pluralize } from '../../common/text.js'
-import { resolveTemporal } from '../dev-server/index.js'
+import { resolveTemporal } from '../../dev-server/index.js'
 import { type Check, failed, ok, warning } from './index.js'
 import { connectClient } from '../../client/connect.js'
 import { describeRoleQueue, isUnserved, type TaskQueueStatus } from '../../client/temporal/task-queue.js'

@@ -8,7 +8,7 @@ import {
   startWorker,
   type StartWorkerOptions,
 } from '../../worker/index.js'
-import type { TemporalServer } from '../dev-server/index.js'
+import type { TemporalServer } from '../../dev-server/index.js'
 import { printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
 import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'

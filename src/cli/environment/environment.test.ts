@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openStore } from '../../values/open-store.js'
-import { startDevServer, type TemporalServer } from '../dev-server/index.js'
+import { startDevServer, type TemporalServer } from '../../dev-server/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { openEnvironment } from './environment.js'
 
-vi.mock('../dev-server/index.js', () => ({ resolveTemporal: () => Promise.resolve(), startDevServer: vi.fn() }))
+vi.mock('../../dev-server/index.js', () => ({ resolveTemporal: () => Promise.resolve(), startDevServer: vi.fn() }))
 vi.mock('../../values/open-store.js', () => ({ openStore: vi.fn() }))
 
 let folder: string

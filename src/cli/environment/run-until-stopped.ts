@@ -1,4 +1,4 @@
-import type { TemporalServer } from '../dev-server/index.js'
+import type { TemporalServer } from '../../dev-server/index.js'
 import {
   waitForAbort,
   shutdownTimeoutMs,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PtcError } from '../../common/errors.js'
-import { resolveTemporal, startDevServer, type TemporalServer } from '../dev-server/index.js'
+import { resolveTemporal, startDevServer, type TemporalServer } from '../../dev-server/index.js'
 import { printStep } from '../process/stdio.js'
 import { displayPath, type Project } from './project.js'
 

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepareStateDirectory, requireOwnState } from '../dev-server/state-directory.js'
+import { prepareStateDirectory, requireOwnState } from '../../dev-server/state-directory.js'
 
 /** Lines that are kept. */
 export const historySize = 1_000

@@ -1,9 +1,9 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { cachedCliPath } from '../../../src/cli/dev-server/temporal-cli.js'
-import { probeTcp } from '../../../src/cli/dev-server/probe.js'
-import { type DevServerOptions, type TemporalServer, startDevServer } from '../../../src/cli/dev-server/index.js'
+import { cachedCliPath } from '../../../src/dev-server/temporal-cli.js'
+import { probeTcp } from '../../../src/dev-server/probe.js'
+import { type DevServerOptions, type TemporalServer, startDevServer } from '../../../src/dev-server/index.js'
 import { temporaryFolder } from '../../support/folders.js'
 
 /** Starts a server that is closed after the test. */

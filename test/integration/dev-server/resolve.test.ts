@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { resolveTemporal } from '../../../src/cli/dev-server/index.js'
+import { resolveTemporal } from '../../../src/dev-server/index.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 import { startTestServer } from './dev-server-fixtures.js'
 import { temporaryFolder } from '../../support/folders.js'

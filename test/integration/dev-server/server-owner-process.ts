@@ -1,5 +1,5 @@
 // A process that owns a dev server and that a test kills: node server-owner-process.ts <state directory>.
-import { startDevServer } from '../../../src/cli/dev-server/index.js'
+import { startDevServer } from '../../../src/dev-server/index.js'
 
 const server = await startDevServer({
   stateDirectory: process.argv[2],

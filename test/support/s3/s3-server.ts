@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { S3StoreSettings } from '../../../src/values/settings.js'
-import { freePorts } from '../../../src/cli/dev-server/free-ports.js'
+import { freePorts } from '../../../src/dev-server/free-ports.js'
 import { s3Binary } from './s3-binary.js'
 
 /** Undefined when tests that need the server must be skipped. */

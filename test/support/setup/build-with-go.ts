@@ -3,8 +3,8 @@ import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheDirectory } from '../../../src/sandbox/cache-directory.js'
-import { executableSuffix } from '../../../src/cli/dev-server/temporal-cli.js'
-import { withFileLock } from '../../../src/cli/dev-server/file-lock.js'
+import { executableSuffix } from '../../../src/dev-server/temporal-cli.js'
+import { withFileLock } from '../../../src/dev-server/file-lock.js'
 import { printProgress } from './optional-dependency.js'
 
 const run = promisify(execFile)

@@ -1,4 +1,4 @@
-import { startDevServer } from '../../../src/cli/dev-server/index.js'
+import { startDevServer } from '../../../src/dev-server/index.js'
 import { type DockerState, prepareDocker } from '../docker/prepare-docker.js'
 import { s3Binary } from '../s3/s3-binary.js'
 import { printProgress, requirementOf } from './optional-dependency.js'

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { startDevServer } from '../../../src/cli/dev-server/index.js'
-import type { TemporalServer } from '../../../src/cli/dev-server/temporal-server.js'
+import { startDevServer } from '../../../src/dev-server/index.js'
+import type { TemporalServer } from '../../../src/dev-server/temporal-server.js'
 
 /** A Temporal server that can be killed, and restarted at the same address with its data. */
 export interface KillableServer {

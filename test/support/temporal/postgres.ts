@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { freePorts } from '../../../src/cli/dev-server/free-ports.js'
+import { freePorts } from '../../../src/dev-server/free-ports.js'
 
 const run = promisify(execFile)
 const startMs = 60_000

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { cachedCliPath, findTemporalCli } from '../../../src/cli/dev-server/temporal-cli.js'
-import { startDevServer } from '../../../src/cli/dev-server/index.js'
+import { cachedCliPath, findTemporalCli } from '../../../src/dev-server/temporal-cli.js'
+import { startDevServer } from '../../../src/dev-server/index.js'
 
 /** Starts a dev server with a limit of requests per second, which ends with the test; returns its address. */
 export async function startRateLimitedServer(requestsPerSecond: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { mkdtemp, open, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasErrorCode } from '../../common/system-error.js'
+import { hasErrorCode } from '../common/system-error.js'
 
 /** The output of a server: `temporal.log` of the state directory, or a temporary file. */
 export interface ServerLog {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { makeForeignOwned } from '../../../test/support/faults/file-owner.js'
+import { makeForeignOwned } from '../../test/support/faults/file-owner.js'
 import { findRunningDevServer, readServerRecord, writeServerRecord } from './running-server.js'
 import { prepareStateDirectory } from './state-directory.js'
 

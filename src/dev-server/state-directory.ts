@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireTrusted } from '../../worker/trusted-path.js'
-import { hasErrorCode } from '../../common/system-error.js'
+import { requireTrusted } from '../worker/trusted-path.js'
+import { hasErrorCode } from '../common/system-error.js'
 
 const hint = 'Make a folder .ptc of your own beside your files, or set TEMPORAL_ADDRESS.'
 

@@ -2,7 +2,7 @@ import { link, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promis
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hasErrorCode } from '../../common/system-error.js'
+import { hasErrorCode } from '../common/system-error.js'
 
 const heartbeatMs = 1_000
 /**

@@ -2,8 +2,8 @@
  * Dev server: finding, starting and stopping Temporal servers for a project.
  *
  * Owns the resolution of the server to use, the Temporal CLI (found, downloaded or built), the dev server's process,
- * and its database, log and record in the state directory. Boundary: gives the CLI a `TemporalServer`. The worker and
- * the client only get its `ConnectConfig`.
+ * and its database, log and record in the state directory. Boundary: gives `src/cli` a `TemporalServer`, and
+ * `src/testing` the path of a Temporal CLI. The worker and the client only get a `ConnectConfig`.
  *
  * Invariants:
  * 1. A configured server is never replaced by another one.

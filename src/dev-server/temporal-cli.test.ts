@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { PtcError } from '../../common/errors.js'
+import { PtcError } from '../common/errors.js'
 import { cachedCliPath, checkCli, findTemporalCli } from './temporal-cli.js'
 
 const run = promisify(execFile)

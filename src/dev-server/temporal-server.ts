@@ -1,4 +1,4 @@
-import type { PtcError } from '../../common/errors.js'
+import type { PtcError } from '../common/errors.js'
 import type { TemporalConnectionOptions } from './probe.js'
 
 /** A Temporal server that answered, and its connection settings. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { PtcError, messageOf } from '../../common/errors.js'
-import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+import { PtcError, messageOf } from '../common/errors.js'
+import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
 import { probeTcp, probeNamespace } from './probe.js'
 import type { ServerLog } from './server-log.js'
 import { type SupervisedProcess, spawnSupervised } from './supervise.js'

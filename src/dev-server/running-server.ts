@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { hasErrorCode } from '../../common/system-error.js'
+import { hasErrorCode } from '../common/system-error.js'
 import { probeTcp, probeNamespace } from './probe.js'
 import { requireOwnState } from './state-directory.js'
 import { type TemporalServer, existingServer } from './temporal-server.js'

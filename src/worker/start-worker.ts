@@ -33,7 +33,7 @@ export interface StartWorkerOptions {
    */
   readonly stallLog?: string | false | undefined
   /** Where the model is, and its key. Default: from the environment variables of the provider. */
-  readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'>
+  readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'> | undefined
   /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
   readonly scriptedModelUrl?: string | undefined
   /** Receives a line for the user about each slow step. */

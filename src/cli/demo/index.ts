@@ -6,7 +6,7 @@
  *
  * Invariants:
  * 1. Without an API key a script replaces the model, and the user is told.
- * 2. The environment variables that the script needs are restored at the end.
+ * 2. The worker gets the address of the script as an option. The environment stays as it is.
  */
 export { prepareDemoModel } from './demo-model.js'
 export { loadExample } from './example.js'

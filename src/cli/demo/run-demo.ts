@@ -19,14 +19,20 @@ const taskQueue = 'durable-ptc-demo'
 export async function runDemo(sandbox: BackendChoice | undefined): Promise<number> {
   using interrupts = listenForInterrupts()
   const example = await loadExample()
-  // The worker finds the model by the environment variables that this sets.
   const model = await prepareDemoModel(example.script)
   await using stack = new DisposableStack()
   stack.defer(() => model.close())
   const project = await loadProject(example.configFile, taskQueue)
   const server = await resolveServerWithUi(project, { signal: interrupts.first })
   printStatus(model.notice)
-  await using environment = await connectEnvironment({ project, server, startsWorker: true, sandbox, interrupts })
+  await using environment = await connectEnvironment({
+    project,
+    server,
+    startsWorker: true,
+    sandbox,
+    modelApi: model.scriptedApi,
+    interrupts,
+  })
   const handle = await environment.ptc.startAgent({ question: example.question })
   printStatus(`\n${example.question}\n`)
   printRunLink(handle, environment)
@@ -36,7 +42,7 @@ export async function runDemo(sandbox: BackendChoice | undefined): Promise<numbe
   if (exitCode !== exitCodes.ok) return exitCode
   const width = process.stdout.isTTY ? process.stdout.columns : 80
   const rows = summaryRows(ending.tree).map(
-    ([name, value]) => [model.isScripted && name === 'cost' ? scriptedCostLabel : name, value] as const,
+    ([name, value]) => [model.scriptedApi !== undefined && name === 'cost' ? scriptedCostLabel : name, value] as const,
   )
   printStyled(`\n${renderBoxTable(rows, { width, color: supportsColor(process.stdout, process.env) })}`)
   if (!environment.ownsServer) return exitCode

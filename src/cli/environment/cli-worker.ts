@@ -26,7 +26,7 @@ export interface CliWorker {
   close(): Promise<void>
 }
 
-export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server'> {
+export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server' | 'modelApi'> {
   readonly config: LoadedConfig
   /** Default: as configured. */
   readonly sandbox: BackendChoice | undefined
@@ -37,6 +37,7 @@ export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server'
 export async function startEmbeddedWorker({
   config,
   server,
+  modelApi,
   sandbox,
   logFile,
 }: EmbeddedWorkerOptions): Promise<CliWorker> {
@@ -44,6 +45,7 @@ export async function startEmbeddedWorker({
   const options = {
     config: overrideBackend(config, sandbox),
     server,
+    modelApi,
     warm: 1,
     stallLog: logFile,
     onProgress: printStep,

@@ -7,6 +7,7 @@ import { raceWithSignal } from '../../common/abort.js'
 import { messageOf, type PtcError } from '../../common/errors.js'
 import type { Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run-config.js'
+import type { StartWorkerOptions } from '../../worker/index.js'
 import { openStore } from '../../values/open-store.js'
 import { payloadStorage } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
@@ -45,7 +46,8 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
   return connectEnvironment({ project, server, startsWorker, sandbox, interrupts })
 }
 
-export interface ConnectEnvironmentOptions extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'> {
+export interface ConnectEnvironmentOptions
+  extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'>, Pick<StartWorkerOptions, 'modelApi'> {
   readonly project: Project
   /** Closed with the environment, and when it cannot be opened. */
   readonly server: TemporalServer
@@ -55,7 +57,7 @@ export interface ConnectEnvironmentOptions extends Pick<EnvironmentOptions, 'san
 
 /** @throws PtcError TEMPORAL_UNREACHABLE, and what opening a store and starting a worker throw */
 export async function connectEnvironment(options: ConnectEnvironmentOptions): Promise<Environment> {
-  const { project, server, startsWorker, sandbox, interrupts } = options
+  const { project, server, startsWorker, interrupts } = options
   const { config, store } = project
   const stack = new DisposableStack()
   stack.defer(() => server.close())
@@ -63,10 +65,7 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     // A person waits for the output: an unavailable store is not retried.
     const values = new Values({ store: await openStore(store), retryForMs: 0 })
     stack.defer(() => values.close())
-    const worker =
-      startsWorker && config !== undefined
-        ? await startWorker({ ...project, config }, server, sandbox, interrupts.first)
-        : undefined
+    const worker = startsWorker && config !== undefined ? await startWorker({ ...project, config }, options) : undefined
     if (worker !== undefined) stack.defer(() => worker.close())
     // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
     const dataConverter = { externalStorage: payloadStorage(values.valueStore) }
@@ -80,13 +79,11 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
 
 async function startWorker(
   { statePath, config }: LoadedProject,
-  server: TemporalServer,
-  sandbox: BackendChoice | undefined,
-  signal: AbortSignal,
+  { server, sandbox, modelApi, interrupts }: ConnectEnvironmentOptions,
 ): Promise<CliWorker> {
   const { startEmbeddedWorker } = await import('./cli-worker.js')
-  const starting = startEmbeddedWorker({ config, server, sandbox, logFile: join(statePath, 'worker.log') })
-  const worker = await raceWithSignal(signal, starting)
+  const starting = startEmbeddedWorker({ config, server, modelApi, sandbox, logFile: join(statePath, 'worker.log') })
+  const worker = await raceWithSignal(interrupts.first, starting)
   if (worker.notice !== undefined) printStatus(worker.notice)
   return worker
 }

@@ -11,6 +11,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowUpdateStage,
 } from '@temporalio/client'
+import { withAbortListener } from '../../common/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
 import type { RunOptions } from '../../common/runs.js'
@@ -31,6 +32,7 @@ import { describeLatestSession, waitForSessionEnd, type SessionEnding, sessionEn
 import { sessionWorkflowId, type WorkflowExecution } from './session-name.js'
 import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
+import { watchWhile } from './watch-while.js'
 
 export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
   /** Fail if the session does not exist, instead of starting it. */
@@ -101,16 +103,19 @@ export async function executeInSession(
         latest.type === 'running'
           ? updateSession(client, latest, update)
           : startSession(client, { workflowId, taskQueue, input }, update)
-      const handle = await (onChange === undefined
-        ? sendUpdate()
-        : watchWhile((stopSignal) => watchAcceptance(client, taskQueue, onChange, stopSignal), sendUpdate))
+      const handle = await watchWhile(
+        onChange,
+        (report, stopSignal) => watchAcceptance(client, taskQueue, report, stopSignal),
+        sendUpdate,
+      )
       const { workflowRunId: runId = '' } = handle
-      const interrupt = () => interruptSession(client, { workflowId, runId }, { updateId })
-      const waitForExecution = () => interruptOnAbort(signal, interrupt, () => waitForResult(handle, name))
-      const watchedExecution = { workflowId, runId, updateId, source }
-      const result = await (onChange === undefined
-        ? waitForExecution()
-        : watchWhile((stopSignal) => watchExecution(client, watchedExecution, onChange, stopSignal), waitForExecution))
+      // When the code has ended or the server is unavailable, waiting for the result reports it.
+      const interrupt = () => void interruptSession(client, { workflowId, runId }, { updateId }).catch(() => undefined)
+      const result = await watchWhile(
+        onChange,
+        (report, stopSignal) => watchExecution(client, { workflowId, runId, updateId, source }, report, stopSignal),
+        () => withAbortListener(signal, interrupt, () => waitForResult(handle, name)),
+      )
       const previous = result.isNew && latest.type === 'over' ? latest.ending : undefined
       return { session: name, workflowId, runId, previous, ...result }
     } catch (thrown) {
@@ -188,42 +193,6 @@ function endedBeforeAcceptance(name: string, cause: unknown): PtcError {
 
 function sessionFullHint(name: string): string {
   return `Save what you need outside, then \`ptc sessions close ${name}\`: the next execution starts a new session.`
-}
-
-/** Performs the work, and interrupts it when the signal is aborted. */
-async function interruptOnAbort<Result>(
-  signal: AbortSignal | undefined,
-  interrupt: () => Promise<void>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  // When the work has ended or the server is unavailable, the work itself reports it.
-  const onAbort = (): void => void interrupt().catch(() => undefined)
-  if (signal?.aborted === true) onAbort()
-  else signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await work()
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
-  }
-}
-
-/**
- * Performs the work, and watches it meanwhile.
- *
- * @param watch never rejects; ends when the signal is aborted
- */
-async function watchWhile<Result>(
-  watch: (signal: AbortSignal) => Promise<void>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const finished = new AbortController()
-  const watching = watch(finished.signal)
-  try {
-    return await work()
-  } finally {
-    finished.abort()
-    await watching
-  }
 }
 
 /** Waits for the result of an accepted update. The update is durable: an unavailable server is waited for. */

@@ -1,14 +1,12 @@
 // Runs vitest, optionally repeats failed files, and prints the count as the last line.
-// PTC_TEST_DOCKER: required (no daemon: fail), auto (no daemon: say so and skip), off.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTemporaryFiles } from './report-lines.mjs'
-import { root, stop } from './setup.mjs'
+import { root } from './setup.mjs'
 import { exitCodeOf, exitOnSignals } from './signals.mjs'
 import { countLine, countsOf, hasFailed, nameOf } from './test-results.mjs'
 import { runVitest } from './vitest-process.mjs'
 
-const dockerModes = ['required', 'auto', 'off']
 /** When more files fail, none is repeated. */
 const maxFlakyFiles = 3
 
@@ -44,15 +42,12 @@ export function vitestSelection(projects) {
 export async function runTests(selection, options = {}) {
   const { printReports = () => [], repeatsFailedFiles = false, seconds = 24 * 3600, problems = [] } = options
   const { vitestOptions = [], report = join(root, 'test-report.json') } = options
-  const docker = process.env['PTC_TEST_DOCKER'] ?? 'auto'
-  if (!dockerModes.includes(docker)) stop(`PTC_TEST_DOCKER is ${docker}; it can be ${dockerModes.join(', ')}.`)
   const startedAt = performance.now()
   return withTemporaryFiles(async (file) => {
     const run = (name, wanted) =>
       runVitest([...vitestOptions, ...wanted], {
         lines: file(name),
         seconds: seconds - (performance.now() - startedAt) / 1_000,
-        env: { PTC_TEST_DOCKER: docker },
       })
     const first = await run('first', selection)
     const { flaky, repeats } = repeatsFailedFiles ? await repeatFailedFiles(first, run) : { flaky: [], repeats: [] }

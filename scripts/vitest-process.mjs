@@ -14,16 +14,16 @@ const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 
 /**
  * @param {string[]} vitestArguments
- * @param {{ lines: string, seconds: number, env?: Record<string, string> }} options `lines`: a file that does not exist
+ * @param {{ lines: string, seconds: number }} options `lines`: a file that does not exist
  * @returns the result of `resultsOf`, and how vitest ended; `interruptedBy` is a signal to this process
  */
-export async function runVitest(vitestArguments, { lines, seconds, env = {} }) {
+export async function runVitest(vitestArguments, { lines, seconds }) {
   const reporters = vitestArguments.some((argument) => argument.startsWith('--reporter')) ? [] : ['--reporter=default']
   const ourReporter = `--reporter=${join(root, 'scripts/test-reporter.mjs')}`
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ourReporter, ...vitestArguments], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, ...env, [resultsVariable]: lines },
+    env: { ...process.env, [resultsVariable]: lines },
     // A process group of its own, so that killGroup reaches all its processes.
     detached: hasGroups,
   })

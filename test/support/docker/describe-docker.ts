@@ -1,6 +1,6 @@
 import { describe, inject } from 'vitest'
+import { describeDependency } from './describe-dependency.js'
 import { missingForPrivateDaemon } from './describe-gvisor.js'
-import { requirementOf } from '../setup/optional-dependency.js'
 
 /**
  * `describe` for tests that need a Docker daemon. Without one the tests are skipped, with the reason in their name.
@@ -14,9 +14,5 @@ export function describeDocker(name: string, tests: () => void): void {
 
 /** `describe` for tests that start, break and kill a private Docker daemon. Without root the tests are skipped. */
 export function describePrivateDaemon(name: string, tests: () => void): void {
-  const missing = missingForPrivateDaemon(['dockerd'])
-  if (missing === undefined) return void describe(name, tests)
-  if (requirementOf('PTC_TEST_DOCKER') === 'required')
-    throw new Error(`PTC_TEST_DOCKER=required, but there is ${missing}`)
-  describe.skip(`${name} (there is ${missing})`, tests)
+  describeDependency('PTC_TEST_DOCKER', name, missingForPrivateDaemon(['dockerd']), tests)
 }

@@ -1,19 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import Dockerode from 'dockerode'
-import { describe, inject } from 'vitest'
+import { inject } from 'vitest'
+import { describeDependency } from './describe-dependency.js'
 
 export const gvisorRuntime = 'runsc'
 
-/**
- * `describe` for tests with gVisor. Without it the tests are skipped, with the reason in their name; with
- * PTC_TEST_GVISOR=required the file fails.
- */
+/** `describe` for tests with gVisor, as PTC_TEST_GVISOR requires. */
 export function describeGvisor(name: string, missing: string | undefined, tests: () => void): void {
-  if (missing === undefined) return void describe(name, tests)
-  if (process.env['PTC_TEST_GVISOR'] === 'required') {
-    throw new Error(`gVisor is required (PTC_TEST_GVISOR=required), but there is ${missing}`)
-  }
-  describe.skip(`${name} (there is ${missing})`, tests)
+  describeDependency('PTC_TEST_GVISOR', name, missing, tests)
 }
 
 /** The missing requirement for containers with gVisor on the machine's daemon; undefined when there is none. */

@@ -1,11 +1,11 @@
 import Dockerode from 'dockerode'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { messageOf } from '../../../src/common/errors.js'
+import { requirementOf } from '../setup/optional-dependency.js'
 
 /** `absent`: there is no daemon. `off`: the tests must not use one (PTC_TEST_DOCKER=off). */
 export type DockerState = 'available' | 'absent' | 'off'
 
-const modes = ['required', 'auto', 'off'] as const
 const pingMs = 60_000
 
 /** The image that `.ci/run` creates on a machine without access to a registry. */
@@ -17,7 +17,7 @@ const localBase = 'durable-ptc-base:bookworm'
  * @throws Error when Docker is required and can't be used
  */
 export async function prepareDocker(report: (line: string) => void): Promise<DockerState> {
-  const mode = dockerRequirement()
+  const mode = requirementOf('PTC_TEST_DOCKER')
   if (mode === 'off') {
     report('Docker is off (PTC_TEST_DOCKER=off): the tests that need it are skipped')
     return 'off'
@@ -27,13 +27,6 @@ export async function prepareDocker(report: (line: string) => void): Promise<Doc
   if (mode === 'required') throw new Error(`Docker is required (PTC_TEST_DOCKER=required), but ${problem}`)
   report(`${problem}: the tests that need Docker are skipped (PTC_TEST_DOCKER=required makes this an error)`)
   return 'absent'
-}
-
-function dockerRequirement(): (typeof modes)[number] {
-  const value = process.env['PTC_TEST_DOCKER'] ?? 'auto'
-  const mode = modes.find((known) => known === value)
-  if (mode === undefined) throw new Error(`PTC_TEST_DOCKER is ${value}; it can be ${modes.join(', ')}`)
-  return mode
 }
 
 async function dockerProblem(report: (line: string) => void): Promise<string | undefined> {

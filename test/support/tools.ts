@@ -44,8 +44,3 @@ export class Deferred<T = void> {
     return null
   }
 }
-
-/** Settles when the signal is aborted. */
-export function waitForAbort(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}

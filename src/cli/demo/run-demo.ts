@@ -1,3 +1,4 @@
+import { waitForAbort } from '../../common/abort.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import { loadExample, prepareDemoModel } from './index.js'
 import { renderBoxTable, supportsColor } from '../rendering/index.js'
@@ -8,7 +9,7 @@ import { resolveServerWithUi } from '../environment/server.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
 import { exitCodes } from '../process/exit-code.js'
 import { printRunLink, followRun } from '../run/follow-run.js'
-import { waitForAbort, listenForInterrupts } from '../process/interrupts.js'
+import { listenForInterrupts } from '../process/interrupts.js'
 import { printRunEnding } from '../run/print-run-ending.js'
 import { printStyled, printStatus } from '../process/stdio.js'
 

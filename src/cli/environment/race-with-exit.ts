@@ -1,5 +1,6 @@
+import { waitForAbort } from '../../common/abort.js'
 import { PtcError } from '../../common/errors.js'
-import { Interrupted, waitForAbort } from '../process/interrupts.js'
+import { Interrupted } from '../process/interrupts.js'
 import type { Environment } from './environment.js'
 
 export interface RaceWithExitOptions {

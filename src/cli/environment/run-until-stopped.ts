@@ -1,6 +1,6 @@
 import type { TemporalServer } from '../../dev-server/index.js'
+import { waitForAbort } from '../../common/abort.js'
 import {
-  waitForAbort,
   shutdownTimeoutMs,
   waitAtMost,
   Interrupted,

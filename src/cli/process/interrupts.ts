@@ -1,3 +1,5 @@
+import { waitForAbort } from '../../common/abort.js'
+
 /** The user ended the command before it was done. The message says what continues. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
@@ -33,14 +35,6 @@ export function listenForInterrupts(): Interrupts {
       for (const signal of signals) process.off(signal, onSignal)
     },
   }
-}
-
-/** Resolves when the signal is aborted. */
-export function waitForAbort(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { raceWithSignal } from '../../common/abort.js'
 import { PtcError } from '../../common/errors.js'
 
 export interface CallTimerOptions {
@@ -47,15 +48,7 @@ export function startCallTimer({ signal, idleTimeoutMs, timeoutMs }: CallTimerOp
     abort: (reason) => {
       controller.abort(reason)
     },
-    guard: (work) =>
-      new Promise((resolve, reject) => {
-        const onAbort = () => {
-          reject(controller.signal.reason)
-        }
-        if (controller.signal.aborted) onAbort()
-        else controller.signal.addEventListener('abort', onAbort, { once: true })
-        work.then(resolve, reject)
-      }),
+    guard: (work) => raceWithSignal(controller.signal, work),
     stop: () => {
       clearTimeout(idle)
       clearTimeout(total)

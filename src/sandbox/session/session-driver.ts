@@ -9,6 +9,7 @@
  * 3. A lost driver stays lost. 4. `executeStep` never rejects for what the sandbox did, only with SANDBOX_FENCED, for a
  * value that can't be read, and for a frame over the limit. 5. A time limit continues over the next connection.
  */
+import { withAbortListener } from '../../common/abort.js'
 import { deferred } from '../../common/deferred.js'
 import { messageOf } from '../../common/errors.js'
 import type { Step, StepResult } from '../../common/steps.js'
@@ -137,13 +138,10 @@ export class SessionDriver {
     if (signal.aborted) return noSnapshot('the snapshot request was cancelled')
     const receiver = new SnapshotReceiver([this.#options.epoch, step, attempt], limits)
     const abort = (): void => this.#dispatch({ type: 'snapshotAborted', receiver })
-    signal.addEventListener('abort', abort, { once: true })
-    this.#dispatch({ type: 'snapshot', receiver })
-    try {
-      return await receiver.result.promise
-    } finally {
-      signal.removeEventListener('abort', abort)
-    }
+    return withAbortListener(signal, abort, () => {
+      this.#dispatch({ type: 'snapshot', receiver })
+      return receiver.result.promise
+    })
   }
 
   /** Closes the connection without ending the sandbox. */

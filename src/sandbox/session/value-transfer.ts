@@ -1,3 +1,4 @@
+import { waitForAbort } from '../../common/abort.js'
 import type { ValueRef } from '../../common/external-value.js'
 import type { Fence, ValuePiece } from '../protocol/messages.js'
 import { maximumPieceLength, splitIntoPieces } from '../protocol/text-pieces.js'
@@ -25,10 +26,7 @@ export interface TransferOptions {
  */
 export async function transferValues(refs: readonly ValueRef[], options: TransferOptions): Promise<void> {
   const { fence, readValue, send, frameBytes, signal } = options
-  const aborted = new Promise<undefined>((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
+  const aborted = waitForAbort(signal)
   for (const ref of refs) {
     const pieces = splitIntoPieces(readValue(ref, signal), maximumPieceLength(frameBytes))
     try {

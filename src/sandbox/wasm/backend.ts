@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os'
 import path from 'node:path'
+import { raceWithSignal } from '../../common/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/limits.js'
 import type { Limits } from '../../common/limits.js'
@@ -77,7 +78,7 @@ class WasmBackend implements SandboxBackend {
       this.#sandboxes.set(key, sandbox)
       this.#removeWhenEnded(key, sandbox)
     }
-    await abortable(sandbox.interpreter, signal)
+    await raceWithSignal(signal, sandbox.interpreter)
     return this.#connect(sandbox)
   }
 
@@ -85,7 +86,7 @@ class WasmBackend implements SandboxBackend {
     signal.throwIfAborted()
     const sandbox = this.#sandboxes.get(sandboxKey(id))
     if (sandbox === undefined) return undefined
-    const interpreter = await abortable(sandbox.interpreter, signal).catch((thrown: unknown) => {
+    const interpreter = await raceWithSignal(signal, sandbox.interpreter).catch((thrown: unknown) => {
       if (signal.aborted) throw thrown
       return undefined
     })
@@ -176,12 +177,4 @@ function defaultMaximum(): number {
 
 function invalidOption(message: string): PtcError {
   return new PtcError('CONFIG_INVALID', `embedded sandbox: ${message}`)
-}
-
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -5,7 +5,8 @@ import { execInContainer } from '../docker/exec-in-container.js'
 import { pollOptions, pollSignal } from '../poll-options.js'
 import { call, code, faulty, text, turn } from '../script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
-import { waitForAbort, Deferred, tool } from '../tools.js'
+import { waitForAbort } from '../../../src/common/abort.js'
+import { Deferred, tool } from '../tools.js'
 import { waitForActivity } from './waits.js'
 
 /** A run that has reached the state in which it is to be ended. */

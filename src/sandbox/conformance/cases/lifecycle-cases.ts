@@ -120,10 +120,7 @@ export const lifecycleCases: readonly CaseDefinition[] = [
       await previousOwner.host.shutdown()
       const newOwner = context.closeAfterCase(new SessionHarness(context.newBackend(), {}, previousOwner.session))
       assert.deepEqual(await newOwner.sendStep(1, { type: 'cell', cell: 1, source }, 2), begun)
-      const results = [{ index: 1, outcome: { status: 'ok' as const, value: 'r' } }]
-      const end = expectResult(await newOwner.sendStep(2, { type: 'results', results }), 'completed')
-      assert.equal(end.output, `r ${begun.output}`)
-      await newOwner.close()
+      await finishCell(newOwner, begun)
     },
   },
   {
@@ -138,10 +135,7 @@ export const lifecycleCases: readonly CaseDefinition[] = [
       assert.equal(await previousOwner.host.park(previousOwner.session, neverAborted), true)
       assert.equal(await previousOwner.host.park(previousOwner.session, neverAborted), true, 'parking is idempotent')
       const newOwner = context.closeAfterCase(new SessionHarness(context.newBackend(), {}, previousOwner.session))
-      const results = [{ index: 1, outcome: { status: 'ok' as const, value: 'r' } }]
-      const end = expectResult(await newOwner.sendStep(2, { type: 'results', results }), 'completed')
-      assert.equal(end.output, `r ${begun.output}`)
-      await newOwner.close()
+      await finishCell(newOwner, begun)
     },
   },
   {
@@ -156,3 +150,11 @@ export const lifecycleCases: readonly CaseDefinition[] = [
     },
   },
 ]
+
+/** Sends the result of the call that the cell waits for, and expects the token of its first step. */
+async function finishCell(owner: SessionHarness, firstStep: { readonly output: string }): Promise<void> {
+  const results = [{ index: 1, outcome: { status: 'ok' as const, value: 'r' } }]
+  const end = expectResult(await owner.sendStep(2, { type: 'results', results }), 'completed')
+  assert.equal(end.output, `r ${firstStep.output}`)
+  await owner.close()
+}

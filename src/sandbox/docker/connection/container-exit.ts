@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { waitForAbort } from '../../../common/abort.js'
 import { sigkillExitCode } from '../../sandbox-end.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
@@ -38,9 +39,7 @@ const waitRetryDelayMs = 1_000
  */
 export async function awaitContainerExit(options: ContainerExitOptions): Promise<ContainerExit | 'disconnected'> {
   const { engine, container, streamClosed, signal } = options
-  const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  const aborted = waitForAbort(signal)
   let closed = false
   for (;;) {
     const exit = waitForExit(engine, container, signal)

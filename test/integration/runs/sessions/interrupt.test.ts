@@ -3,8 +3,8 @@ import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { execInContainer } from '../../../support/docker/exec-in-container.js'
 import { backends } from '../../../support/environment/backends.js'
 import { activityResultTexts } from '../../../support/environment/histories.js'
-import { pollOptions } from '../../../support/poll-options.js'
-import { waitForAbort, Deferred, tool } from '../../../support/tools.js'
+import { waitForAbort } from '../../../../src/common/abort.js'
+import { Deferred, tool } from '../../../support/tools.js'
 import { TestSession } from '../../../support/environment/test-session.js'
 
 /** A tool that signals when it is called, and when it is cancelled. */
@@ -101,11 +101,11 @@ describe('an interrupt', () => {
     const running = session.execute('x = 1\nawait wait()', { signal: stop[0].signal })
     await called.promise
     const withdrawn = session.execute('x = 2', { signal: stop[1].signal })
-    await expect.poll(() => session.acceptedUpdateCount(), pollOptions).toBe(2)
+    await expect.poll(() => session.acceptedUpdateCount()).toBe(2)
     const last = session.execute('print(x)')
-    await expect.poll(() => session.acceptedUpdateCount(), pollOptions).toBe(3)
+    await expect.poll(() => session.acceptedUpdateCount()).toBe(3)
     stop[1].abort()
-    await expect.poll(() => session.signalCount(), pollOptions).toBe(1)
+    await expect.poll(() => session.signalCount()).toBe(1)
     expect(await session.env.ptc.sessions.show(session.name)).toMatchObject({ state: 'busy', cells: 1 })
     stop[0].abort()
     expect(await running).toMatchObject({ outcome: { status: 'stopped' } })
@@ -148,7 +148,7 @@ describeDocker('an interrupt', () => {
         const [container] = await session.env.containers(session.handle)
         return execInContainer(container?.Id ?? '', ['test', '-e', '/tmp/runs'])
       }
-      await expect.poll(runs, pollOptions).toBe(0)
+      await expect.poll(runs).toBe(0)
       const now = Date.now
       vi.spyOn(Date, 'now').mockImplementation(() => now() + jump)
       onTestFinished(() => void vi.restoreAllMocks())

@@ -87,10 +87,10 @@ print(await slow)
 
   it('and is rebuilt from steps of earlier histories when its sandbox is lost', async () => {
     const { keys, made } = countingTool()
-    const arrived = new Deferred<null>()
+    const arrived = new Deferred()
     const release = new Deferred<string>()
     const wait = tool('wait', () => {
-      arrived.resolve(null)
+      arrived.resolve()
       return release.promise
     })
     const env = await TestEnvironment.start({ tools: [made, wait], limits: shortHistory })

@@ -84,10 +84,10 @@ print(hashlib.sha256(value.encode()).hexdigest())
   })
 
   it('is available again when the sandbox is rebuilt', async () => {
-    const arrived = new Deferred<null>()
+    const arrived = new Deferred()
     const release = new Deferred<string>()
     const wait = tool('wait', () => {
-      arrived.resolve(null)
+      arrived.resolve()
       return release.promise
     })
     let runs = 0
@@ -111,10 +111,10 @@ print(hashlib.sha256(value.encode()).hexdigest())
   ])(
     'that %s fails the run that needs it with a typed error, which names what needed it',
     async (_how, type, damage) => {
-      const arrived = new Deferred<null>()
+      const arrived = new Deferred()
       const release = new Deferred<string>()
       const wait = tool('wait', () => {
-        arrived.resolve(null)
+        arrived.resolve()
         return release.promise
       })
       const env = await TestEnvironment.start({ tools: [textTool, wait] })

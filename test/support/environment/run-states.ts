@@ -29,16 +29,16 @@ type Options = Pick<TestEnvironmentOptions, 'onCleanup'>
 
 /** A tool that runs until it is cancelled, and one that returns when the test releases it. */
 function blockingTools() {
-  const [waitStarted, waitAborted, manualStarted] = [new Deferred<null>(), new Deferred<null>(), new Deferred<null>()]
+  const [waitStarted, waitAborted, manualStarted] = [new Deferred(), new Deferred(), new Deferred()]
   const manualResult = new Deferred<string>()
   const wait = tool('wait', async (_input, { signal }) => {
-    waitStarted.resolve(null)
+    waitStarted.resolve()
     await waitForAbort(signal)
-    waitAborted.resolve(null)
+    waitAborted.resolve()
     throw signal.reason
   })
   const answered = tool('answered', () => {
-    manualStarted.resolve(null)
+    manualStarted.resolve()
     return manualResult.promise
   })
   return {

@@ -11,12 +11,12 @@ import { waitForActivity } from '../../../support/environment/waits.js'
 
 /** A tool that runs until it is cancelled, and reports when that happens. */
 function blockingTool() {
-  const called = new Deferred<null>()
-  const stopped = new Deferred<null>()
+  const called = new Deferred()
+  const stopped = new Deferred()
   const wait = tool('wait', async (_input, { signal }) => {
-    called.resolve(null)
+    called.resolve()
     await waitForAbort(signal)
-    return stopped.resolve(null)
+    return stopped.resolve()
   })
   return { wait, called: called.promise, stopped: stopped.promise }
 }
@@ -58,9 +58,9 @@ describe('cancelling a run', () => {
   })
 
   it('F30: at the moment of its continue-as-new ends it', async () => {
-    const begun = new Deferred<null>()
+    const begun = new Deferred()
     const large = tool('large', () => 'kept elsewhere'.repeat(1_000))
-    const count = tool('count', () => begun.resolve(null))
+    const count = tool('count', () => begun.resolve())
     const env = await TestEnvironment.start({ tools: [large, count], limits: { historyEvents: 100 } })
     await env.runProgram('await large()') // removing a store that was never used has no effect
     const handle = await env.startProgram('while True: await count()')
@@ -113,7 +113,7 @@ it('F28: terminating a run cancels its tools', async () => {
 
 it('a call that code never awaited is cancelled when the run ends', async () => {
   const { wait, called, stopped } = blockingTool()
-  const pause = tool('pause', () => called)
+  const pause = tool('pause', () => called.then(() => null))
   const env = await TestEnvironment.start({ tools: [wait, pause] })
   const { outcome } = await env.runProgram(
     'import asyncio\nt = asyncio.ensure_future(wait())\nawait pause()\nprint("done")',

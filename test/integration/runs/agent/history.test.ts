@@ -38,10 +38,10 @@ it('the history has an activity with a name and a summary for every step of a ru
 })
 
 it('the current details describe the state of a run', async () => {
-  const called = new Deferred<null>()
+  const called = new Deferred()
   const go = new Deferred<null>()
   const wait = tool('wait', () => {
-    called.resolve(null)
+    called.resolve()
     return go.promise
   })
   const env = await TestEnvironment.start({
@@ -74,10 +74,10 @@ it('a summary that exceeds the limit of Temporal is truncated', async () => {
 })
 
 it('a stopped worker hands its runs and their sandboxes over to the next worker', async () => {
-  const called = new Deferred<null>()
+  const called = new Deferred()
   const go = new Deferred<null>()
   const wait = tool('wait', () => {
-    called.resolve(null)
+    called.resolve()
     return go.promise
   })
   const env = await TestEnvironment.start({ tools: [wait] })

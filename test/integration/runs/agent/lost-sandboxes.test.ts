@@ -90,7 +90,7 @@ describeDocker('code that breaks its sandbox', () => {
 
   it('gets no result of a call of a dropped cell, although call numbers start again', async () => {
     const old = new Deferred<string>()
-    const released = new Deferred<null>()
+    const released = new Deferred()
     const slow = tool('slow', async ({ which }) => {
       if (which === 'old') return old.promise
       old.resolve('of the dropped cell')
@@ -100,7 +100,7 @@ describeDocker('code that breaks its sandbox', () => {
     const release = tool('release', async () => {
       await old.promise
       await new Promise((resolve) => setTimeout(resolve, 300)) // time for the old result to arrive
-      return released.resolve(null)
+      return released.resolve()
     })
     const dying = 'import asyncio, os\nt = asyncio.ensure_future(slow(which="old"))\nawait echo(value=1)\nos._exit(1)'
     const next = 'import asyncio\nprint((await asyncio.gather(slow(which="new"), release()))[0])'
@@ -127,10 +127,10 @@ describeDocker('code that breaks its sandbox', () => {
 
 describeDocker('a container that is killed', () => {
   const stackWith = async (source: string) => {
-    const called = new Deferred<null>()
+    const called = new Deferred()
     const go = new Deferred<string>()
     const wait = tool('wait', () => {
-      called.resolve(null)
+      called.resolve()
       return go.promise
     })
     const env = await TestEnvironment.start({

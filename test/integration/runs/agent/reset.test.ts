@@ -38,11 +38,11 @@ it('F31: a run that is reset to the middle of a cell gives the same answer with 
 })
 
 it('F31: a run that is reset while it waits gets a sandbox in the state of the reset, not the current one', async () => {
-  const called = [new Deferred<null>(), new Deferred<null>()]
+  const called = [new Deferred(), new Deferred()]
   const go = new Deferred<null>()
   let waits = 0
   const wait = tool('wait', () => {
-    called[waits]?.resolve(null)
+    called[waits]?.resolve()
     waits += 1
     return go.promise
   })
@@ -58,13 +58,13 @@ it('F31: a run that is reset while it waits gets a sandbox in the state of the r
 })
 
 it('F31: a run that is reset by one step continues with the new result, not with the effects of the earlier one in its sandbox', async () => {
-  const called = [new Deferred<null>(), new Deferred<null>()]
+  const called = [new Deferred(), new Deferred()]
   const go = new Deferred<null>()
   let looks = 0
   let waits = 0
   const look = tool('look', () => (looks += 1))
   const wait = tool('wait', () => {
-    called[waits]?.resolve(null)
+    called[waits]?.resolve()
     waits += 1
     return go.promise
   })

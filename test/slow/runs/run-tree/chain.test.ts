@@ -62,9 +62,9 @@ describe('a program that continues as new', () => {
   })
 
   it('is cancelled by the run id of its first execution', async () => {
-    const reached = new Deferred<null>()
+    const reached = new Deferred()
     const wait = tool('wait', (_input, { signal }) => {
-      reached.resolve(null)
+      reached.resolve()
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     })
     const env = await TestEnvironment.start({ tools: [echo, wait], limits })

@@ -37,19 +37,3 @@ it('F33: nondeterministic runs do not block other runs, are retried with back-of
   // The runs can be terminated.
   for (const handle of nondeterministic) await handle.terminate()
 })
-
-it('F33: queued calls with 4 MB of arguments carry a few kilobytes into the next history', async () => {
-  const measure = tool('measure', ({ value }) => (value as string).length)
-  const env = await TestEnvironment.start({ tools: [measure], limits: { historyEvents: 100, callsInFlight: 4 } })
-  const { outcome } = await env.runProgram(`
-import asyncio
-print(sum(await asyncio.gather(*(measure(value=str(n % 10) * 50_000) for n in range(80)))))
-`)
-  expect(outcome).toEqual({ status: 'ok', output: '4000000\n' })
-  const chain = await env.executionHistories()
-  expect(chain.length).toBeGreaterThan(1)
-  for (const { events } of chain) {
-    const input = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
-    expect(input.reduce((bytes, { data }) => bytes + (data?.length ?? 0), 0)).toBeLessThan(256 * 1024)
-  }
-})

@@ -47,6 +47,22 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
     expect(keys).toHaveLength(200)
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
+  it('F31: with 4 MB of arguments of queued calls, and a few kilobytes of them in the next history', async () => {
+    const measure = tool('measure', ({ value }) => (value as string).length)
+    const env = await TestEnvironment.start({ tools: [measure], limits: { ...shortHistory, callsInFlight: 4 } })
+    const { outcome } = await env.runProgram(`
+import asyncio
+print(sum(await asyncio.gather(*(measure(value=str(n % 10) * 50_000) for n in range(80)))))
+`)
+    expect(outcome).toEqual({ status: 'ok', output: '4000000\n' })
+    const chain = await env.executionHistories()
+    expect(chain.length).toBeGreaterThan(1)
+    for (const { events } of chain) {
+      const input = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+      expect(input.reduce((bytes, { data }) => bytes + (data?.length ?? 0), 0)).toBeLessThan(256 * 1024)
+    }
+  })
+
 
   it('with 2,000 calls of one gather', async () => {
     const { keys, made } = countingTool()

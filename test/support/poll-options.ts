@@ -1,4 +1,7 @@
-/** Options of `vi.waitFor` and the like. Only a failure reaches the timeout, so that slow machines pass. */
+/**
+ * Options of `vi.waitFor` and `vi.waitUntil`; `expect.poll` has the same ones from `vitest.config.ts`. Only a failure
+ * reaches the timeout, so that slow machines pass.
+ */
 export const pollOptions = { timeout: 300_000, interval: 50 } as const
 
 /** For conditions that last only a moment. */

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { ExecuteResult } from '../../../src/common/session.js'
-import { pollOptions } from '../../support/poll-options.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
@@ -135,6 +134,6 @@ async function signalCount(env: TestEnvironment, run: WorkflowHandle): Promise<n
     const { events } = await env.history(run)
     return events.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length
   }
-  await expect.poll(count, pollOptions).toBeGreaterThan(0)
+  await expect.poll(count).toBeGreaterThan(0)
   return count()
 }

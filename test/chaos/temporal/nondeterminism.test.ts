@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { renderTree } from '../../../src/cli/rendering/index.js'
-import { pollOptions } from '../../support/poll-options.js'
 import { workflowTaskAttempts, startNondeterministicRuns } from '../../support/temporal/nondeterministic-runs.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
@@ -11,8 +10,7 @@ const healthy = 'print(await echo(value=7))'
 it('F33: nondeterministic runs do not block other runs, are retried with back-off, and report the error', async () => {
   const env = await TestEnvironment.start({ tools: [tool('echo', ({ value }) => value)] })
   const nondeterministic = await startNondeterministicRuns(env, [0, 0, 0])
-  for (const handle of nondeterministic)
-    await expect.poll(() => workflowTaskAttempts(handle), pollOptions).toBeGreaterThan(1)
+  for (const handle of nondeterministic) await expect.poll(() => workflowTaskAttempts(handle)).toBeGreaterThan(1)
 
   // Other runs continue between failed attempts.
   const results = await Promise.all(Array.from({ length: 6 }, () => env.runProgram(healthy)))

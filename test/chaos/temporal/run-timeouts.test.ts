@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { pollOptions } from '../../support/poll-options.js'
 import { type PreparedState, prepareState, type RunInState, stateNames } from '../../support/environment/run-states.js'
 import { expectReaped } from '../../support/environment/expect-reaped.js'
 
@@ -27,7 +26,7 @@ describeDocker('a run', () => {
 /** Undefined when the run timed out before it reached its state. */
 async function runUntilTimeout({ env, start }: PreparedState, seconds: number): Promise<RunInState | undefined> {
   const tooEarly = async () => {
-    await expect.poll(() => env.lastRun, pollOptions).toBeDefined()
+    await expect.poll(() => env.lastRun).toBeDefined()
     await env.lastRun.result().catch(() => undefined)
     return undefined
   }

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../../src/testing/index.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
-import { pollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import {
@@ -170,7 +169,7 @@ describeDocker('a rolling deployment with workers that lack a tool', () => {
       ledger.releaseReplies('first')
       await env.workers.first.kill()
       await expect
-        .poll(() => retryingActivities(handle), pollOptions)
+        .poll(() => retryingActivities(handle))
         .toContainEqual(expect.objectContaining({ activity: lacking, code: 'TOOL_NOT_REGISTERED' }))
       await env.workers.start()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'it is done', turns: 2 })

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
-import { pollOptions } from '../../support/poll-options.js'
 import { connectClient, sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 import { type ProcessResult, TestProject, type PtcProcess } from '../../support/cli/ptc.js'
 import { PseudoTerminal } from '../../support/cli/terminal.js'
@@ -192,7 +191,7 @@ describe('the sandbox of a run', () => {
     const running = project.start('exec', '-', '--id', id).input('await wait()')
     await waitForActivity(id, 'wait')
     const list = async () => (await project.run('sessions', 'list')).stdout
-    await expect.poll(list, pollOptions).toMatch(new RegExp(`^${id} +program +busy +wasm +1 +1 .*with its run$`, 'm'))
+    await expect.poll(list).toMatch(new RegExp(`^${id} +program +busy +wasm +1 +1 .*with its run$`, 'm'))
     expect(await project.run('sessions', 'close', id)).toEqual({
       code: 1,
       stdout: '',
@@ -292,7 +291,7 @@ async function waitForActivity(workflowId: string, type: string): Promise<void> 
     return raw.pendingActivities?.map(({ activityType }) => activityType?.name) ?? []
   }
   try {
-    await expect.poll(() => types().catch(() => []), pollOptions).toContain(type)
+    await expect.poll(() => types().catch(() => [])).toContain(type)
   } finally {
     await client.connection.close()
   }

@@ -8,7 +8,6 @@ import { expectReplays } from '../../support/environment/histories.js'
 import { waitForActivity, waitForEvents, type HistoryEvent } from '../../support/environment/waits.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { TestSession } from '../../support/environment/test-session.js'
-import { pollOptions } from '../../support/poll-options.js'
 
 // Each test waits for an event that happens while no workflow worker runs and a query waits for one. Without the guard,
 // the run then uses the clock and history of an earlier workflow task, and most of these histories do not replay.
@@ -77,7 +76,7 @@ async function startSession(env: TestEnvironment, source: string) {
       () => true,
       () => false,
     )
-  await expect.poll(hasStarted, pollOptions).toBe(true)
+  await expect.poll(hasStarted).toBe(true)
   return { handle, result }
 }
 

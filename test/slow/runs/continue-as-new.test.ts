@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { pollOptions } from '../../support/poll-options.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { requestMessages, TestEnvironment } from '../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../support/tools.js'
@@ -47,6 +46,7 @@ print(sum(await asyncio.gather(*(count(n=n) for n in range(200)))))
     expect(keys).toHaveLength(200)
     expect((await env.executionHistories()).length).toBeGreaterThan(1)
   })
+
   it('F31: with 4 MB of arguments of queued calls, and a few kilobytes of them in the next history', async () => {
     const measure = tool('measure', ({ value }) => (value as string).length)
     const env = await TestEnvironment.start({ tools: [measure], limits: { ...shortHistory, callsInFlight: 4 } })
@@ -62,7 +62,6 @@ print(sum(await asyncio.gather(*(measure(value=str(n % 10) * 50_000) for n in ra
       expect(input.reduce((bytes, { data }) => bytes + (data?.length ?? 0), 0)).toBeLessThan(256 * 1024)
     }
   })
-
 
   it('with 2,000 calls of one gather', async () => {
     const { keys, made } = countingTool()
@@ -144,7 +143,7 @@ print(sum(seen))
     await waitForActivity(handle, 'wait')
     expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
     const state = async () => (await env.ptc.sessions.show(handle.workflowId)).state
-    await expect.poll(state, pollOptions).toBe('parked')
+    await expect.poll(state).toBe('parked')
     release.resolve('at last')
     expect(await handle.result()).toMatchObject({ status: 'answered', answer: 'at last' })
     await env.expectCleanEnd(handle)

@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { DockerProxy } from '../docker/docker-proxy.js'
 import { execInContainer } from '../docker/exec-in-container.js'
-import { pollOptions, pollSignal } from '../poll-options.js'
+import { pollSignal } from '../poll-options.js'
 import { call, code, faulty, text, turn } from '../script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
 import { waitForAbort } from '../../../src/common/abort.js'
@@ -156,8 +156,8 @@ const states: Readonly<Record<string, (options: Options) => Promise<PreparedStat
         const handle = await env.startProgram('await wait()', {}, end)
         await waitStarted
         const parked = async () => (await env.activities(handle)).some(({ summary }) => summary === 'park the session')
-        await expect.poll(parked, pollOptions).toBe(true)
-        await expect.poll(() => env.containers(handle), pollOptions).toEqual([])
+        await expect.poll(parked).toBe(true)
+        await expect.poll(() => env.containers(handle)).toEqual([])
         return { env, handle, toolAborted: waitAborted }
       },
     }
@@ -193,13 +193,13 @@ await answered()
           for (const { Id } of running) await execInContainer(Id, ['touch', '/tmp/go']).catch(() => 1)
           return running.length
         }
-        await expect.poll(go, pollOptions).toBe(1)
+        await expect.poll(go).toBe(1)
         await manualStarted
         await env.killContainers(handle)
         answer.resolve('now')
         const repeats = async () =>
           (await env.activities(handle)).some(({ summary }) => summary === 'repeat 1 recorded step')
-        await expect.poll(repeats, pollOptions).toBe(true)
+        await expect.poll(repeats).toBe(true)
         await waitForActivity(handle, 'session.step')
         return { env, handle }
       },

@@ -102,7 +102,7 @@ export async function waitForEvents(
   isOne: (event: HistoryEvent) => boolean,
 ): Promise<void> {
   const counted = async () => (await eventsOf(handle)).filter(isOne).length
-  await expect.poll(counted, pollOptions).toBeGreaterThanOrEqual(count)
+  await expect.poll(counted).toBeGreaterThanOrEqual(count)
 }
 
 async function waitForPending(

@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import type { WorkflowHandle } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { expect, onTestFinished } from 'vitest'
-import { pollOptions } from '../poll-options.js'
 import type { TestEnvironment } from '../environment/test-environment.js'
 import { sharedServer } from './shared-server.js'
 
@@ -26,7 +25,7 @@ export async function startNondeterministicRuns(
   await other.runUntil(async () => {
     for (const [index, handle] of handles.entries()) {
       const length = async () => (await handle.describe()).historyLength
-      await expect.poll(length, pollOptions).toBeGreaterThan(Math.max(lengths[index] ?? 0, 4))
+      await expect.poll(length).toBeGreaterThan(Math.max(lengths[index] ?? 0, 4))
     }
   })
   // Wakes the runs: a run without a new event is not replayed.

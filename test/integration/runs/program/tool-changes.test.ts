@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { renderTree } from '../../../../src/cli/rendering/index.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
-import { pollOptions } from '../../../support/poll-options.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
 /** A tool that records the attempt number of each of its runs. */
@@ -49,7 +48,7 @@ it.each(['read', 'once'] as const)(
 
     // The new worker does not have the tool: it reports that, and hands the call back.
     const shown = async () => renderTree(await env.ptc.handle(handle.workflowId).tree(), { width: 200, color: false })
-    await expect.poll(shown, pollOptions).toContain('no worker that took the call so far has a tool named lookup')
+    await expect.poll(shown).toContain('no worker that took the call so far has a tool named lookup')
     expect(attempts).toEqual([])
 
     await env.workers.start({ tools: [waiting, lookup], roles: ['tools'] })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
-import { pollOptions } from '../../../support/poll-options.js'
 import { answerResult, call, code, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { Deferred, tool } from '../../../support/tools.js'
@@ -33,7 +32,7 @@ describe('the sandbox of a run', () => {
       toolCalls: 1,
       expiresAt: undefined,
     })
-    await expect.poll(() => sessions.list(), pollOptions).toEqual([info])
+    await expect.poll(() => sessions.list()).toEqual([info])
     expect(await sessions.list({ runs: 0 })).toEqual([])
     const owned = {
       code: 'SESSION_OWNED',
@@ -46,7 +45,7 @@ describe('the sandbox of a run', () => {
     answered.resolve('late')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' } })
     await expect(sessions.show(handle.workflowId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
-    await expect.poll(() => sessions.list(), pollOptions).toEqual([])
+    await expect.poll(() => sessions.list()).toEqual([])
     await env.expectCleanEnd(handle)
   })
 
@@ -81,7 +80,7 @@ describeDocker('the sandbox of a parked run', () => {
     const env = await TestEnvironment.start({ tools, timeouts: { park: '1s' } })
     const handle = await env.startProgram('print(await wait())')
     const state = async () => (await env.ptc.sessions.list()).map(({ name, state }) => ({ name, state }))
-    await expect.poll(state, pollOptions).toEqual([{ name: handle.workflowId, state: 'parked' }])
+    await expect.poll(state).toEqual([{ name: handle.workflowId, state: 'parked' }])
     answered.resolve('late')
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'late\n' } })
     await env.expectCleanEnd(handle)

@@ -3,7 +3,6 @@ import { SessionHarness } from '../../../../src/sandbox/conformance/session-harn
 import { createDockerBackend } from '../../../../src/sandbox/docker/index.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { execInContainer } from '../../../support/docker/exec-in-container.js'
-import { pollOptions } from '../../../support/poll-options.js'
 import { useDockerBackend } from '../../../support/sandbox/docker-sandbox.js'
 
 describeDocker('two workers with one container', () => {
@@ -16,7 +15,7 @@ describeDocker('two workers with one container', () => {
     const sandboxes = await backend.listSandboxes()
     const container = sandboxes.find(({ id }) => id.session === firstWorker.session.id)?.containerId ?? ''
     const firstResult = firstWorker.startCell(`import os\n${source}`)
-    await expect.poll(() => execInContainer(container, ['test', '-e', '/tmp/runs']), pollOptions).toBe(0)
+    await expect.poll(() => execInContainer(container, ['test', '-e', '/tmp/runs'])).toBe(0)
     const release = () => execInContainer(container, ['touch', '/tmp/go'])
     return { firstWorker, nextWorker, firstResult, release }
   }

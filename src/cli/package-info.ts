@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-export interface PackageInfo {
+interface PackageInfo {
   readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
   /** Versions of Node that it runs on. */

@@ -6,7 +6,7 @@ import type { ClientConnectConfig } from '@temporalio/envconfig'
 const maxReceiveBytes = 128 * 1024 * 1024
 
 /** How a client connects to a Temporal server. */
-export interface ConnectConfig {
+interface ConnectConfig {
   /** `host:port` of its gRPC service. */
   readonly address: string
   readonly namespace: string

@@ -7,7 +7,7 @@ import { probeNamespace } from './probe.js'
 import { findRunningDevServer } from './running-server.js'
 import { type TemporalServer, existingServer } from './temporal-server.js'
 
-export interface ResolveTemporalOptions {
+interface ResolveTemporalOptions {
   /** State directory of this project's dev server; undefined: don't look for one. */
   readonly stateDirectory?: string | undefined
   /** Default: `process.env`. */

@@ -18,7 +18,7 @@ const serverRecord = z.object({
   uiUrl: z.string().optional(),
 })
 
-export type ServerRecord = z.infer<typeof serverRecord>
+type ServerRecord = z.infer<typeof serverRecord>
 
 const timeoutMs = 2_000
 

@@ -6,7 +6,7 @@ import type { ServerLog } from './server-log.js'
 import { type SupervisedProcess, spawnSupervised } from './supervise.js'
 import { devServerSettings } from './temporal-cli.js'
 
-export interface ServerProcessOptions {
+interface ServerProcessOptions {
   readonly binary: string
   readonly namespace: string
   readonly port: number

@@ -38,7 +38,7 @@ export const executableSuffix = process.platform === 'win32' ? '.exe' : ''
 const executable = `temporal${executableSuffix}`
 const installFolderPrefix = 'temporal-cli-'
 
-export interface FindTemporalCliOptions {
+interface FindTemporalCliOptions {
   readonly environment: EnvironmentVariables
   readonly onProgress: (line: string) => void
   readonly signal: AbortSignal

@@ -6,7 +6,7 @@ import { createDockerBackend, type DockerBackend } from '../sandbox/docker/index
 import { createWasmBackend } from '../sandbox/wasm/index.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 
-export interface Backends {
+interface Backends {
   /** The first one is used for `auto`. */
   readonly backends: readonly SandboxBackend[]
   readonly docker: DockerBackend | undefined
@@ -14,7 +14,7 @@ export interface Backends {
   readonly notice: string
 }
 
-export interface CreateBackendsOptions {
+interface CreateBackendsOptions {
   /** Owner of the sandboxes: the namespace of their ids. */
   readonly owner: string
   /** Size of the pool of idle containers when the configuration sets none. */

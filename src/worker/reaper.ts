@@ -8,7 +8,7 @@ const intervalMs = 60_000
 /** Tolerance for clocks that jump or differ between hosts: a sandbox counts as expired this long after its expiry. */
 const clockSkewMs = 3_600_000
 
-export interface ReaperOptions {
+interface ReaperOptions {
   readonly docker: DockerBackend
   readonly host: SessionHost
   /** Owner label of the sandboxes of this namespace. */

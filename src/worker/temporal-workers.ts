@@ -11,7 +11,7 @@ import { isolateTimeout } from './isolate-timeout.js'
 import type { EventLoopWatchdog } from './watchdog/event-loop-watchdog.js'
 import { workflowBundle } from './workflow-bundle.js'
 
-export interface TemporalWorkersOptions {
+interface TemporalWorkersOptions {
   readonly connection: NativeConnection
   readonly namespace: string
   readonly config: ResolvedConfig

@@ -10,7 +10,7 @@ import { restoreSnapshot } from './snapshots.js'
 
 export type SendStep = (step: Step) => Promise<StepResult>
 
-export interface RebuildOptions {
+interface RebuildOptions {
   readonly host: SessionHost
   readonly session: SessionRef
   readonly attachOptions: AttachOptions
@@ -20,7 +20,7 @@ export interface RebuildOptions {
 }
 
 type RepeatFailure = Extract<ExecuteStepResult, { type: 'lost' | 'diverged' }>
-export type RebuildFailure = RepeatFailure | Extract<ExecuteStepResult, { type: 'restore_failed' }>
+type RebuildFailure = RepeatFailure | Extract<ExecuteStepResult, { type: 'restore_failed' }>
 
 /** Restores the snapshot, if there is one, and repeats the later steps. Undefined on success. */
 export async function rebuildSession(

@@ -4,7 +4,7 @@ import { startScriptedMessagesApi } from '../../testing/scripted-messages-api/se
 import type { StartWorkerOptions } from '../../worker/index.js'
 
 /** The model of the demo. */
-export interface DemoModel {
+interface DemoModel {
   /** Which model is used, for the user. */
   readonly notice: string
   /** The local server that replies from the script; undefined: the worker calls the real API. */

@@ -3,7 +3,7 @@ import { byteLengthOf } from '../../client/run-tree/values/external-values.js'
 import type { CallNode, ModelReplySummary, ModelNode, RunTree, TurnNode } from '../../client/run-tree/tree.js'
 
 /** The turns and tokens of a run if the model had made every call itself. */
-export interface DirectCallEstimate {
+interface DirectCallEstimate {
   readonly turns: number
   /** Input tokens over all turns, cached ones included. Compare with `promptTokens(usage)`. */
   readonly inputTokens: number

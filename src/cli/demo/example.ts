@@ -8,7 +8,7 @@ import type { Script } from '../../testing/scripted-messages-api/script/script.j
 const folder = fileURLToPath(new URL('../../../examples/team-expenses', import.meta.url))
 
 /** The team-expense example of a checkout; the npm package does not have it. */
-export interface Example {
+interface Example {
   readonly configFile: string
   readonly question: string
   /** The replies of the scripted model. */

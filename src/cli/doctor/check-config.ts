@@ -3,7 +3,7 @@ import { pluralize } from '../../common/text.js'
 import { loadConfig } from '../../worker/config/load-config.js'
 import { type Check, failed, ok, warning } from './check.js'
 
-export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
+type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
 
 /** Loads the configuration. Other checks use it. */
 export async function checkConfig(

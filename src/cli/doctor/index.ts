@@ -21,7 +21,7 @@ import type { Check } from './check.js'
 
 export { type Check, failed, ok, warning } from './check.js'
 
-export interface DoctorOptions {
+interface DoctorOptions {
   /** Configuration file; undefined: searched as by `loadConfig`. */
   readonly config: string | undefined
   readonly stateDirectory: string

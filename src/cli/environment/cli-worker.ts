@@ -26,7 +26,7 @@ export interface CliWorker {
   close(): Promise<void>
 }
 
-export interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server' | 'modelApi'> {
+interface EmbeddedWorkerOptions extends Pick<StartWorkerOptions, 'server' | 'modelApi'> {
   readonly config: LoadedConfig
   /** Default: as configured. */
   readonly sandbox: BackendChoice | undefined
@@ -53,7 +53,7 @@ export async function startEmbeddedWorker({
   return startCliWorker(options)
 }
 
-export interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm'> {
+interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm'> {
   readonly config: LoadedConfig
   readonly server: TemporalServer
   readonly logLevel: LogLevel

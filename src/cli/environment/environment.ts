@@ -46,7 +46,7 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
   return connectEnvironment({ project, server, startsWorker, sandbox, interrupts })
 }
 
-export interface ConnectEnvironmentOptions
+interface ConnectEnvironmentOptions
   extends Pick<EnvironmentOptions, 'sandbox' | 'interrupts'>, Pick<StartWorkerOptions, 'modelApi'> {
   readonly project: Project
   /** Closed with the environment, and when it cannot be opened. */

@@ -36,7 +36,7 @@ export async function resolveServer(
   return startDevServer({ stateDirectory: statePath, onProgress: printSlowStep, signal })
 }
 
-export interface ServerWithUiOptions {
+interface ServerWithUiOptions {
   /** Ports of the server and its UI; default: the usual ones, or free ones. */
   readonly port?: number
   readonly uiPort?: number

@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path'
 /** How often the files are looked at: polling also sees files that an editor replaces. */
 const intervalMs = 1_000
 
-export interface ConfigWatch {
+interface ConfigWatch {
   close(): void
 }
 

@@ -6,7 +6,7 @@ import { oneLine } from '../rendering/text/sanitize.js'
 import { printStatus } from '../process/stdio.js'
 
 /** A log entry of Temporal's runtime. */
-export interface LogEntry {
+interface LogEntry {
   readonly level: string
   readonly message: string
   readonly timestampNanos: bigint

@@ -6,7 +6,7 @@ import { hasErrorCode } from '../../common/system-error.js'
 import { configFileNames } from '../../worker/config/load-config.js'
 import { packageFile, projectFiles, type ProjectFile } from './project-files.js'
 
-export interface CreatedProject {
+interface CreatedProject {
   /** Names of the files, relative to the folder. */
   readonly written: readonly string[]
   /** False when the folder had a package.json before. */

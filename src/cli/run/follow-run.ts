@@ -7,7 +7,7 @@ import type { Interrupts } from '../process/interrupts.js'
 import type { Environment } from '../environment/environment.js'
 import { printStatus } from '../process/stdio.js'
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly environment: Environment
   readonly interrupts: Interrupts
   /** What the first Ctrl-C does to the run. */

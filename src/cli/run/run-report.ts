@@ -4,7 +4,7 @@ import type { RunTree } from '../../client/run-tree/index.js'
 import { withFullOutput } from './full-output.js'
 
 /** The object that `--json` prints for a run, successful or not. */
-export interface RunReport extends RunCounts {
+interface RunReport extends RunCounts {
   /** Null when no run was started. */
   readonly workflowId: string | null
   /** Run id of the first execution. `ptc show --run` takes any run id of the continue-as-new chain. */

@@ -16,13 +16,13 @@ import { printRunEnding } from './print-run-ending.js'
 import { failureReport } from './run-report.js'
 
 /** What a command line asks to run. */
-export type RunRequest =
+type RunRequest =
   /** `question` is `-` for standard input. */
   | { readonly type: 'agent'; readonly question: string; readonly model: string | undefined }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
 
-export interface StartRunOptions {
+interface StartRunOptions {
   readonly id: string | undefined
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined

@@ -6,7 +6,7 @@ const builtins =
 const names = [...keywords.split(' '), ...builtins.split(' ')]
 
 /** For readline: the words that may follow, and the part of the line that they replace. */
-export type Completion = readonly [words: readonly string[], replaced: string]
+type Completion = readonly [words: readonly string[], replaced: string]
 
 /** Completes the name at the end of a line: of Python, of a tool, or one that was typed before. */
 export function completeWord(line: string, known: Iterable<string>): Completion {

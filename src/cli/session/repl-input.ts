@@ -15,7 +15,7 @@ export interface ReplInput extends Disposable {
   onInterrupt(listener: () => void): void
 }
 
-export interface ReplInputOptions {
+interface ReplInputOptions {
   /** Names that Tab completes, besides those of Python and those that were typed. */
   readonly names: readonly string[]
   /** Opened only at a terminal. */

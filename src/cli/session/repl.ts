@@ -15,7 +15,7 @@ import { stateDirectory } from '../environment/project.js'
 import { printExecution } from './print-execution.js'
 import { printStatus } from '../process/stdio.js'
 
-export interface ReplOptions extends Omit<SessionTarget, 'session'> {
+interface ReplOptions extends Omit<SessionTarget, 'session'> {
   /** A file that is executed first. */
   readonly script: string | undefined
   /** Undefined: a new session, which is closed at the end. */

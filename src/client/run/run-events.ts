@@ -4,7 +4,7 @@ import type { HistoryEvent } from '../run-tree/history/event.js'
 import { type EventsOptions, type ExecutionRef, historyPages } from '../temporal/history-pages.js'
 
 /** A page of one execution's history. May be empty. */
-export interface RunHistoryPage {
+interface RunHistoryPage {
   readonly runId: string
   readonly events: readonly HistoryEvent[]
 }

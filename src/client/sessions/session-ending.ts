@@ -8,7 +8,7 @@ import { type WorkflowExecution, sessionName } from './session-name.js'
 /** How a session ended: `idle`, `closed`, or the status of its workflow. */
 export type SessionEnding = SessionResult['ended'] | Exclude<RunInfo['status'], 'running' | 'completed'>
 
-export type LatestSessionStatus =
+type LatestSessionStatus =
   | { readonly type: 'none' }
   | RunningSession
   | { readonly type: 'over'; readonly ending: SessionEnding }

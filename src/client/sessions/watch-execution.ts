@@ -11,7 +11,7 @@ const pollIntervalMs = 500
 /** A page must stay under the server's limit of 4 MiB. */
 const pageSize = 8
 
-export interface WatchedExecution extends WorkflowExecution {
+interface WatchedExecution extends WorkflowExecution {
   readonly updateId: string
   readonly source: string
 }

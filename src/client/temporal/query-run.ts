@@ -19,7 +19,7 @@ const noHandlerMessage = 'did not register a handler'
 /** The server's message for a query whose worker stopped before it responded. */
 const workerGoneMessage = 'context canceled'
 
-export interface QueriedExecution {
+interface QueriedExecution {
   readonly workflowId: string
   /** Default: the latest. */
   readonly runId?: string

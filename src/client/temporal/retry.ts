@@ -20,7 +20,7 @@ const requestTimeoutMs = 40_000
 const maxUnavailableMs = 60_000
 const retryIntervalMs = 500
 
-export interface RetryRequestOptions {
+interface RetryRequestOptions {
   readonly workflowId: string
   readonly signal?: AbortSignal | undefined
 }
@@ -57,7 +57,7 @@ export async function retryRequest<Result>(
   }
 }
 
-export interface RetryLongPollOptions {
+interface RetryLongPollOptions {
   /** Whether this error is retried. Default: errors of an unavailable server. */
   readonly isRetryable?: (thrown: unknown) => boolean
   /** A long poll that fails after more than these milliseconds had reached the server: the 60 s start anew. */

@@ -9,7 +9,7 @@ import { isNoPollerError } from './temporal-error.js'
 import { isWorkflowTaskStarted, workflowTaskWaitingSince } from './unserved-queues.js'
 
 /** The task queue of a workflow that no worker polls. */
-export type UnservedWorkflowQueue = Pick<TaskQueueStatus, 'taskQueue' | 'lastPolledAt' | 'waitingSince'>
+type UnservedWorkflowQueue = Pick<TaskQueueStatus, 'taskQueue' | 'lastPolledAt' | 'waitingSince'>
 
 /** How often the run is described. */
 const pollIntervalMs = 1_000
@@ -24,7 +24,7 @@ const unansweredQueryMs = 10_000 + unservedAfterMs
 const pickupTimeoutMs = 20_000
 const pickupPollIntervalMs = 250
 
-export interface AwaitedWork {
+interface AwaitedWork {
   /** What fails without a worker, for the error: `can't ask session books`. */
   readonly failedAction: string
   /** Temporal does not list queries as tasks: the worker of a query is missing when nobody polls meanwhile. */

@@ -1,7 +1,7 @@
 import { raceWithSignal } from '../../common/abort.js'
 import { PtcError } from '../../common/errors.js'
 
-export interface CallTimerOptions {
+interface CallTimerOptions {
   /** The caller's signal. */
   readonly signal: AbortSignal
   /** Maximum milliseconds without data. */

@@ -14,7 +14,7 @@ export interface AnthropicProviderOptions {
   readonly logger?: NonNullable<ClientOptions['logger']>
 }
 
-export interface ProviderTimeouts {
+interface ProviderTimeouts {
   readonly idleTimeoutMs: number
   readonly timeoutMs: number
 }

@@ -5,7 +5,7 @@ import type { ModelProgress } from '../provider.js'
 import { parseStreamEvent } from './events.js'
 import { ReplyBuilder, type StreamedReply } from './reply.js'
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Called for every chunk of bytes. */
   readonly onActivity: () => void
   readonly onProgress: (progress: ModelProgress) => void

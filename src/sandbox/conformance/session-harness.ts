@@ -12,7 +12,7 @@ import { SessionHost } from '../session/session-host.js'
 import type { ReadValue } from '../session/value-transfer.js'
 
 /** Handles a tool call and returns its outcome. */
-export type ToolHandler = (call: RequestedCall) => CallOutcome
+type ToolHandler = (call: RequestedCall) => CallOutcome
 
 /** A tool that returns its arguments. */
 export const echoTool: ToolHandler = ({ arguments: args }) => ({ status: 'ok', value: args })
@@ -27,7 +27,7 @@ const namespace = 'test'
 /** Longer than any step takes, also on a slow machine. */
 const timeoutMs = 150_000
 
-export interface CellRun {
+interface CellRun {
   /** The step results in order; the last is final. */
   readonly stepResults: readonly StepResult[]
   readonly finalResult: StepResult

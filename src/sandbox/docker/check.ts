@@ -14,7 +14,7 @@ import { dockerError } from './engine/docker-error.js'
 import { withTimeout } from './engine/with-timeout.js'
 import type { SandboxImage } from './image/sandbox-image.js'
 
-export interface CheckDaemonOptions {
+interface CheckDaemonOptions {
   readonly engine: DockerEngine
   readonly timeoutMs: number
   readonly runtime: string | undefined

@@ -16,7 +16,7 @@ const costs = { chunk: 4_000, frame: 1_000, structure: 32 } as const
  */
 const smallFrameBytes = 16 * 1024
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The bytes may begin in the middle of a frame. */
   readonly resume: boolean
   /** Whether a message is expected. While it is not, frames are skipped unparsed. */

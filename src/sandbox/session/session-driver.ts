@@ -38,7 +38,7 @@ import { noSnapshot, type Snapshot, type SnapshotLimits, SnapshotReceiver } from
 import { stepLimitSeconds, stopGraceMs } from './step-timeout.js'
 import { transferValues } from './value-transfer.js'
 
-export interface DriverOptions extends SessionInfo {
+interface DriverOptions extends SessionInfo {
   readonly epoch: number
   /** True when the sandbox is older than this connection. */
   readonly resume: boolean

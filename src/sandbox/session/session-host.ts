@@ -33,7 +33,7 @@ import { SessionDriver } from './session-driver.js'
 import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
 import { type ExecuteStepOptions, newExecution } from './pending-step.js'
 
-export interface SessionHostOptions {
+interface SessionHostOptions {
   readonly namespace: string
   /** `auto` selects the first. */
   readonly backends: readonly SandboxBackend[]
@@ -42,7 +42,7 @@ export interface SessionHostOptions {
 }
 
 /** What opening a session needs. */
-export interface SessionSpec {
+interface SessionSpec {
   readonly workflowId: string
   readonly runId: string
   readonly limits: Limits

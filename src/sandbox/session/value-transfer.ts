@@ -11,7 +11,7 @@ import { maximumPieceLength, splitIntoPieces } from '../protocol/text-pieces.js'
  */
 export type ReadValue = (ref: ValueRef, signal: AbortSignal) => AsyncIterable<string>
 
-export interface TransferOptions {
+interface TransferOptions {
   readonly fence: Fence
   readonly readValue: ReadValue
   /** Sends a piece; settles when the connection has room for more. */

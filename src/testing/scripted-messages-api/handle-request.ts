@@ -17,7 +17,7 @@ import type { ScriptedConversation } from './script/script.js'
 import { countTokens } from './request/token-count.js'
 
 /** The configuration and state of a server. */
-export interface RequestContext {
+interface RequestContext {
   readonly script: readonly ScriptedConversation[]
   readonly apiKey: string | undefined
   readonly models: readonly string[] | undefined
@@ -27,7 +27,7 @@ export interface RequestContext {
   readonly log: RequestLog
 }
 
-export interface PlannedResponse {
+interface PlannedResponse {
   readonly steps: readonly ResponseStep[]
   /** Outcome of the request after the last step. */
   readonly outcome: RequestOutcome

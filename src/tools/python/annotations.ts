@@ -7,7 +7,7 @@ import { identityOf, isSchemaObject, resolveReference } from './schema-document.
 import type { Schema } from './schema-document.js'
 
 /** The Python annotation of a schema. `name` is the name for a class without a name of its own. */
-export type Annotate = (schema: Schema, name: string) => string
+type Annotate = (schema: Schema, name: string) => string
 
 /**
  * Annotations for one JSON Schema document. Objects become TypedDict classes, which are added to `classes`. Equal

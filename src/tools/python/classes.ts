@@ -56,7 +56,7 @@ const reservedNames: ReadonlySet<string> = new Set([
 ])
 
 /** A member of a TypedDict. */
-export interface ClassField {
+interface ClassField {
   readonly key: string
   readonly annotation: string
   readonly required: boolean

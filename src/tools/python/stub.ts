@@ -6,7 +6,7 @@ import { createAnnotator } from './annotations.js'
 import { isSchemaObject } from './schema-document.js'
 
 /** The properties of a tool that a stub shows. */
-export interface StubSource {
+interface StubSource {
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonObject

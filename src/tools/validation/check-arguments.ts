@@ -14,7 +14,7 @@ export interface Refusal {
   readonly message: string
 }
 
-export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
+type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
 
 const maxListedTools = 20
 

@@ -2,7 +2,7 @@ import { PtcError } from '../../common/errors.js'
 import { KeyFinder } from './key-finder.js'
 import type { ValueStat, ValueStore } from '../store.js'
 
-export interface CollectGarbageOptions {
+interface CollectGarbageOptions {
   readonly store: ValueStore
   /** Everything outside of the store that may refer to values. Read only if there are values to remove. */
   readonly roots: () => AsyncIterable<Uint8Array>

@@ -41,7 +41,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 2 }
 /** Written by the build. The same relative path works from `src/worker/watchdog` and from `dist/worker/watchdog`. */
 const entry = fileURLToPath(new URL('../../../dist/worker/watchdog/thread.js', import.meta.url))
 
-export interface EventLoopWatchdogOptions {
+interface EventLoopWatchdogOptions {
   readonly server: Pick<ConnectConfig, 'namespace' | 'connectionOptions'>
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter

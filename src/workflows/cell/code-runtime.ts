@@ -48,7 +48,7 @@ export interface CodeRuntimeState {
   readonly pendingCalls: PendingCallsState
 }
 
-export interface CodeRuntimeOptions {
+interface CodeRuntimeOptions {
   /** Default: true. */
   readonly hasMoreCells?: boolean
   /** Default: the sandbox is not parked between cells. */
@@ -135,7 +135,7 @@ export function scheduleIdlePark({ session, timer, idleMs }: CodeRuntime): void 
   if (idleMs !== null) timer.schedule(Date.now() + idleMs, () => session.park())
 }
 
-export type WaitResult =
+type WaitResult =
   /** The program can continue. Without results, its timer is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
   /** The time limit of the cell is over. */

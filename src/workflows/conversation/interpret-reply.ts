@@ -2,7 +2,7 @@ import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common
 import { type AgentStatus, replyText } from '../../common/runs.js'
 
 /** What a reply asks for. */
-export type ReplyAction =
+type ReplyAction =
   /** Execute the tool uses, and send the results with the next turn. */
   | { readonly type: 'execute_tools'; readonly uses: readonly ToolUseBlock[] }
   /** Keep the reply and let the model continue. */

@@ -61,7 +61,7 @@ export interface JournalState {
 }
 
 /** The length of the journal at some time. */
-export interface JournalPosition {
+interface JournalPosition {
   readonly steps: number
   readonly cells: number
   readonly generation: number

@@ -10,7 +10,7 @@ import { textBlock } from '../text/text-block.js'
 import { unservedLines } from './unserved-lines.js'
 
 /** A permanent event of a run. */
-export interface Milestone {
+interface Milestone {
   /** Identifies the event in every later tree of the run. */
   readonly key: string
   /** Rendered on demand: the milestones are computed for each tree, but each one is printed once. */

@@ -5,7 +5,7 @@ import { milestones, unservedMilestones } from './milestones.js'
 import { renderProgress } from './render-progress.js'
 
 /** Target of the progress, such as `process.stderr`. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean
   readonly columns?: number
   write(text: string): unknown

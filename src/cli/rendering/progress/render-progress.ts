@@ -7,7 +7,7 @@ import { type Line, part, formatLine } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
 import { unservedLines } from './unserved-lines.js'
 
-export interface RenderProgressOptions {
+interface RenderProgressOptions {
   readonly width: number
   readonly color: boolean
   /** Default: now. */

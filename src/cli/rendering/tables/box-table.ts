@@ -2,7 +2,7 @@ import { createColors } from '../text/colors.js'
 import { oneLine } from '../text/sanitize.js'
 import { truncateToWidth, padEnd, padStart, displayWidth } from '../text/display-width.js'
 
-export interface BoxTableOptions {
+interface BoxTableOptions {
   readonly width: number
   readonly color: boolean
   /** The first row names the columns. Default false. */

@@ -5,7 +5,7 @@ import { formatStatus } from '../tree/status-mark.js'
 import type { RunInfo } from '../../../client/run/run-info.js'
 import { type StyleCell, renderColumns } from './column-table.js'
 
-export interface RunTableOptions {
+interface RunTableOptions {
   readonly now: Date
   /** Columns of the terminal; undefined: unlimited. */
   readonly width: number | undefined

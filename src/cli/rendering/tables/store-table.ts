@@ -13,7 +13,7 @@ const ageBuckets = [
 ] as const
 
 /** Statistics of a value store. */
-export interface StoreStats {
+interface StoreStats {
   readonly store: string
   readonly count: number
   readonly bytes: number

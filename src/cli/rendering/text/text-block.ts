@@ -3,7 +3,7 @@ import { type Line, part, type Style } from './line.js'
 import { sanitize } from './sanitize.js'
 import { wrap } from './display-width.js'
 
-export interface TextBlockOptions {
+interface TextBlockOptions {
   readonly columns: number
   readonly style?: Style
   /** Maximum number of lines; undefined: all, and long lines are wrapped instead of truncated. */

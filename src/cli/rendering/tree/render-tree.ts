@@ -11,7 +11,7 @@ import { textBlock } from '../text/text-block.js'
 import { turnBranch } from './turn-branch.js'
 import { describeUnserved } from '../../../client/temporal/unserved-queue.js'
 
-export interface RenderTreeOptions {
+interface RenderTreeOptions {
   /** Maximum columns of a line. */
   readonly width: number
   readonly color: boolean

@@ -13,7 +13,7 @@ import type { RunEnd, RunStart } from '../history/execution-log.js'
 import type { CallNode, CellNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
 import { replayActivities } from './replay-activities.js'
 
-export interface RunRecords {
+interface RunRecords {
   readonly start: RunStart
   readonly end: RunEnd | undefined
   readonly taskFailure: Failure | undefined

@@ -13,7 +13,7 @@ export type PendingActivity = NonNullable<WorkflowDescription['raw']['pendingAct
 
 type Attributes<Name extends keyof HistoryEvent> = NonNullable<HistoryEvent[Name]>
 
-export type Timestamp = Attributes<'eventTime'>
+type Timestamp = Attributes<'eventTime'>
 export type FailurePayload = NonNullable<Attributes<'activityTaskFailedEventAttributes'>['failure']>
 export type Payloads = NonNullable<Attributes<'activityTaskScheduledEventAttributes'>['input']>
 export type Payload = NonNullable<Payloads['payloads']>[number]

@@ -7,7 +7,7 @@ import { sigkillExitCode } from '../../sandbox-end.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
 
-export interface ContainerExitOptions {
+interface ContainerExitOptions {
   readonly engine: DockerEngine
   readonly container: string
   /** Resolves when the attach stream is closed, for whatever reason. */
@@ -16,7 +16,7 @@ export interface ContainerExitOptions {
   readonly signal: AbortSignal
 }
 
-export interface ContainerExit {
+interface ContainerExit {
   readonly reason: 'exited' | 'out_of_memory'
   /** Null when the container has been removed. */
   readonly exitCode: number | null

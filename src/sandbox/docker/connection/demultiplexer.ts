@@ -1,7 +1,7 @@
 import { PtcError } from '../../../common/errors.js'
 
 /** The payload of one chunk of the attach stream; an empty array for a stream without payload. */
-export interface DemultiplexedChunk {
+interface DemultiplexedChunk {
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array
 }

@@ -7,7 +7,7 @@ import { awaitContainerExit, oomDiagnostic } from './container-exit.js'
 import type { DockerEngine } from '../engine/docker-engine.js'
 import { DiagnosticsBuffer } from '../../diagnostics-buffer.js'
 
-export interface DockerConnectionOptions {
+interface DockerConnectionOptions {
   readonly engine: DockerEngine
   /** Container id. */
   readonly container: string

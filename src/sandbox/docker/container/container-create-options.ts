@@ -1,6 +1,6 @@
 import type { Limits } from '../../../common/limits.js'
 
-export interface ContainerCreateInput {
+interface ContainerCreateInput {
   /** The image id: a tag could be moved between check and use. */
   readonly image: string
   readonly userId: number

@@ -15,7 +15,7 @@ import { toPodmanOptions } from './podman.js'
 import { userId } from './user-id.js'
 import type { SandboxImage } from '../image/sandbox-image.js'
 
-export interface ContainerFactoryOptions {
+interface ContainerFactoryOptions {
   readonly engine: DockerEngine
   readonly image: SandboxImage
   /** The seccomp profile as JSON text, and its file. */

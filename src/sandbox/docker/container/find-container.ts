@@ -6,7 +6,7 @@ import { type ConnectableState, type ContainerState, readContainerState } from '
 import { parseIdentity, sandboxName } from './sandbox-identity.js'
 import { listContainers } from './list-containers.js'
 
-export interface FoundContainer {
+interface FoundContainer {
   readonly containerId: string
   readonly name: string
   /** `foreign`: the container has the name of the sandbox but not its labels, and must not be touched. */

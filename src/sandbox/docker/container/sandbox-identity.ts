@@ -21,7 +21,7 @@ export const labelKeys = {
 } as const
 
 /** A sandbox and the workflow that it belongs to. A session belongs to one workflow for ever. */
-export type QualifiedSandboxId = SandboxId & Pick<SandboxSpec, 'workflowId'>
+type QualifiedSandboxId = SandboxId & Pick<SandboxSpec, 'workflowId'>
 
 /** The fixed part of a container name: readable as far as Docker allows, and unique by its digest. */
 export function sandboxName(id: SandboxId): string {

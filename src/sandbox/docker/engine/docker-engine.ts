@@ -129,7 +129,7 @@ function isExitInProgress(error: unknown): boolean {
   return statusOf(error) === 500 && /state improper/.test(messageOf(error))
 }
 
-export type DialOptions = Parameters<Dockerode['modem']['dial']>[0]
+type DialOptions = Parameters<Dockerode['modem']['dial']>[0]
 
 function dial(docker: Dockerode, options: DialOptions): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import type { DockerEngine } from '../engine/docker-engine.js'
 import { buildImage, type BuildImageOptions } from './build-image.js'
 import { dockerfile, runnerDigestLabel, type ImageSource } from './image-source.js'
 
-export type ImageInspection =
+type ImageInspection =
   | {
       readonly usable: true
       /** The immutable id. */

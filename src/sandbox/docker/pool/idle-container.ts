@@ -67,7 +67,7 @@ export async function createIdleContainer(options: IdleContainerOptions): Promis
   }
 }
 
-export type ClaimOutcome =
+type ClaimOutcome =
   | 'claimed'
   /** Another container has the name: the session already has a sandbox. */
   | 'exists'

@@ -12,7 +12,7 @@ import {
   createIdleContainer,
 } from './idle-container.js'
 
-export interface WarmPoolOptions extends Omit<IdleContainerOptions, 'pool'> {
+interface WarmPoolOptions extends Omit<IdleContainerOptions, 'pool'> {
   /** The number of idle containers to keep. */
   readonly size: number
 }

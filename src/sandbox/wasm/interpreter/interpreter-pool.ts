@@ -2,7 +2,7 @@ import { PtcError } from '../../../common/errors.js'
 import type { Interpreter } from './interpreter.js'
 import type { ChildLimits } from '../jail/jail-command.js'
 
-export interface InterpreterPoolOptions {
+interface InterpreterPoolOptions {
   /** Number of interpreters that are loaded before a session needs them. */
   readonly warm: number
   /** Interpreters that this process may have at once, including idle ones. */

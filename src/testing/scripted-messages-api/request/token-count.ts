@@ -10,7 +10,7 @@ export const charactersPerToken = 3.5
 const imageTokens = 1_600
 
 /** A piece of the prompt at which a cached prefix can end. Order: tools, system, messages. */
-export interface PromptSegment {
+interface PromptSegment {
   /** Pieces with the same text have the same prefix. */
   readonly text: string
   readonly characters: number

@@ -13,7 +13,7 @@ export type ResponseStep =
   | { readonly type: 'finish'; readonly mode: DisconnectMode }
 
 /** The response without faults. */
-export interface PlannedBody {
+interface PlannedBody {
   readonly requestId: string
   readonly contentType: string
   /** The events of a stream, or a JSON body as one event. */

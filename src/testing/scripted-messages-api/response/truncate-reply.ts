@@ -1,7 +1,7 @@
 import { countCharacters, type ReplyBlock } from './reply-block.js'
 import { charactersPerToken } from '../request/token-count.js'
 
-export interface TruncatedReply {
+interface TruncatedReply {
   readonly blocks: readonly ReplyBlock[]
   /** Stop reason of a cut reply; undefined for a complete one. */
   readonly stopReason?: 'max_tokens' | 'stop_sequence'

@@ -1,7 +1,37 @@
 import { describe, expect, it, vi } from 'vitest'
-import { withDerivedSignal, raceWithSignal } from './abort.js'
+import { raceWithSignal, waitForAbort, withAbortListener, withDerivedSignal } from './abort.js'
 
 const never = new Promise<never>(() => undefined)
+
+describe('waitForAbort', () => {
+  it('resolves when the signal is aborted, before or during the wait', async () => {
+    const controller = new AbortController()
+    const waiting = waitForAbort(controller.signal)
+    controller.abort()
+    await waiting
+    await waitForAbort(controller.signal)
+  })
+})
+
+describe('withAbortListener', () => {
+  it('calls the listener when the signal is aborted before or during the work, and not after it', async () => {
+    const onAbort = vi.fn()
+    const ended = new AbortController()
+    expect(await withAbortListener(ended.signal, onAbort, () => Promise.resolve(1))).toBe(1)
+    ended.abort()
+    expect(onAbort).not.toHaveBeenCalled()
+    const controller = new AbortController()
+    const abort = () => Promise.resolve(controller.abort())
+    await withAbortListener(controller.signal, onAbort, abort)
+    expect(onAbort).toHaveBeenCalledOnce()
+    await withAbortListener(controller.signal, onAbort, () => Promise.resolve())
+    expect(onAbort).toHaveBeenCalledTimes(2)
+  })
+
+  it('performs the work without a signal', async () => {
+    expect(await withAbortListener(undefined, vi.fn(), () => Promise.resolve(1))).toBe(1)
+  })
+})
 
 describe('raceWithSignal', () => {
   it('settles as the work does, and leaves no listener on a long-lived signal', async () => {

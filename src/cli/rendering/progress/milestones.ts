@@ -26,6 +26,7 @@ const maxOutputLines = 20
 export function milestones(tree: RunTree, columns: number): readonly Milestone[] {
   const answer = tree.type === 'agent' ? tree.result?.answer : undefined
   const { sandbox, model } = tree
+  const isScripted = tree.type === 'agent' && model === scriptedModelName
   const opened: Milestone[] = sandbox
     ? [{ key: 'sandbox', lines: () => [[part(`sandbox: ${oneLine(sandbox)}`, 'dim')]], isTransient: true }]
     : []
@@ -33,7 +34,7 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
   // The sandbox opens after the first model reply; in a program it comes first.
   const precedingCount = tree.turns[0]?.model === undefined ? 0 : 2
   return [
-    ...(model === scriptedModelName ? [scriptedModelMilestone] : []),
+    ...(isScripted ? [scriptedModelMilestone] : []),
     ...(first?.slice(0, precedingCount) ?? []),
     ...opened,
     ...(first?.slice(precedingCount) ?? []),

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { recordedEvents, type RecordedName, treeOf, countUpTo } from '../../../../test/fixtures/run-tree/recorded.js'
+import { scriptedModelName } from '../../../common/names.js'
 import type { HistoryEvent, RunTree, UnservedQueue } from '../../../client/run-tree/index.js'
 import { ProgressWriter } from './progress-writer.js'
 import { renderProgress } from './render-progress.js'
@@ -95,6 +96,17 @@ test('redraws nothing without a terminal, and prints transient milestones', asyn
   expect(count(written, 'turn 1: asking the model')).toBe(1)
   expect(count(written, 'sandbox: docker container')).toBe(1)
   expect(count(written, 'the sandbox was lost')).toBe(1)
+})
+
+test.each([
+  ['answered', 1],
+  ['program', 0],
+] as const)('says that the model is scripted, except for a program: %s', async (name, times) => {
+  const screen = new Screen(false)
+  const writer = new ProgressWriter({ stream: screen, color: false })
+  writer.update({ ...(await treeOf(recordedEvents(name))), model: scriptedModelName })
+  writer.close()
+  expect(count(screen.written, 'a scripted model replies')).toBe(times)
 })
 
 test('prints other lines above the live lines', async () => {

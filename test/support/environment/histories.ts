@@ -1,5 +1,5 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import type { DataConverter } from '@temporalio/common'
+import { type DataConverter, defaultPayloadConverter } from '@temporalio/common'
 import type { temporal } from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { isolateTimeout } from '../../../src/worker/isolate-timeout.js'
@@ -8,6 +8,13 @@ import { workflowBundle } from '../../../src/worker/workflow-bundle.js'
 /** The events of one execution. */
 export interface History {
   readonly events: temporal.api.history.v1.IHistoryEvent[]
+}
+
+/** One activity of a history, as the Temporal UI shows it. */
+export interface ScheduledActivity {
+  readonly type: string
+  readonly id: string
+  readonly summary: string | undefined
 }
 
 /** Bytes of a history that always fit in one page: the server sends no page of over 4 MiB. */
@@ -71,6 +78,19 @@ export async function expectHistoryReplays(
     history,
     workflowId,
   )
+}
+
+/** The activities of one execution in the order they were scheduled. */
+export function scheduledActivities({ events }: Pick<History, 'events'>): ScheduledActivity[] {
+  return events.flatMap(({ activityTaskScheduledEventAttributes: activity, userMetadata }) => {
+    if (!activity) return []
+    const summary = userMetadata?.summary
+    return {
+      type: activity.activityType?.name ?? '',
+      id: activity.activityId ?? '',
+      summary: summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined,
+    }
+  })
 }
 
 /** Results of the activities of one execution as JSON texts, in the order of their completion. */

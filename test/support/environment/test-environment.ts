@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
-import { defaultPayloadConverter } from '@temporalio/common'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs.js'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
@@ -13,7 +12,14 @@ import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from 
 import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
 import type { Backend } from './backends.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
-import { executionHistories, expectReplays, type History, readHistory } from './histories.js'
+import {
+  executionHistories,
+  expectReplays,
+  type History,
+  readHistory,
+  type ScheduledActivity,
+  scheduledActivities,
+} from './histories.js'
 import { recordHistoriesIfRequested } from './record-history.js'
 import { noModel } from '../script.js'
 import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-workers.js'
@@ -53,13 +59,6 @@ export interface ProcessEnvironmentOptions
 
 /** An environment whose workers are processes. */
 export type ProcessEnvironment = TestEnvironment<WorkerProcesses>
-
-/** One activity of a finished run, as the Temporal UI shows it. */
-export interface ScheduledActivity {
-  readonly type: string
-  readonly id: string
-  readonly summary: string | undefined
-}
 
 /**
  * Owns a task queue, a scripted Messages API, a client and workers, which are in this process or are processes of their
@@ -218,18 +217,14 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     return run
   }
 
-  /** The activities of a run in the order they were scheduled. */
+  /** The activities of the latest execution of a run in the order they were scheduled. */
   async activities(handle = this.lastRun): Promise<ScheduledActivity[]> {
-    const { events } = await this.history(handle)
-    return events.flatMap(({ activityTaskScheduledEventAttributes: activity, userMetadata }) => {
-      if (!activity) return []
-      const summary = userMetadata?.summary
-      return {
-        type: activity.activityType?.name ?? '',
-        id: activity.activityId ?? '',
-        summary: summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined,
-      }
-    })
+    return scheduledActivities(await this.history(handle))
+  }
+
+  /** The activities of all executions of a run. */
+  async chainActivities(handle = this.lastRun): Promise<ScheduledActivity[]> {
+    return (await this.executionHistories(handle)).flatMap(scheduledActivities)
   }
 
   /** The content of the last user message in the last model request. */

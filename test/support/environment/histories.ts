@@ -10,11 +10,17 @@ export interface History {
   readonly events: temporal.api.history.v1.IHistoryEvent[]
 }
 
+interface Events {
+  readonly events: readonly temporal.api.history.v1.IHistoryEvent[]
+}
+
 /** One activity of a history, as the Temporal UI shows it. */
 export interface ScheduledActivity {
   readonly type: string
   readonly id: string
   readonly summary: string | undefined
+  /** Of the event that scheduled it. */
+  readonly eventId: string
 }
 
 /** Bytes of a history that always fit in one page: the server sends no page of over 4 MiB. */
@@ -81,20 +87,26 @@ export async function expectHistoryReplays(
 }
 
 /** The activities of one execution in the order they were scheduled. */
-export function scheduledActivities({ events }: Pick<History, 'events'>): ScheduledActivity[] {
-  return events.flatMap(({ activityTaskScheduledEventAttributes: activity, userMetadata }) => {
+export function scheduledActivities({ events }: Events): ScheduledActivity[] {
+  return events.flatMap(({ eventId, activityTaskScheduledEventAttributes: activity, userMetadata }) => {
     if (!activity) return []
     const summary = userMetadata?.summary
     return {
       type: activity.activityType?.name ?? '',
       id: activity.activityId ?? '',
       summary: summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined,
+      eventId: String(eventId),
     }
   })
 }
 
+/** The same for one type of activities. */
+export function scheduledActivitiesOfType(history: Events, type: string): ScheduledActivity[] {
+  return scheduledActivities(history).filter((activity) => activity.type === type)
+}
+
 /** Results of the activities of one execution as JSON texts, in the order of their completion. */
-export function activityResultTexts({ events }: Pick<History, 'events'>): readonly string[] {
+export function activityResultTexts({ events }: Events): readonly string[] {
   const payloads = events.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])
   return payloads.map(({ data }) => Buffer.from(data ?? []).toString())
 }
@@ -103,11 +115,7 @@ export function activityResultTexts({ events }: Pick<History, 'events'>): readon
 export function completedActivityCount(chain: readonly History[], type: string): number {
   return chain
     .map(({ events }) => {
-      const scheduled = new Set(
-        events
-          .filter(({ activityTaskScheduledEventAttributes: at }) => at?.activityType?.name === type)
-          .map(({ eventId }) => String(eventId)),
-      )
+      const scheduled = new Set(scheduledActivitiesOfType({ events }, type).map(({ eventId }) => eventId))
       return events.filter(
         ({ activityTaskCompletedEventAttributes: at }) => at && scheduled.has(String(at.scheduledEventId)),
       ).length

@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { temporal } from '@temporalio/proto'
 import { expect, vi } from 'vitest'
 import { fastPollOptions, pollOptions } from '../poll-options.js'
+import { scheduledActivitiesOfType } from './histories.js'
 import type { WorkerProcess } from './worker-process.js'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
@@ -35,7 +36,7 @@ export async function retryingActivities(handle: WorkflowHandle): Promise<readon
 
 /** The number of scheduled activities of this type. */
 export async function scheduledCount(handle: WorkflowHandle, type: string): Promise<number> {
-  return scheduledActivities(await eventsOf(handle), type).length
+  return scheduledActivitiesOfType({ events: await eventsOf(handle) }, type).length
 }
 
 /** Settles when an activity of this type runs on a worker; ignores the first `skipScheduled` scheduled ones. */
@@ -44,8 +45,8 @@ export async function waitForActivity(handle: WorkflowHandle, type: string, skip
     const running = (await pendingActivities(handle, type)).filter(isRunning)
     if (running.length === 0 || skipScheduled === 0) return running.length > 0
     // Compares ids: the activity may have ended meanwhile, and the next one been scheduled.
-    const later = scheduledActivities(await eventsOf(handle), type).slice(skipScheduled)
-    return running.some(({ activityId }) => later.some((scheduled) => scheduled.activityId === activityId))
+    const later = scheduledActivitiesOfType({ events: await eventsOf(handle) }, type).slice(skipScheduled)
+    return running.some(({ activityId }) => later.some(({ id }) => id === activityId))
   }
   await vi.waitUntil(isRunningNow, fastPollOptions)
 }
@@ -85,7 +86,7 @@ export async function waitForHeartbeats(handle: WorkflowHandle, type: string, ti
 export async function waitForActivityFailure(handle: WorkflowHandle, type: string): Promise<void> {
   const hasFailed = async () => {
     const events = await eventsOf(handle)
-    const ids = scheduledActivities(events, type).map(({ eventId }) => eventId)
+    const ids = scheduledActivitiesOfType({ events }, type).map(({ eventId }) => eventId)
     const failures = events.map(
       ({ activityTaskTimedOutEventAttributes: timedOut, activityTaskFailedEventAttributes: failed }) =>
         String((timedOut ?? failed)?.scheduledEventId),
@@ -120,11 +121,4 @@ function isRunning({ state }: PendingActivity): boolean {
 
 async function eventsOf(handle: WorkflowHandle): Promise<readonly HistoryEvent[]> {
   return (await handle.fetchHistory()).events ?? []
-}
-
-/** Activities of this type, in the order of their scheduling. */
-function scheduledActivities(events: readonly HistoryEvent[], type: string) {
-  return events.flatMap(({ eventId, activityTaskScheduledEventAttributes: activity }) =>
-    activity?.activityType?.name === type ? [{ activityId: activity.activityId, eventId: String(eventId) }] : [],
-  )
 }

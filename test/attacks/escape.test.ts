@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { AttackEnvironment, canaryPrefix } from './support/attack-environment.js'
-import { syscallHelpers } from './support/hostile-code.js'
+import { rootOfInit, syscallHelpers } from './support/hostile-code.js'
 import { systemCalls } from './support/system-calls.js'
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR|EMFILE)$/
@@ -231,7 +231,7 @@ for folder in ("/proc/pressure", "/sys/module", "/sys/fs/ext4", "/sys/devices/vi
       '/dev/mem',
       '/dev/kmsg',
       '/dev/port',
-      '/proc/1/root/etc/passwd',
+      `${rootOfInit}/etc/passwd`,
       '/proc/sys/vm/drop_caches',
       '/proc/sys/fs/binfmt_misc/register',
     ]

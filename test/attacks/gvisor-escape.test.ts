@@ -3,7 +3,7 @@ import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../support/
 import { tool } from '../support/tools.js'
 import { AttackEnvironment, canaryPrefix, maxMemoryGrowthBytes } from './support/attack-environment.js'
 import { userOf } from './support/host-processes.js'
-import { hostileArchives, runnerTakeover, syscallHelpers } from './support/hostile-code.js'
+import { hostileArchives, rootOfInit, runnerTakeover, syscallHelpers } from './support/hostile-code.js'
 import { expectContainerSettings, BystanderContainer } from './support/bystander-container.js'
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
@@ -70,7 +70,7 @@ print(hits)
       '/dev/mem',
       '/dev/kmsg',
       '/dev/port',
-      '/proc/1/root/etc/passwd',
+      `${rootOfInit}/etc/passwd`,
       '/proc/sys/vm/drop_caches',
       '/proc/sys/fs/binfmt_misc/register',
     ]

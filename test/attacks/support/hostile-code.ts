@@ -1,3 +1,6 @@
+/** The root folder of process 1, as a program in the sandbox names it. */
+export const rootOfInit = '/proc/1/root'
+
 /** Helpers of attacks on the kernel: a call that returns its error name, and system calls by number. */
 export const syscallHelpers = `
 import ctypes, errno, os, socket, subprocess

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { defineConfig, defineTool } from 'durable-ptc'
 import { z } from 'zod'
 
@@ -11,6 +12,38 @@ const ping = defineTool({
   run: ({ value }) => Promise.resolve(value),
 })
 
+/** The same as a local tool. */
+const look = defineTool({
+  name: 'look',
+  description: 'Returns its argument.',
+  input: z.object({ value: z.number() }),
+  output: z.number(),
+  effect: 'read',
+  execution: 'local',
+  run: ({ value }) => Promise.resolve(value),
+})
+
+/** A tool that takes 20 ms. */
+const work = defineTool({
+  name: 'work',
+  description: 'Works for 20 ms.',
+  input: z.object({}),
+  output: z.null(),
+  effect: 'idempotent',
+  run: (_input, { signal }) => pause(20, null, { signal }),
+})
+
+/** A local read that takes 20 ms. */
+const query = defineTool({
+  name: 'query',
+  description: 'Reads for 20 ms.',
+  input: z.object({}),
+  output: z.null(),
+  effect: 'read',
+  execution: 'local',
+  run: (_input, { signal }) => pause(20, null, { signal }),
+})
+
 /** A tool with a result of any size, different for each number. */
 const blob = defineTool({
   name: 'blob',
@@ -22,4 +55,8 @@ const blob = defineTool({
     Promise.resolve(`${number} `.repeat(Math.ceil(bytes / `${number} `.length)).slice(0, bytes)),
 })
 
-export default defineConfig({ tools: [ping, blob], sandbox: { backend: 'docker' }, taskQueue: 'bench' })
+export default defineConfig({
+  tools: [ping, look, work, query, blob],
+  sandbox: { backend: 'docker' },
+  taskQueue: 'bench',
+})

@@ -1,24 +1,32 @@
 import { randomUUID } from 'node:crypto'
-import type { WorkflowHandle } from '@temporalio/client'
 import { benchmark } from './support/benchmark.js'
 import { type HistoryMeasurement, measureHistory } from './support/history.js'
 import { interleaved, ratios, type ResultRow } from './support/measure.js'
+import { outputOf, sessionPart, startProgram } from './support/programs.js'
 import { bareQueue, type Stack, startStack } from './support/stack.js'
 
-const sequential = (calls: number): string => `for value in range(${calls}):\n    await ping(value=value)`
+const sequential = (tool: 'ping' | 'look', calls: number): string =>
+  `for value in range(${calls}):\n    await ${tool}(value=value)`
 
 const parallel = (calls: number): string =>
   `import asyncio\nawait asyncio.gather(*(ping(value=value) for value in range(${calls})))`
 
-const targets = { sequential: 2.2, parallel: 1.2 } as const
+/** Targets of the parts that have one. */
+interface Targets {
+  readonly milliseconds?: number
+  readonly events?: number
+  readonly bytes?: number
+}
 
-// Compares calls from code with bare activities of the same process: time, history events and history bytes per call.
+// Compares calls from code, also of a local read, with bare activities of the same process: time, history events and
+// history bytes per call.
 await benchmark('calls', async (context) => {
   const { runs, calls, progress } = context
   const stack = await startStack(context)
   const work = {
     bareSequential: (count: number) => bare(stack, 'bareSequential', count),
-    codeSequential: (count: number) => program(stack, sequential(count)),
+    codeSequential: (count: number) => program(stack, sequential('ping', count)),
+    localSequential: (count: number) => program(stack, sequential('look', count)),
     bareParallel: (count: number) => bare(stack, 'bareParallel', count),
     codeParallel: (count: number) => program(stack, parallel(count)),
   }
@@ -37,64 +45,50 @@ await benchmark('calls', async (context) => {
     mapValues(work, (run) => () => run(calls)),
   )
 
-  const rows = (name: keyof typeof work, what: string): ResultRow[] => {
+  const rows = (name: keyof typeof work, what: string, targets: Targets = {}): ResultRow[] => {
     const [base] = empty[name]
+    const row = (part: string, unit: 'ms' | 'events' | 'bytes', samples: number[], target?: number): ResultRow => ({
+      name: `${what}, ${part}`,
+      unit,
+      samples,
+      ...(target === undefined ? {} : { target }),
+    })
+    const time = full[name].map(({ durationMs }) => durationMs / calls)
+    const events = full[name].map((one) => (one.events - (base?.events ?? 0)) / calls)
+    const bytes = full[name].map((one) => (one.bytes - (base?.bytes ?? 0)) / calls)
     return [
-      { name: `${what}, time`, unit: 'ms', samples: full[name].map(({ durationMs }) => durationMs / calls) },
-      {
-        name: `${what}, history`,
-        unit: 'events',
-        samples: full[name].map(({ events }) => (events - (base?.events ?? 0)) / calls),
-      },
-      {
-        name: `${what}, history`,
-        unit: 'bytes',
-        samples: full[name].map(({ bytes }) => (bytes - (base?.bytes ?? 0)) / calls),
-      },
+      row('time', 'ms', time, targets.milliseconds),
+      row('history', 'events', events, targets.events),
+      row('history', 'bytes', bytes, targets.bytes),
     ]
   }
-  const ratio = (code: readonly HistoryMeasurement[], reference: readonly HistoryMeasurement[]): number[] =>
-    ratios(
-      code.map(({ durationMs }) => durationMs),
-      reference.map(({ durationMs }) => durationMs),
-    )
+  const ratio = (name: string, code: keyof typeof work, reference: keyof typeof work, target: number): ResultRow => {
+    const [samples, bareSamples] = [full[code], full[reference]].map((all) => all.map(({ durationMs }) => durationMs))
+    return { name, unit: 'x', samples: ratios(samples ?? [], bareSamples ?? []), target }
+  }
   return [
     ...rows('bareSequential', 'bare activity, sequential'),
-    ...rows('codeSequential', 'call from code, sequential'),
-    {
-      name: 'sequential: code / bare',
-      unit: 'x',
-      samples: ratio(full.codeSequential, full.bareSequential),
-      target: targets.sequential,
-    },
+    ...rows('codeSequential', 'call from code, sequential', { events: 7, bytes: 1_300 }),
+    ratio('sequential: code / bare', 'codeSequential', 'bareSequential', 1.3),
+    ...rows('localSequential', 'local read from code, sequential', { milliseconds: 10, events: 2 }),
+    ratio('sequential: local read / bare', 'localSequential', 'bareSequential', 0.35),
     ...rows('bareParallel', 'bare activity, parallel'),
     ...rows('codeParallel', 'call from code, parallel'),
-    {
-      name: 'parallel: code / bare',
-      unit: 'x',
-      samples: ratio(full.codeParallel, full.bareParallel),
-      target: targets.parallel,
-    },
+    ratio('parallel: code / bare', 'codeParallel', 'bareParallel', 1.1),
   ]
 })
 
 async function bare({ client }: Stack, workflow: string, calls: number): Promise<HistoryMeasurement> {
   const options = { taskQueue: bareQueue, workflowId: randomUUID(), args: [calls] }
-  return finished(await client.workflow.start(workflow, options))
-}
-
-/** Measures from the first step to the end: everything but opening and closing the session. */
-async function program({ client, taskQueue }: Stack, source: string): Promise<HistoryMeasurement> {
-  const options = { taskQueue, workflowId: randomUUID(), args: [{ source }] }
-  const handle = await client.workflow.start('program', options)
-  const { outcome } = (await handle.result()) as { readonly outcome: { readonly status: string } }
-  if (outcome.status !== 'ok') throw new Error(`the measured program failed: ${JSON.stringify(outcome)}`)
-  return finished(handle, 'session.step')
-}
-
-async function finished(handle: WorkflowHandle, activity?: string): Promise<HistoryMeasurement> {
+  const handle = await client.workflow.start(workflow, options)
   await handle.result()
-  return measureHistory(handle, activity)
+  return measureHistory(handle)
+}
+
+async function program(stack: Stack, source: string): Promise<HistoryMeasurement> {
+  const handle = await startProgram(stack, source)
+  await outputOf(handle)
+  return measureHistory(handle, sessionPart)
 }
 
 function mapValues<Name extends string, From, To>(record: Readonly<Record<Name, From>>, change: (value: From) => To) {

@@ -1,12 +1,14 @@
 import { containerName } from '../dist/sandbox/docker/container/sandbox-identity.js'
 import { benchmark } from './support/benchmark.js'
 import { containerMemory } from './support/container-memory.js'
+import { type RawContainer, startRawContainer } from './support/raw-container.js'
 import { type BenchSession, namespace, openSession, createDocker, runCell, createHost } from './support/sandboxes.js'
 
 const sessionsAtOnce = 20
 const concurrency = 4
 
-// Sessions that a host opens per second, and the memory of an idle session. Without Temporal.
+// Sessions that a host opens per second, and the memory of an idle session beside that of a container with a Python
+// that has imported nothing. Without Temporal.
 await benchmark('capacity', async (context) => {
   const { runs, progress, defer } = context
   const backend = await createDocker(context)
@@ -41,8 +43,14 @@ await benchmark('capacity', async (context) => {
     made.push(perSecond)
     memory.push(total / names.length / 2 ** 20)
   }
+  progress(`the memory of ${sessionsAtOnce} raw containers`)
+  const raw: RawContainer[] = []
+  defer(() => Promise.all(raw.map((container) => container.remove())))
+  while (raw.length < sessionsAtOnce) raw.push(await startRawContainer(backend.image, ['-S']))
+  const rawMemory = (await containerMemory(raw.map(({ name }) => name))) / raw.length / 2 ** 20
   return [
     { name: `sessions made, ${concurrency} at a time, first cell done`, unit: '/s', samples: made },
+    { name: `memory of a raw container with \`python3 -S\`, of ${sessionsAtOnce}`, unit: 'MiB', samples: [rawMemory] },
     { name: `memory of an idle session, of ${sessionsAtOnce}`, unit: 'MiB', samples: memory, target: 10 },
   ]
 })

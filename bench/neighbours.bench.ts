@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { noisyPrograms, timedCallsProgram } from '../test/support/faults/noisy-neighbours.js'
 import { benchmark } from './support/benchmark.js'
 import { interleaved, quantile, ratios } from './support/measure.js'
+import { outputOf, startProgram } from './support/programs.js'
 import { type Stack, startStack } from './support/stack.js'
 
 const sessions = Number(process.env['NEIGHBOURS'] ?? 20)
@@ -11,6 +11,9 @@ const maxSlowdown = 2
 
 /** Fewer than `--calls`, which is meant for a single program. */
 const shareOfCalls = 10
+
+/** The CPU limit of a cell bounds the duration of the noise. */
+const limits = { cellSeconds: 600 }
 
 const starts = Array.from({ length: sessions })
 
@@ -42,7 +45,9 @@ await benchmark('neighbours', async (context) => {
 })
 
 async function withNoisyNeighbours<Result>(stack: Stack, work: () => Promise<Result>): Promise<Result> {
-  const neighbours = await Promise.all(Object.values(noisyPrograms).map((source) => startProgram(stack, source)))
+  const neighbours = await Promise.all(
+    Object.values(noisyPrograms).map((source) => startProgram(stack, source, limits)),
+  )
   try {
     const result = await work()
     for (const neighbour of neighbours) {
@@ -59,16 +64,6 @@ async function withNoisyNeighbours<Result>(stack: Stack, work: () => Promise<Res
 }
 
 async function measuredCalls(stack: Stack, calls: number): Promise<number[]> {
-  const handle = await startProgram(stack, timedCallsProgram('ping', calls))
-  const { outcome } = (await handle.result()) as {
-    readonly outcome: { readonly status: string; readonly output: string }
-  }
-  if (outcome.status !== 'ok') throw new Error(`a measured program failed: ${JSON.stringify(outcome)}`)
-  return JSON.parse(outcome.output) as number[]
-}
-
-/** The CPU limit of a cell bounds the duration of the noise. */
-function startProgram({ client, taskQueue }: Stack, source: string) {
-  const args = [{ source, limits: { cellSeconds: 600 } }]
-  return client.workflow.start('program', { taskQueue, workflowId: randomUUID(), args })
+  const output = await outputOf(await startProgram(stack, timedCallsProgram('ping', calls), limits))
+  return JSON.parse(output) as number[]
 }

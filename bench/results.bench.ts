@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { benchmark } from './support/benchmark.js'
 import { executionsOf } from './support/executions.js'
 import type { ResultRow } from './support/measure.js'
 import { sampleMemory } from './support/memory.js'
+import { outputOf, startProgram } from './support/programs.js'
 import { type Stack, startStack } from './support/stack.js'
 
 const sizes = [1_000, 1_000_000] as const
@@ -38,17 +38,16 @@ await benchmark('results', async (context) => {
   return [...rows, { name: 'history: a megabyte / a kilobyte', unit: 'x', samples: [large / small], target: 1.1 }]
 })
 
-async function run({ client, taskQueue }: Stack, count: number, bytes: number): Promise<string> {
+/** Returns the id of the workflow. */
+async function run(stack: Stack, count: number, bytes: number): Promise<string> {
   const source = `
 total = 0
 for number in range(${count}):
     total += len(await blob(bytes=${bytes}, number=number))
 print(total)
 `
-  const workflowId = randomUUID()
-  const limits = { callsPerCell: count, callsPerRun: count }
-  const result = await client.workflow.execute('program', { taskQueue, workflowId, args: [{ source, limits }] })
-  const { outcome } = result as { readonly outcome: { readonly output: string } }
-  if (outcome.output !== `${count * bytes}\n`) throw new Error(`it failed: ${JSON.stringify(outcome)}`)
-  return workflowId
+  const handle = await startProgram(stack, source, { callsPerCell: count, callsPerRun: count })
+  const output = await outputOf(handle)
+  if (output !== `${count * bytes}\n`) throw new Error(`the sum is wrong: ${output}`)
+  return handle.workflowId
 }

@@ -3,6 +3,7 @@ import { machineFacts } from './machine.js'
 import type { ResultRow } from './measure.js'
 import { type BenchOptions, readOptions } from './options.js'
 import { report } from './report.js'
+import { writeResults } from './results-page.js'
 
 export interface BenchContext extends BenchOptions {
   /** Prints a line about a slow step to stderr. */
@@ -13,7 +14,7 @@ export interface BenchContext extends BenchOptions {
   readonly signal: AbortSignal
 }
 
-/** Runs one benchmark in this process, prints its report, and cleans up. */
+/** Runs one benchmark in this process, prints its report, writes it into the page of results, and cleans up. */
 export async function benchmark(name: string, measure: (context: BenchContext) => Promise<ResultRow[]>): Promise<void> {
   const options = readOptions()
   const machine = machineFacts()
@@ -33,17 +34,10 @@ export async function benchmark(name: string, measure: (context: BenchContext) =
       signal: interrupt.signal,
     })
     const rows = await Promise.race([measured, interrupted])
-    report(
-      name,
-      {
-        ...machine,
-        'load at the end': loadavg()
-          .map((load) => load.toFixed(2))
-          .join(' '),
-      },
-      options,
-      rows,
-    )
+    const load = loadavg().map((minutes) => minutes.toFixed(2))
+    const facts = { ...machine, 'load at the end': load.join(' ') }
+    report(name, facts, options, rows)
+    if (!options.json) await writeResults(name, facts, options, rows)
   } finally {
     for (const cleanup of cleanups.toReversed()) await cleanup()
     for (const signal of signals) process.off(signal, onSignal)

@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 'x' | 'events' | 'bytes' | 'MiB' | 'MB/s' | '/s'
+export type Unit = 'ms' | 's' | 'x' | '%' | 'events' | 'bytes' | 'MiB' | 'MB/s' | '/s'
 
 /** One measured quantity with a sample for each repetition. */
 export interface ResultRow {
@@ -7,6 +7,46 @@ export interface ResultRow {
   readonly samples: readonly number[]
   /** Maximum of the median. */
   readonly target?: number
+  /** Minimum of the median, of a row without `target`. */
+  readonly targetAtLeast?: number
+}
+
+/** What the median is compared with. */
+export interface Target {
+  readonly comparison: '<=' | '>='
+  readonly value: number
+}
+
+/** Undefined for a row without a target. */
+export function targetOf({ target, targetAtLeast }: ResultRow): Target | undefined {
+  if (target !== undefined) return { comparison: '<=', value: target }
+  return targetAtLeast === undefined ? undefined : { comparison: '>=', value: targetAtLeast }
+}
+
+/** Compares the median as it is displayed. True for a row without a target. */
+export function isMet(row: ResultRow): boolean {
+  const target = targetOf(row)
+  const median = Number(rounded(summarize(row.samples).median, row.unit))
+  if (target === undefined) return true
+  return target.comparison === '<=' ? median <= target.value : median >= target.value
+}
+
+/** Digits after the point. */
+const digits: Readonly<Record<Unit, number>> = {
+  ms: 2,
+  s: 2,
+  x: 2,
+  '%': 1,
+  events: 1,
+  bytes: 0,
+  MiB: 1,
+  'MB/s': 0,
+  '/s': 1,
+}
+
+/** A value as it is displayed, without its unit. */
+export function rounded(value: number, unit: Unit): string {
+  return value.toFixed(digits[unit])
 }
 
 export interface Summary {

@@ -6,7 +6,7 @@ export interface BenchOptions {
   readonly runs: number
   /** Tool calls of one measured program. */
   readonly calls: number
-  /** Prints one JSON object instead of a table. */
+  /** Prints one JSON object instead of a table, and leaves the page of results as it is. */
   readonly json: boolean
 }
 

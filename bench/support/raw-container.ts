@@ -20,17 +20,33 @@ export function rawContainerBody(image: string) {
  * first output of its Python. Returns the milliseconds, without those of its removal.
  */
 export async function timeRawContainer(image: string): Promise<number> {
-  const docker = new Dockerode()
-  const body = rawContainerBody(image)
   const start = performance.now()
-  const Entrypoint = ['/usr/bin/python3', '-c', 'print("ready", flush=True); input()']
-  const container = await docker.createContainer({ name: `ptc-bench-raw-${randomUUID()}`, ...body, Entrypoint })
+  const container = await startRawContainer(image)
+  const duration = performance.now() - start
+  await container.remove()
+  return duration
+}
+
+export interface RawContainer {
+  readonly name: string
+  remove(): Promise<void>
+}
+
+/** Starts a container with a Python that waits for input. @param options of Python */
+export async function startRawContainer(image: string, options: readonly string[] = []): Promise<RawContainer> {
+  const name = `ptc-bench-raw-${randomUUID()}`
+  const Entrypoint = ['/usr/bin/python3', ...options, '-c', 'print("ready", flush=True); input()']
+  const container = await new Dockerode().createContainer({ name, ...rawContainerBody(image), Entrypoint })
+  const remove = async (): Promise<void> => {
+    await container.remove({ force: true, v: true })
+  }
   try {
     const stream = await container.attach({ stream: true, stdout: true })
     await container.start()
     await once(stream, 'data')
-    return performance.now() - start
-  } finally {
-    await container.remove({ force: true, v: true })
+    return { name, remove }
+  } catch (thrown) {
+    await remove()
+    throw thrown
   }
 }

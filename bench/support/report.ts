@@ -1,7 +1,5 @@
-import { type ResultRow, summarize, type Unit } from './measure.js'
+import { isMet, rounded, type ResultRow, summarize, targetOf } from './measure.js'
 import type { BenchOptions } from './options.js'
-
-const digits: Readonly<Record<Unit, number>> = { ms: 2, x: 2, events: 1, bytes: 0, MiB: 1, 'MB/s': 0, '/s': 1 }
 
 /** Prints the results to stdout: a table, or one JSON object on one line. */
 export function report(
@@ -16,9 +14,9 @@ export function report(
     process.stdout.write(`${JSON.stringify({ benchmark: name, machine, runs, calls, results })}\n`)
     return
   }
-  const lines = rows.map(line)
+  const lines = rows.map((row) => [row.name, ...numberTexts(row), targetText(row)])
   const width = Math.max(...rows.map(({ name: what }) => what.length))
-  const header = ['', 'min', 'median', 'max', ''].map((title, column) => pad(title, column, width)).join('  ')
+  const header = ['', 'min', 'median', 'max', 'target'].map((title, column) => pad(title, column, width)).join('  ')
   const table = lines.map((cells) =>
     cells
       .map((cell, column) => pad(cell, column, width))
@@ -29,11 +27,18 @@ export function report(
   process.stdout.write(`\n${name}\n${facts.join('\n')}\n\n${header.trimEnd()}\n${table.join('\n')}\n`)
 }
 
-function line({ name, unit, samples, target }: ResultRow): string[] {
+/** Minimum, median and maximum, with the unit. */
+export function numberTexts({ unit, samples }: ResultRow): readonly string[] {
   const { min, median, max } = summarize(samples)
-  const numbers = [min, median, max].map((value) => `${value.toFixed(digits[unit])} ${unit}`)
-  const verdict = target === undefined ? '' : `target <= ${target} ${unit}: ${median <= target ? 'met' : 'MISSED'}`
-  return [name, ...numbers, verdict]
+  return [min, median, max].map((value) => `${rounded(value, unit)} ${unit}`)
+}
+
+/** The target and whether it is met; empty without a target. */
+export function targetText(row: ResultRow): string {
+  const target = targetOf(row)
+  if (target === undefined) return ''
+  const verdict = isMet(row) ? 'met' : 'MISSED'
+  return `${target.comparison} ${target.value} ${row.unit}: ${verdict}`
 }
 
 function pad(cell: string, column: number, width: number): string {

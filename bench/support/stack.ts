@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
 import { startDevServer, type TemporalServer } from '../../dist/dev-server/index.js'
+import { readServerRecord } from '../../dist/dev-server/running-server.js'
 import { installRuntime, loadConfig, startWorker, type StartWorkerOptions } from '../../dist/worker/index.js'
 import type { Role } from '../../dist/common/names.js'
 import type { BenchContext } from './benchmark.js'
@@ -17,26 +19,31 @@ export const bareQueue = 'bare'
 
 export interface Stack {
   readonly server: TemporalServer
+  /** Id of the process group of the server. */
+  readonly serverGroup: number
   readonly client: Client
   readonly taskQueue: string
-  /** Folder of the value store, deleted with the stack. */
+  /** Folder of the server's database and of files of a benchmark, deleted with the stack. */
+  readonly directory: string
+  /** Folder of the value store, in `directory`. */
   readonly valuesDirectory: string
 }
 
 /** Starts a Temporal dev server with a database file, and a client. No worker. */
 export async function startServer({ progress, defer, signal }: BenchContext): Promise<Stack> {
-  // Only with connections: without one that closes, the runtime keeps the process alive.
-  installRuntime('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`))
-  const stateDirectory = await mkdtemp(join(tmpdir(), 'ptc-bench-'))
-  defer(() => rm(stateDirectory, { recursive: true, force: true }))
+  const directory = await mkdtemp(join(tmpdir(), 'ptc-bench-'))
+  defer(() => rm(directory, { recursive: true, force: true }))
   // Without TEMPORAL_*: a benchmark must not load a configured server.
-  const server = await startDevServer({ stateDirectory, onProgress: progress, signal })
+  const server = await startDevServer({ stateDirectory: directory, onProgress: progress, signal })
   defer(() => server.close())
+  const record = await readServerRecord(directory)
+  if (record === undefined) throw new Error('the server has written no record of its process')
   const connection = await Connection.connect(server.connectionOptions)
   defer(() => connection.close())
   const { taskQueue } = await loadConfig(configFile)
   const client = new Client({ connection, namespace: server.namespace })
-  return { server, client, taskQueue, valuesDirectory: join(stateDirectory, 'values') }
+  const valuesDirectory = join(directory, 'values')
+  return { server, serverGroup: record.pid, client, taskQueue, directory, valuesDirectory }
 }
 
 /** Starts our worker and a worker for bare activities in this process. Default: no model, no idle containers. */
@@ -45,6 +52,8 @@ export async function startStack(
   options: Pick<StartWorkerOptions, 'warm' | 'roles' | 'modelApi'> = {},
 ): Promise<Stack> {
   const { progress, defer } = context
+  // Not in `startServer`: without a worker's connection that closes, the runtime keeps the process alive.
+  installRuntime('ERROR', ({ level, message }) => process.stderr.write(`${level} ${message}\n`))
   const stack = await startServer(context)
   const { server, valuesDirectory: directory } = stack
   const configured = await loadConfig(configFile)
@@ -68,7 +77,7 @@ async function startBareWorker(server: TemporalServer, { defer }: BenchContext):
       workflowsPath: fileURLToPath(new URL('../workflows/bare.ts', import.meta.url)),
       logger: new DefaultLogger('ERROR'),
     }),
-    activities: { noop: (value: number) => Promise.resolve(value) },
+    activities: { noop: (value: number) => Promise.resolve(value), work: () => pause(20) },
     // The same number of slots as our worker has for tools.
     maxConcurrentActivityTaskExecutions: 200,
   })

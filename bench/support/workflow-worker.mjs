@@ -1,15 +1,26 @@
-// A minimal workflow worker: `node workflow-worker.mjs prebuilt|bundling ADDRESS NAMESPACE QUEUE`.
+// A minimal workflow worker: `node workflow-worker.mjs prebuilt|bundling|bare ADDRESS NAMESPACE QUEUE`.
 import { fileURLToPath } from 'node:url'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 
 const [way, address, namespace, taskQueue] = process.argv.slice(2)
-const path = (relative) => fileURLToPath(new URL(`../../dist/${relative}`, import.meta.url))
-const workflows = {
-  prebuilt: { workflowBundle: { codePath: path('workflow-bundle.js') } },
-  bundling: { workflowsPath: path('workflows/index.js') },
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
+const logger = new DefaultLogger('ERROR')
+const ways = {
+  prebuilt: { workflowBundle: { codePath: path('../../dist/workflow-bundle.js') } },
+  bundling: { workflowsPath: path('../../dist/workflows/index.js') },
+  bare: {
+    workflowsPath: path('../workflows/bare.ts'),
+    bundlerOptions: { logger },
+    activities: {
+      noop: (value) => Promise.resolve(value),
+      gate: async (name) => void (await (await fetch(`${process.env.BENCH_URL}/gate/${name}`)).text()),
+    },
+    // The same number of slots as our worker has for tools.
+    maxConcurrentActivityTaskExecutions: 200,
+  },
 }
-Runtime.install({ logger: new DefaultLogger('ERROR') })
+Runtime.install({ logger })
 const connection = await NativeConnection.connect({ address })
-const worker = await Worker.create({ connection, namespace, taskQueue, ...workflows[way] })
+const worker = await Worker.create({ connection, namespace, taskQueue, ...ways[way] })
 await worker.run()
 await connection.close()

@@ -12,28 +12,35 @@ const run = promisify(execFile)
 const startMs = 60_000
 const user = 'temporal'
 
+export interface PostgresOptions {
+  /** Default false: a test kills only processes, never the machine, so the kernel has all written data. */
+  readonly fsync?: boolean
+}
+
 /** A private PostgreSQL cluster, which a test can kill and restart. */
 export class Postgres {
   readonly #programs: string
   readonly #folder: string
   readonly #owner: Owner
+  readonly #options: PostgresOptions
   readonly port: number
   readonly user = user
   #process: ChildProcess | undefined
 
-  private constructor(programs: string, folder: string, owner: Owner, port: number) {
+  private constructor(programs: string, folder: string, owner: Owner, port: number, options: PostgresOptions) {
     this.#programs = programs
     this.#folder = folder
     this.#owner = owner
     this.port = port
+    this.#options = options
   }
 
   /** Creates and starts an empty cluster. @throws Error when PostgreSQL is not installed */
-  static async start(): Promise<Postgres> {
+  static async start(settings: PostgresOptions = {}): Promise<Postgres> {
     const programs = findPostgres()
     const [owner, [port = 0]] = await Promise.all([unprivilegedUser(), freePorts([0])])
     const folder = await mkdtemp(join(tmpdir(), 'ptc-postgres-'))
-    const postgres = new Postgres(programs, folder, owner, port)
+    const postgres = new Postgres(programs, folder, owner, port, settings)
     try {
       if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid ?? owner.uid)
       const options = ['--pgdata', postgres.#data, '--username', user, '--auth', 'trust', '--encoding', 'UTF8']
@@ -62,8 +69,9 @@ export class Postgres {
   async startProcess(): Promise<void> {
     const log = openSync(join(this.#folder, 'log'), 'a')
     const options = ['-p', String(this.port), '-h', '127.0.0.1', '-k', this.#folder, '-c', 'max_connections=200']
-    // No fsync: only processes are killed, never the machine, so the kernel has all written data.
-    const child = spawn(join(this.#programs, 'postgres'), ['-D', this.#data, ...options, '-c', 'fsync=off'], {
+    const { fsync = false } = this.#options
+    const durability = ['-c', `fsync=${fsync ? 'on' : 'off'}`]
+    const child = spawn(join(this.#programs, 'postgres'), ['-D', this.#data, ...options, ...durability], {
       ...this.#owner,
       cwd: this.#folder,
       stdio: ['ignore', log, log],

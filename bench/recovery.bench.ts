@@ -1,0 +1,157 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Deferred, deferred } from '../dist/common/deferred.js'
+import { benchmark, type BenchContext } from './support/benchmark.js'
+import type { ResultRow } from './support/measure.js'
+import { outputOf, startProgram } from './support/programs.js'
+import { type Stack, startServer } from './support/stack.js'
+import { startToolService } from './support/tool-service.js'
+import { startPtcWorker, type WorkerProcess } from './support/worker-process.js'
+
+const killsPerRepetition = 3
+
+/** The kill comes after a call that began in this time. */
+const killWithinMs = 1_000
+
+/** A recovery that takes longer has failed. */
+const maxMs = 5 * 60_000
+
+const source = 'while await work():\n    pass'
+
+const targets = { median: 1_500, slowest: 3_000 } as const
+
+interface Recovery {
+  /** From the kill until the next call began. */
+  readonly callMs: number
+  /** From the kill until the new worker was ready; 0 when another one was. */
+  readonly readyMs: number
+}
+
+/** The attempts of the calls, in all worker processes. */
+class Attempts {
+  /** The process of the last attempt. */
+  lastPid = 0
+  /** Whether the program goes on after its present call. */
+  goesOn = true
+  #next: Deferred<void> = deferred()
+
+  /** Replies to an attempt of the process with this id. */
+  reply(pid: number): string {
+    this.lastPid = pid
+    const began = this.#next
+    this.#next = deferred()
+    began.resolve()
+    return this.goesOn ? 'more' : 'done'
+  }
+
+  /** Waits for the beginning of an attempt in another process than this one. */
+  async next(exceptPid?: number): Promise<void> {
+    const deadline = AbortSignal.timeout(maxMs)
+    const late = new Promise<never>((_, reject) => {
+      deadline.addEventListener('abort', () => reject(new Error(`no call began within ${maxMs} ms`)))
+    })
+    do await Promise.race([this.#next.promise, late])
+    while (this.lastPid === exceptPid)
+  }
+}
+
+/** The worker processes of one host. */
+class Fleet {
+  readonly #workers = new Map<number, WorkerProcess>()
+  readonly #start: () => WorkerProcess
+
+  constructor(stack: Stack, toolUrl: string, { defer }: BenchContext) {
+    this.#start = () => startPtcWorker(stack, undefined, toolUrl)
+    defer(() => Promise.all([...this.#workers.values()].map((worker) => worker.kill('SIGTERM'))))
+  }
+
+  async start(): Promise<void> {
+    const worker = this.#start()
+    this.#workers.set(worker.pid, worker)
+    await worker.waitUntilReady()
+  }
+
+  workerOf(pid: number): WorkerProcess {
+    const worker = this.#workers.get(pid)
+    if (worker === undefined) throw new Error(`no worker has process id ${pid}`)
+    return worker
+  }
+
+  async kill(worker: WorkerProcess): Promise<void> {
+    this.#workers.delete(worker.pid)
+    await worker.kill('SIGKILL')
+  }
+}
+
+// A worker process is killed (SIGKILL) at a random moment of a program that makes calls of 20 ms: the time until the
+// next call begins. Either the worker is started again on its host, or another one of the same host is alive.
+await benchmark('recovery', async (context) => {
+  const { progress, signal } = context
+  const kills = context.runs * killsPerRepetition
+  const stack = await startServer(context)
+  const attempts = new Attempts()
+  const toolUrl = await startToolService(context, (path) => attempts.reply(Number(path.split('/').at(-1))))
+  const fleet = new Fleet(stack, toolUrl, context)
+  const killOne = async (startsAgain: boolean): Promise<Recovery> => {
+    attempts.goesOn = true
+    const program = await startProgram(stack, source)
+    await attempts.next()
+    await pause(Math.random() * killWithinMs, undefined, { signal })
+    const killed = fleet.workerOf(attempts.lastPid)
+    const from = performance.now()
+    const elapsed = (): number => performance.now() - from
+    const next = attempts.next(killed.pid).then(elapsed)
+    await fleet.kill(killed)
+    const ready = startsAgain ? fleet.start().then(elapsed) : Promise.resolve(0)
+    const [callMs, readyMs] = await Promise.all([next, ready])
+    attempts.goesOn = false
+    await outputOf(program)
+    return { callMs, readyMs }
+  }
+  const recoveries: Record<'again' | 'beside', Recovery[]> = { again: [], beside: [] }
+  await fleet.start()
+  progress(`${kills} kills of a worker that is started again`)
+  while (recoveries.again.length < kills) recoveries.again.push(await killOne(true))
+  progress(`${kills} kills of a worker beside another one`)
+  while (recoveries.beside.length < kills) {
+    await fleet.start()
+    recoveries.beside.push(await killOne(false))
+  }
+  const { again, beside } = recoveries
+  return [
+    ...rowsOf(
+      'started again, next call',
+      again.map(({ callMs }) => callMs),
+      true,
+    ),
+    ...rowsOf(
+      'started again, worker ready',
+      again.map(({ readyMs }) => readyMs),
+      false,
+    ),
+    ...rowsOf(
+      'started again, next call after ready',
+      again.map(({ callMs, readyMs }) => Math.max(0, callMs - readyMs)),
+      false,
+    ),
+    ...rowsOf(
+      'beside another, next call',
+      beside.map(({ callMs }) => callMs),
+      true,
+    ),
+  ]
+})
+
+/** Median and tail, with targets or without. */
+function rowsOf(what: string, samples: readonly number[], isTarget: boolean): ResultRow[] {
+  const unit = 'ms'
+  const slowest = Math.max(...samples)
+  return [
+    { name: what, unit, samples, ...(isTarget && { target: targets.median }) },
+    {
+      name: `${what}, slowest of ${samples.length}`,
+      unit,
+      samples: [slowest],
+      ...(isTarget && { target: targets.slowest }),
+    },
+  ]
+}

@@ -11,7 +11,7 @@ import contextvars
 import random
 import sys
 import time
-from asyncio import all_tasks, get_running_loop, set_event_loop  # from here on: names that the program may replace
+from asyncio import all_tasks, current_task, get_running_loop, set_event_loop  # from here on: names that the program may replace
 from builtins import eval, exec
 from gc import collect
 
@@ -41,7 +41,7 @@ class Session:
         self.clock = ProgramClock()
         self.timer = CellTimer(self.channel)
         self.limits = {}
-        self.pending_calls = {}  # index -> (tool, future)
+        self.pending_calls = {}  # index -> (tool, future, task that made the call)
         self.new_calls = []  # pending calls that the host has not been sent
         self.call_index = 0  # of the last call made in this session
         self.calls_in_cell = 0
@@ -202,7 +202,7 @@ class Session:
         self.call_index += 1
         future = loop.create_future()
         index = self.call_index
-        self.pending_calls[index] = (tool, future)
+        self.pending_calls[index] = (tool, future, current_task(loop))
         self.new_calls.append({"call": index, "tool": tool, "arguments": arguments})
         self.suspension.consecutive_wakes = 0
         try:
@@ -222,7 +222,7 @@ class Session:
     # -- called by the suspension
 
     def resolve_call(self, index, outcome):
-        tool, future = self.pending_calls.pop(index, (None, None))
+        tool, future, _ = self.pending_calls.pop(index, (None, None, None))
         if future is None or future.done() or future.get_loop().is_closed():  # the code no longer waits for it
             return
         self.suspension.consecutive_wakes = 0

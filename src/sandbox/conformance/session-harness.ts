@@ -44,6 +44,8 @@ export class SessionHarness {
   readonly #values = new Map<string, () => Iterable<string>>()
   readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
   step = 0
+  /** Number of steps of which the history has the results; undefined: all before the current one. */
+  recorded: number | undefined
   now = 0
   cell = 0
   #lastResultAt = 0
@@ -130,11 +132,12 @@ export class SessionHarness {
   }
 
   sendStep(number: number, input: StepInput, attempt = 1): Promise<StepResult> {
-    const { readValue, now } = this
+    const { readValue, now, recorded } = this
     const waited = now - this.#lastResultAt
     this.#lastResultAt = now
     const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput: () => undefined, readValue }
-    return this.host.executeStep(this.session, { number, now, waited, input }, this.sessionSpec, options)
+    const step = { number, now, waited, input, ...(recorded === undefined ? {} : { recorded }) }
+    return this.host.executeStep(this.session, step, this.sessionSpec, options)
   }
 
   async close(): Promise<void> {

@@ -49,7 +49,19 @@ export interface ValuePiece {
   readonly last: boolean
 }
 
-/** Digest of the content of a step. After a reset, two steps may have the same number. */
+/** Fields of a step that its digest does not cover. */
+interface StepRequestFields {
+  /** Milliseconds since the start of the session, and since the last result: see `StepTimes`. */
+  readonly now: number
+  readonly waited?: number
+  /** The history has the results of the steps up to this number: no worker requests these steps again. */
+  readonly recorded?: number
+}
+
+/**
+ * Digest of the content of a step, without its times: a step that is requested again may have another time.
+ * After a reset, two steps may have the same number.
+ */
 interface StepDigest {
   readonly digest: string
 }
@@ -78,31 +90,28 @@ export type HostMessage =
       readonly type: 'cell'
       readonly fence: Fence
       readonly step: number
-      readonly now: number
-      /** Milliseconds since the last step result: see `Step`. */
-      readonly waited?: number
       readonly cell: number
     } & StepDigest &
+      StepRequestFields &
       ({ readonly source: string } | { readonly ref: string }))
-  | (StepDigest & {
-      readonly type: 'resume'
-      readonly fence: Fence
-      readonly step: number
-      readonly now: number
-      readonly waited?: number
-      readonly results: readonly {
-        readonly call: number
-        readonly outcome: {
-          readonly status: string
-          readonly value?: JsonValue
-          /** SHA-256 of a value that was sent in pieces before. */
-          readonly ref?: string
-          readonly message?: string
-        }
-      }[]
-      /** The reason to stop the cell; then there are no results. */
-      readonly stop?: string
-    })
+  | (StepDigest &
+      StepRequestFields & {
+        readonly type: 'resume'
+        readonly fence: Fence
+        readonly step: number
+        readonly results: readonly {
+          readonly call: number
+          readonly outcome: {
+            readonly status: string
+            readonly value?: JsonValue
+            /** SHA-256 of a value that was sent in pieces before. */
+            readonly ref?: string
+            readonly message?: string
+          }
+        }[]
+        /** The reason to stop the cell; then there are no results. */
+        readonly stop?: string
+      })
   /**
    * Between two cells: serialize the program's state, within these limits (bytes before compression). The runner
    * responds with `snapshot` pieces or `no_snapshot`.
@@ -148,6 +157,9 @@ const responseFields = {
   step: stepSchema,
   /** The digest of the step: another attached driver may wait for another step of the same number. */
   digest: z.string().max(64).optional(),
+  /** The times of the step when it was executed: those of the first request, if the step was repeated. */
+  now: z.number().min(0).optional(),
+  waited: z.number().min(0).optional(),
 }
 
 /** Fields of every response of executed code. */
@@ -178,6 +190,8 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     calls: callsSchema,
     /** Seconds until a timer of the program is due. */
     wake_in: z.number().min(0).max(1e9).nullable(),
+    /** The program continues when it has the results of all its calls, or an error. */
+    waits_for_all: z.literal(true).optional(),
   }),
   z.strictObject({ ...codeResponseFields, type: z.literal('completed') }),
   z.strictObject({

@@ -15,29 +15,34 @@ export interface RunnerStep extends Omit<Step, 'input'> {
   readonly input: StepInput | RestoreInput
 }
 
-type StepContent<Message> = Message extends unknown ? Omit<Message, 'fence' | 'digest'> : never
+type StepContent<Message> = Message extends unknown
+  ? Omit<Message, 'fence' | 'digest' | 'now' | 'waited' | 'recorded'>
+  : never
 
 /** The message of a step: inline values as they are, external values as their hash. */
 export function stepMessage(step: RunnerStep, fence: Fence): StepMessage {
   const content = stepContent(step)
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32)
-  return { ...content, fence, digest }
+  if (content.type === 'restore') return { ...content, fence, digest }
+  const { now, waited, recorded } = step
+  const optional = { ...(waited === undefined ? {} : { waited }), ...(recorded === undefined ? {} : { recorded }) }
+  return { ...content, now, ...optional, fence, digest }
 }
 
-function stepContent({ number, now, waited, input }: RunnerStep): StepContent<StepMessage> {
-  if (input.type === 'restore') return { type: 'restore', step: number, ref: input.snapshot.sha256 }
-  const timing = { step: number, now, ...(waited === undefined ? {} : { waited }) }
-  if (input.type === 'stop') return { type: 'resume', ...timing, results: [], stop: input.reason }
+function stepContent({ number, input }: RunnerStep): StepContent<StepMessage> {
+  const step = { step: number }
+  if (input.type === 'restore') return { type: 'restore', ...step, ref: input.snapshot.sha256 }
+  if (input.type === 'stop') return { type: 'resume', ...step, results: [], stop: input.reason }
   if (input.type === 'cell') {
     const { cell, source } = input
     const sourceField = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
-    return { type: 'cell', ...timing, cell, ...sourceField }
+    return { type: 'cell', ...step, cell, ...sourceField }
   }
   const results = input.results.map(({ index, outcome }) => {
     const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined
     return { call: index, outcome: ref ? { status: outcome.status, ref: ref.sha256 } : outcome }
   })
-  return { type: 'resume', ...timing, results }
+  return { type: 'resume', ...step, results }
 }
 
 /** The external values that a step references, without duplicates. The runner must have them before the step. */

@@ -1,5 +1,5 @@
-import type { StepResult } from '../../common/steps.js'
-import type { StepResponse } from './messages.js'
+import type { StepResult, StepTimes } from '../../common/steps.js'
+import type { StepMessage, StepResponse } from './messages.js'
 
 /** The result of a restore. After a problem the sandbox is unusable. */
 export interface RestoreResult {
@@ -7,11 +7,16 @@ export interface RestoreResult {
   readonly problem: string | null
 }
 
-/** Converts a response of the runner into a step result. */
-export function toStepResult(message: StepResponse): StepResult | RestoreResult {
+/** Converts a response of the runner to a request into a step result. */
+export function toStepResult(message: StepResponse, request: StepMessage): StepResult | RestoreResult {
   if (message.type === 'restored') return { type: 'restored', problem: message.problem }
   const { output, interrupted_after: interruptedAfterMs } = message
-  const sharedFields = { output, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
+  const executedAt = earlierTimes(message, request)
+  const sharedFields = {
+    output,
+    ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }),
+    ...(executedAt && { executedAt }),
+  }
   switch (message.type) {
     case 'completed':
       return { type: 'completed', ...sharedFields }
@@ -23,6 +28,16 @@ export function toStepResult(message: StepResponse): StepResult | RestoreResult 
         type: 'suspended',
         calls: message.calls.map(({ call, tool, arguments: args }) => ({ index: call, tool, arguments: args })),
         wakeInMs: message.wake_in === null ? null : Math.ceil(message.wake_in * 1_000),
+        ...(message.waits_for_all && { waitsForAll: true }),
       }
   }
+}
+
+/** The times of an earlier request, if the runner executed the step then; undefined for those of this request. */
+function earlierTimes(
+  { now, waited }: Pick<StepResponse, 'now' | 'waited'>,
+  request: StepMessage,
+): StepTimes | undefined {
+  if (request.type === 'restore' || now === undefined || now === request.now) return undefined
+  return { now, ...(waited === undefined ? {} : { waited }) }
 }

@@ -138,6 +138,13 @@ export function pendingStepOf(state: DriverState): PendingStep | null {
   return state.operation.type === 'step' ? state.operation.step : null
 }
 
+/** The step without a result that the runner has, or is about to have. */
+export function sentStepOf(state: DriverState): PendingStep | null {
+  if (state.type === 'lost' || state.operation.type !== 'step') return null
+  const { phase, step } = state.operation
+  return phase === 'sending' || phase === 'executing' ? step : null
+}
+
 export function operationKey(operation: StepOperation | SnapshotOperation): OperationKey {
   return operation.type === 'step' ? operation.step.result : operation.receiver
 }

@@ -51,7 +51,11 @@ function receiveInStep(state: OpenState, operation: StepOperation, message: Oper
     case 'restored': {
       // A response to another step is meant for another driver, or forged.
       if (!isResponseTo(step, message)) return unchanged(state)
-      return endOperation(state, { type: 'resolveStep', result: step.result, value: toStepResult(message) })
+      return endOperation(state, {
+        type: 'resolveStep',
+        result: step.result,
+        value: toStepResult(message, attempt.message),
+      })
     }
     case 'snapshot':
     case 'no_snapshot':

@@ -29,7 +29,7 @@ import { referencedValues, type RunnerStep, stepMessage } from '../protocol/step
 import type { RestoreResult } from '../protocol/step-result.js'
 import { lostCause, lostReason } from '../sandbox-end.js'
 import type { DriverEvent, Effect, OperationKey } from './driver-events.js'
-import { type DriverState, initialState, isExpectingMessage, pendingStepOf } from './driver-state.js'
+import { type DriverState, initialState, isExpectingMessage, pendingStepOf, sentStepOf } from './driver-state.js'
 import { transition } from './driver-transition.js'
 import { repeatInterrupt } from './interrupt.js'
 import { type ExecuteStepOptions, type Execution, newExecution, type StepAttempt } from './pending-step.js'
@@ -114,6 +114,14 @@ export class SessionDriver {
     this.#dispatch({ type: 'execute', attempt, execution, result, nowMs: performance.now() })
     if (this.#state.type === 'lost') return this.#state.result
     return (pendingStepOf(this.#state)?.result ?? result).promise
+  }
+
+  /** Whether the runner has another step with this number, without a result: it can't take this one any more. */
+  executesOther(step: RunnerStep): boolean {
+    const sent = sentStepOf(this.#state)
+    if (sent === null) return false
+    const { message, fence } = sent.attempt
+    return message.step === step.number && message.digest !== stepMessage(step, fence).digest
   }
 
   /**

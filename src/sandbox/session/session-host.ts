@@ -103,7 +103,8 @@ export class SessionHost {
   /**
    * Executes one step; returns `lost` when the sandbox is gone. Attaches first when this process has no connection.
    *
-   * @throws the signal's reason; the step continues, and the next call, here or on another worker, joins it
+   * @throws the signal's reason; the step continues, and the next call, here or on another worker, joins it.
+   *   SANDBOX_FENCED when the sandbox has executed, or executes, another step with this number
    */
   executeStep(
     session: SessionRef,
@@ -130,6 +131,7 @@ export class SessionHost {
     for (;;) {
       const driver = await this.#driverFor(session, attachOptions, options.signal)
       if (!driver) return lostResult
+      if (driver.executesOther(step)) throw new PtcError('SANDBOX_FENCED', `another step ${step.number} is in progress`)
       const pendingResult = driver.executeStep(step, options, execution)
       // The connection broke before the runner confirmed the interrupt.
       if (execution.interrupt.type === 'requested') void driver.interrupt(step.number)
@@ -143,6 +145,24 @@ export class SessionHost {
       if (result.cause !== 'gone' || failedConnections === maximumFailedConnections) return result
       lostResult = result
     }
+  }
+
+  /**
+   * Executes one step that references no external value, over the connection that this process has; undefined without
+   * one, or when it breaks. The step continues if nobody waits for it, and the next call of `executeStep` joins it.
+   */
+  async executeStepIfConnected(session: SessionRef, step: Step, attempt: number): Promise<StepResult | undefined> {
+    const connection = this.#connections.get(sessionKey(session))
+    if (connection?.type !== 'connected') return undefined
+    const result = await connection.driver.executeStep(step, {
+      attempt,
+      onOutput: () => undefined,
+      readValue: () => {
+        throw new PtcError('INTERNAL', 'the step references an external value')
+      },
+    })
+    failpoint('step.result')
+    return result.type === 'lost' && result.cause === 'gone' ? undefined : result
   }
 
   /** The state of the program after this step, between two cells. Never rejects for what the sandbox does. */

@@ -3,6 +3,7 @@
 from time import monotonic  # the real one: see determinism/time_functions.py
 
 from . import fork
+from .gathered_calls import wait_for_all
 from ..errors import CellStop
 from ..process import is_forked_child
 from ..protocol.json_codec import dumps
@@ -104,7 +105,8 @@ class Suspension:
         has_more = bool(session.new_calls)
         wake_in = 0 if has_more else self._wake_delay(timeout, has_local_work)
         try:
-            session.send_result({"type": "suspended", "calls": calls, "wake_in": wake_in})
+            together = {"waits_for_all": True} if not has_more and wait_for_all(session.pending_calls) else {}
+            session.send_result({"type": "suspended", "calls": calls, "wake_in": wake_in, **together})
         except ValueError as problem:  # a call that is larger than a frame
             raise CellStop("limit_exceeded", f"{problem}: pass less to one tool call") from None
         self.state = Sent(None if timeout is None or wake_in < timeout else session.clock.time_after(timeout))

@@ -31,8 +31,9 @@ class Channel:
         self.sending = False
 
     def send(self, message):
+        """Returns the number of bytes of the frame."""
         if is_forked_child():
-            return
+            return 0
         body = dumps(message).encode("ascii")
         if len(body) >= self.frame_limit:
             raise ValueError(f"a frame of {len(body)} bytes is over the limit of {self.frame_limit}")
@@ -43,6 +44,7 @@ class Channel:
                 view = view[write(self.output_fd, view) :]
         finally:
             self.sending = False
+        return len(body)
 
     def receive(self, should_read=lambda: True):
         """Returns the next frame, or None when `should_read` returned False. Can be called again after a MemoryError.

@@ -2,6 +2,7 @@
 
 | frame            | state of the runner                    | action                                                  |
 |------------------|----------------------------------------|---------------------------------------------------------|
+| hello, step of N | N was executed, its result is kept     | as below, whatever the fence                            |
 | any              | fence lower than the highest seen      | refuse: fenced                                          |
 | hello            | any                                    | configure the session, or refuse: invalid               |
 | value            | any                                    | add the piece; refuse once when a transfer is damaged   |
@@ -12,25 +13,30 @@
 | cell, resume     | unusable, or another step is expected  | refuse: invalid                                         |
 | cell, resume     | a referenced value is missing          | refuse: incomplete                                      |
 | cell, resume     | ready, and it is the expected step     | begin the step                                          |
+
+An activity may execute several steps before they are recorded. When its attempt is lost, the next one requests them
+again, with lower fences: so the results of steps that are not recorded yet are kept (`KeptResults`).
 """
 
 import platform
 
 from ..original_builtins import lazy_import
 from .incoming_values import IncomingValues
+from .kept_results import KeptResults
 
 PROTOCOL = 2
 
 
 class StepProtocol:
-    """`number`, `digest` and `result` are those of the last step. `unusable` says why a restore failed, if one did."""
+    """`number`, `digest` and `timing` are those of the last step. `unusable` says why a restore failed, if one did."""
 
     def __init__(self, session, channel):
         self.session, self.channel = session, channel
         self.values = IncomingValues()
         self.session_id = None  # until the first hello
         self.fence = []  # the highest seen: [epoch, step, attempt]
-        self.number, self.digest, self.result = 0, None, None
+        self.number, self.digest, self.timing = 0, None, {}
+        self.results = KeptResults()
         self.unusable = None
 
     def next_step(self, expected_type, should_read=lambda: True):
@@ -40,7 +46,10 @@ class StepProtocol:
             if frame is None:
                 return None
             if frame["fence"] < self.fence:
-                self._refuse(frame, "fenced", f"{frame['fence']} is older than {self.fence}")
+                if frame["type"] == "hello" and frame["fence"][1] in self.results:
+                    self._hello(frame)
+                elif not self._repeat_result(frame):
+                    self._refuse(frame, "fenced", f"{frame['fence']} is older than {self.fence}")
                 continue
             if frame["fence"] != self.fence:
                 self.values.clear()
@@ -59,11 +68,10 @@ class StepProtocol:
     def _accept_step(self, frame, expected_type):
         """Begins the step and returns True when it is the expected one. Answers every other."""
         kind, number = frame["type"], frame["step"]
-        if self.result is not None and number == self.number:
-            if frame["digest"] == self.digest:
-                self.channel.send(self.result)
-            else:
-                self._refuse(frame, "fenced", f"step {number} has another digest here")
+        if self._repeat_result(frame):
+            return False
+        if number in self.results:
+            self._refuse(frame, "fenced", f"step {number} has another digest here")
         elif kind == "restore" and self.number == 0 and not self.values.missing(frame):
             self._snapshot_protocol().restore_snapshot(self.session, frame)
         elif self.unusable or number != self.number + 1 or kind != expected_type:
@@ -76,18 +84,28 @@ class StepProtocol:
             return True
         return False
 
+    def _repeat_result(self, frame):
+        """Sends the kept result of this step; returns False when there is none with its digest."""
+        result = self.results.get(frame.get("step"), frame.get("digest"))
+        if result is not None:
+            self.channel.send(result)
+        return result is not None
+
     def begin_step(self, frame):
+        self.results.forget(frame.get("recorded", self.number))
         self.number, self.digest = frame["step"], frame["digest"]
+        self.timing = {key: frame[key] for key in ("now", "waited") if key in frame}
         self.session.begin_step(self.number)
 
     def send_result(self, message):
         """Sends the result of the current step, and stores it for a repeated request.
 
-        Everybody who is attached to the sandbox receives it, so it says which step it is of.
+        Everybody who is attached to the sandbox receives it, so it says which step it is of, and at what time the step
+        was executed: a repeated request may have another time.
         """
-        result = {**message, "step": self.number, "digest": self.digest}
-        self.channel.send(result)
-        self.result = result
+        result = {**message, "step": self.number, "digest": self.digest, **self.timing}
+        size = self.channel.send(result)
+        self.results.add(self.number, self.digest, result, size)
 
     def _snapshot_protocol(self):
         return lazy_import("ptc_runner.snapshot.snapshot_protocol")  # few sandboxes need it, and it imports pickle

@@ -12,6 +12,35 @@ const refusesArgument = (kind: string, source: string, message: string): CaseDef
   },
 })
 
+/** Programs that make two calls at once, and whether they need both results to continue. */
+const concurrentCalls: Readonly<Record<string, readonly [source: string, waitsForAll: boolean]>> = {
+  'one gather': ['print(await asyncio.gather(get(1), get(2)))', true],
+  'a task group': ['async with asyncio.TaskGroup() as group:\n    [group.create_task(get(n)) for n in (1, 2)]', true],
+  'a gather of functions': ['async def one(n):\n    print(await get(n))\nawait asyncio.gather(one(1), one(2))', false],
+  'two gathers': [
+    'async def both(n):\n    await asyncio.gather(get(n))\nawait asyncio.gather(both(1), both(2))',
+    false,
+  ],
+  as_completed: ['for first in asyncio.as_completed([get(1), get(2)]):\n    await first', false],
+  'a gather of tasks with a callback': [
+    'both = [asyncio.ensure_future(get(n)) for n in (1, 2)]\nboth[0].add_done_callback(repr)\nawait asyncio.gather(*both)',
+    false,
+  ],
+  'a gather beside a task': ['task = asyncio.ensure_future(get(1))\nawait asyncio.gather(get(2), get(3))', false],
+}
+
+const waitsForAllCase = (name: string): CaseDefinition => ({
+  name: `of ${name} ${concurrentCalls[name]?.[1] ? 'are awaited together' : 'are awaited one by one'}`,
+  async run(context) {
+    const [source = '', expected = false] = concurrentCalls[name] ?? []
+    const harness = await context.harness()
+    const { calls, waitsForAll = false } = expectResult(await harness.startCell(source), 'suspended')
+    assert.equal(waitsForAll, expected)
+    const results = calls.map(({ index }) => ({ index, outcome: ok(1) }))
+    expectResult(await harness.executeStep({ type: 'results', results }), 'completed')
+  },
+})
+
 /** Tool calls of a program. */
 export const callCases: readonly CaseDefinition[] = [
   {
@@ -37,6 +66,7 @@ export const callCases: readonly CaseDefinition[] = [
       )
     },
   },
+  ...Object.keys(concurrentCalls).map(waitsForAllCase),
   {
     name: 'as_completed yields results as they arrive',
     async run(context) {

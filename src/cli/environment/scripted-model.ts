@@ -4,7 +4,7 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles, scriptedModelName } from '../../common/names.js'
 import { hasErrorCode } from '../../common/system-error.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
-import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
+import type { ScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import { scriptFileName } from '../init/script-file-name.js'
 import { hasCredentials } from '../../worker/index.js'
 import { requireTrusted } from '../../worker/trusted-path.js'
@@ -28,6 +28,8 @@ export async function startScriptedModel(
   const text = await readIfPresent(path)
   if (text === undefined || (await hasCredentials())) return undefined
   requireTrusted(path, scriptFileName, `Delete ${scriptFileName}, or copy it to a file of your own.`)
+  // Loaded only here: a worker without a script starts sooner.
+  const { startScriptedMessagesApi } = await import('../../testing/scripted-messages-api/server.js')
   return startScriptedMessagesApi({ script: parseJson(text), models: [scriptedModelName] })
 }
 

@@ -5,9 +5,9 @@ const entry = { level: 'WARN', message: 'Slow', timestampNanos: 1_700_000_000_12
 
 describe('formatLogEntry', () => {
   it('returns one line with time, level, message and fields', () => {
-    const meta = { taskQueue: 'durable-ptc.tools', note: 'two words', attempt: 2, nothing: undefined, token: 3n }
+    const meta = { taskQueue: 'durable-ptc.model', note: 'two words', attempt: 2, nothing: undefined, token: 3n }
     expect(formatLogEntry({ ...entry, meta })).toBe(
-      '2023-11-14T22:13:20.123Z WARN  Slow taskQueue=durable-ptc.tools note="two words" attempt=2 token="3"',
+      '2023-11-14T22:13:20.123Z WARN  Slow taskQueue=durable-ptc.model note="two words" attempt=2 token="3"',
     )
   })
 

@@ -9,7 +9,8 @@
  * 2. Adding an event twice changes nothing.
  * 3. The content of an event never makes it throw: unreadable data is left out.
  * 4. Previews of results have at most 2,000 characters. Values are fetched up to 4 MiB, for at most 10 s per store.
- * 5. Building a tree takes time linear in the number of events: callers throttle it.
+ * 5. A tree costs what has changed since the last one, and a small share for what there is: activities that have ended
+ *    are replayed once, and calls that have ended keep their node.
  */
 
 export type { HistoryEvent, PendingActivity } from './history/event.js'

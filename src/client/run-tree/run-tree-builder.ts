@@ -1,5 +1,9 @@
 import { defaultDataConverter, type LoadedDataConverter } from '@temporalio/common'
 import { buildTree } from './build/build-tree.js'
+import type { CallNodes } from './build/call-node.js'
+import { ActivityReplay } from './build/replay-activities.js'
+import type { RunStart } from './history/execution-log.js'
+import { type RunState, runState } from './history/payload-schemas.js'
 import { RunEventLog } from './history/run-event-log.js'
 import { PayloadReader } from './history/payload-reader.js'
 import type { HistoryEvent, PendingActivity } from './history/event.js'
@@ -21,6 +25,9 @@ export class RunTreeBuilder {
   readonly #workflowId: string | undefined
   readonly #log: RunEventLog
   readonly #fetched: FetchedValues
+  #callNodes: CallNodes = new WeakMap()
+  /** Created with the first event of the run. */
+  #replay: { readonly activities: ActivityReplay; readonly carriedState: RunState | undefined } | undefined
 
   constructor(options: RunTreeOptions = {}) {
     const { workflowId, dataConverter = defaultDataConverter, previewCharacters = 2_000 } = options
@@ -54,18 +61,30 @@ export class RunTreeBuilder {
    * @param full also fetches arguments, and the beginnings of results
    */
   async fetchValues(reader: ValueReader, full: boolean, signal?: AbortSignal): Promise<void> {
-    await this.#fetched.fetch(valuesToFetch(this.tree(), full), reader, signal)
+    const values = valuesToFetch(this.tree(), full)
+    if (await this.#fetched.fetch(values, reader, signal)) this.#callNodes = new WeakMap()
   }
 
   /** The tree of the events so far. */
   tree(): RunTree {
-    const { start = emptyStart, end, taskFailure, activities, runIds } = this.#log
+    const { start = emptyStart, end, taskFailure, activities, settledCount, runIds } = this.#log
     const workflowId = this.#workflowId ?? start.workflowId
-    return buildTree({ start: { ...start, workflowId }, end, taskFailure, activities, runIds }, this.#fetched)
+    const { activities: replay, carriedState } = this.#replayOf(start)
+    const records = { start: { ...start, workflowId }, end, taskFailure, activities, runIds, carriedState }
+    const caches = { fetched: this.#fetched, callNodes: this.#callNodes }
+    return buildTree(records, replay.run(activities, settledCount), caches)
+  }
+
+  #replayOf(start: RunStart) {
+    if (this.#replay) return this.#replay
+    const carriedState = runState.safeParse(start.state).data
+    const replay = { activities: new ActivityReplay(start.at, carriedState), carriedState }
+    if (start !== emptyStart) this.#replay = replay
+    return replay
   }
 }
 
-const emptyStart = {
+const emptyStart: RunStart = {
   workflowType: '',
   workflowId: '',
   isContinuation: false,

@@ -182,7 +182,7 @@ export interface CallNode extends Attempted {
   readonly arguments: JsonObject
   readonly caller: Caller
   readonly position: CallPosition
-  /** Undefined for a call that was rejected before it ran. */
+  /** Undefined for a call that was rejected before it ran, and for a local call. */
   readonly idempotencyKey: string | undefined
   /** Number of the step that made the call; 0 for direct calls. */
   readonly step: number

@@ -1,11 +1,11 @@
-/** The task takes at most 1/20 of the time. */
-const maxTimeShare = 20
+/** The task takes at most 1/50 of the time. */
+const maxTimeShare = 50
 const minPauseMs = 100
 const maxPauseMs = 2_000
 
 /**
- * Runs a task soon after each change. The pause after a run is 19 times its duration, within limits: many changes in a
- * row cost at most a twentieth of the time. A task that has thrown does not run again.
+ * Runs a task soon after each change. The pause after a run is 49 times its duration, within limits: many changes in a
+ * row cost at most a fiftieth of the time. A task that has thrown does not run again.
  */
 export class ThrottledTask {
   readonly #task: () => Promise<void>

@@ -8,15 +8,15 @@ import { watchRun } from './watch-run.js'
 
 const execution = { workflowId: 'run', runId: 'first' }
 
-/** A server that sends one event per page. */
-function serverOf(events: readonly HistoryEvent[], { hangsAtEnd = false } = {}): Client {
+/** A server that sends 100 events per page. */
+function serverOf(events: readonly HistoryEvent[], { hangsAtEnd = false, pageSize = 100 } = {}): Client {
   const getWorkflowExecutionHistory = ({ nextPageToken }: { readonly nextPageToken?: Uint8Array }) => {
     const index = nextPageToken === undefined ? 0 : Number(Buffer.from(nextPageToken).toString())
-    if (hangsAtEnd && index === events.length - 1) return new Promise(() => {})
-    const isLast = index === events.length - 1
+    const end = index + pageSize
+    if (hangsAtEnd && end >= events.length) return new Promise(() => {})
     return Promise.resolve({
-      history: { events: events.slice(index, index + 1) },
-      nextPageToken: isLast ? undefined : Buffer.from(String(index + 1)),
+      history: { events: events.slice(index, end) },
+      nextPageToken: end >= events.length ? undefined : Buffer.from(String(end)),
     })
   }
   const connection = {
@@ -67,7 +67,7 @@ test('an error of onChange ends watchRun, although no further event comes', asyn
     count += 1
     throw new Error('disk full')
   }
-  const server = serverOf(programOf(1), { hangsAtEnd: true })
+  const server = serverOf(programOf(1), { hangsAtEnd: true, pageSize: 1 })
   await expect(watchRun(server, execution, { onChange })).rejects.toThrow('disk full')
   expect(count).toBe(1)
 })

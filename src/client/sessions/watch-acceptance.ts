@@ -26,7 +26,7 @@ export async function watchAcceptance(
   let wasUnserved = false
   const check = async (): Promise<void> => {
     const queue = await describeRoleQueue(client, taskQueue, 'workflow')
-    const unserved = isUnserved(queue) ? [toUnservedQueue(queue, taskQueue)] : []
+    const unserved = isUnserved(queue) ? [toUnservedQueue(queue, 'workflow')] : []
     if (signal.aborted || (unserved.length === 0 && !wasUnserved)) return
     wasUnserved = unserved.length > 0
     onChange({ ...builder.tree(), unserved, startedAt })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { HistoryEvent } from '../run-tree/history/event.js'
 import { retryRequest } from './retry.js'
@@ -12,6 +13,15 @@ export interface ExecutionRef {
   readonly workflowId: string
   readonly runId?: string | undefined
 }
+
+/**
+ * A run that makes calls all the time has a new page every few milliseconds. After the first pages, at least so many
+ * milliseconds pass from one request to the next, so that pages have more events. A page with many events is followed at
+ * once by the next one: there is more.
+ */
+const unpacedPages = 20
+const pageIntervalMs = 100
+const largePageEvents = 100
 
 interface PagesOptions extends EventsOptions {
   /** Maximum number of events in a page; default: the server's. */
@@ -30,7 +40,9 @@ export async function* historyPages(
 ): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
   const { workflowService, options } = client
   let nextPageToken: Uint8Array | undefined
-  do {
+  let smallPages = 0
+  for (;;) {
+    const requestedAt = performance.now()
     const request = {
       namespace: options.namespace,
       execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
@@ -40,7 +52,12 @@ export async function* historyPages(
     }
     const fetchPage = () => workflowService.getWorkflowExecutionHistory(request)
     const page = await retryRequest(client, fetchPage, { workflowId, signal })
-    yield page.history?.events ?? []
+    const events = page.history?.events ?? []
+    yield events
     nextPageToken = page.nextPageToken ?? undefined
-  } while (nextPageToken !== undefined && nextPageToken.length > 0)
+    if (nextPageToken === undefined || nextPageToken.length === 0) return
+    if (!follow || events.length >= largePageEvents || ++smallPages <= unpacedPages) continue
+    const pauseMs = pageIntervalMs - (performance.now() - requestedAt)
+    if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted())
+  }
 }

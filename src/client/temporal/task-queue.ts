@@ -54,9 +54,11 @@ export async function describeTaskQueue(
   }
 }
 
-/** Describes the queue of a role. @throws PtcError TEMPORAL_UNREACHABLE */
+/** Describes the queue of a role; for role `workflow` that of workflow tasks. @throws PtcError TEMPORAL_UNREACHABLE */
 export function describeRoleQueue(client: Client, taskQueue: string, role: Role): Promise<TaskQueueStatus> {
-  return describeTaskQueue(client, roleQueue(taskQueue, role), role === 'workflow' ? 'workflow' : 'activity')
+  return role === 'workflow'
+    ? describeTaskQueue(client, taskQueue, 'workflow')
+    : describeTaskQueue(client, roleQueue(taskQueue, role), 'activity')
 }
 
 /** True when a task has waited for {@link unservedAfterMs} and no worker has polled since it was scheduled. */

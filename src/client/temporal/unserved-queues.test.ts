@@ -1,14 +1,17 @@
 import type { Client } from '@temporalio/client'
 import { expect, test } from 'vitest'
+import { taskQueueTypes } from '../api-enums.js'
 import type { WorkflowDescription } from '../run-tree/history/event.js'
 import { findUnservedQueues } from './unserved-queues.js'
 
 const secondsAgo = (seconds: number) => ({ seconds: Math.floor(Date.now() / 1_000) - seconds })
 
-/** @param polledAgo seconds since the latest poll of each queue that was polled at all */
+/** @param polledAgo seconds since the latest poll of each queue, by type and name, that was polled at all */
 function serverWith(polledAgo: Readonly<Record<string, number>>) {
   const requestedQueues: string[] = []
-  const describeTaskQueue = ({ taskQueue: { name } }: { taskQueue: { name: string } }) => {
+  const describeTaskQueue = (request: { taskQueue: { name: string }; taskQueueType: number }) => {
+    const type = request.taskQueueType === taskQueueTypes.workflow ? 'workflow' : 'activity'
+    const name = `${type} ${request.taskQueue.name}`
     requestedQueues.push(name)
     const ago = polledAgo[name]
     return Promise.resolve({ pollers: ago === undefined ? [] : [{ lastAccessTime: secondsAgo(ago) }] })
@@ -26,25 +29,31 @@ const activity = (queue: string, state: number, waitedSeconds: number) => ({
 const runWith = (raw: object) => ({ taskQueue: 'q', raw }) as unknown as WorkflowDescription
 
 test('a queue is unserved when it was not polled since a task waits on it', async () => {
-  const { client } = serverWith({ 'q.tools': 40 })
+  const { client } = serverWith({ 'activity q': 40 })
   const found = await findUnservedQueues(
     client,
     runWith({
-      pendingActivities: [activity('q.tools', 1, 20), activity('q.tools', 1, 30), activity('q.host.box', 1, 10)],
+      pendingActivities: [
+        activity('q', 1, 20),
+        activity('q', 1, 30),
+        activity('q.model', 1, 15),
+        activity('q.host.box', 1, 10),
+      ],
       pendingWorkflowTask: { state: 1, scheduledTime: secondsAgo(60) },
     }),
   )
   expect(found).toMatchObject([
     { taskQueue: 'q', role: 'workflow', lastPolledAt: undefined },
-    { taskQueue: 'q.tools', role: 'tools', lastPolledAt: expect.any(Number) },
+    { taskQueue: 'q', role: 'tools', lastPolledAt: expect.any(Number) },
+    { taskQueue: 'q.model', role: 'model' },
     { taskQueue: 'q.host.box', role: undefined },
   ])
   expect(Date.now() - (found[1]?.waitingSince ?? 0)).toBeGreaterThan(28_000)
 })
 
 test('a queue that was polled since its task was scheduled is served', async () => {
-  const { client } = serverWith({ 'q.tools': 10 })
-  expect(await findUnservedQueues(client, runWith({ pendingActivities: [activity('q.tools', 1, 30)] }))).toEqual([])
+  const { client } = serverWith({ 'activity q.model': 10, 'workflow q': 90 })
+  expect(await findUnservedQueues(client, runWith({ pendingActivities: [activity('q.model', 1, 30)] }))).toEqual([])
 })
 
 test('sends no request for tasks that are started, just scheduled, or in retry backoff', async () => {

@@ -6,7 +6,7 @@ import type { UnservedQueue } from '../run-tree/index.js'
 import { describeTaskQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 
 /** The queues of the roles and of the sandbox host: a run has no others. */
-const maxQueues = 6
+const maxQueues = 7
 
 interface WaitingQueue {
   readonly taskQueue: string
@@ -29,18 +29,17 @@ export async function findUnservedQueues(
   const queues = await Promise.all(
     waiting.map(async ({ taskQueue, type, waitingSince }) => {
       const queue: TaskQueueStatus = { ...(await describeTaskQueue(client, taskQueue, type)), waitingSince }
-      return isUnserved(queue) ? [toUnservedQueue(queue, workflowQueue)] : []
+      return isUnserved(queue) ? [toUnservedQueue(queue, roleOf(taskQueue, type, workflowQueue))] : []
     }),
   )
   return queues.flat()
 }
 
-/** @param workflowQueue task queue of the run's workflow; the names of the roles' queues derive from it */
 export function toUnservedQueue(
   { taskQueue, lastPolledAt, waitingSince = 0 }: TaskQueueStatus,
-  workflowQueue: string,
+  role: Role | undefined,
 ): UnservedQueue {
-  return { taskQueue, role: roleOf(taskQueue, workflowQueue), waitingSince, lastPolledAt }
+  return { taskQueue, role, waitingSince, lastPolledAt }
 }
 
 /** Whether a worker has the workflow task of the run. */
@@ -76,6 +75,7 @@ function findWaitingQueues({ raw, taskQueue: workflowQueue }: WorkflowDescriptio
   return [...found.values()]
 }
 
-function roleOf(taskQueue: string, workflowQueue: string): Role | undefined {
-  return roles.find((role) => roleQueue(workflowQueue, role) === taskQueue)
+/** @param workflowQueue task queue of the run's workflow; the names of the roles' queues derive from it */
+function roleOf(taskQueue: string, type: WaitingQueue['type'], workflowQueue: string): Role | undefined {
+  return type === 'workflow' ? 'workflow' : roles.find((role) => roleQueue(workflowQueue, role) === taskQueue)
 }

@@ -115,7 +115,7 @@ test('a run reports that no worker takes its tool calls, after the worker for to
   const following = project.start('exec', '-').input('await wait()')
   await tools.waitForOutput(/waiting/)
   await kill(tools)
-  await following.waitForOutput(unservedBy('tools', `${taskQueue}\\.tools`))
+  await following.waitForOutput(unservedBy('tools', taskQueue))
   following.signal('SIGINT')
   expect((await following.result).code).toBe(130)
   await kill(engine)

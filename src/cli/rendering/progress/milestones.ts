@@ -55,9 +55,9 @@ export function unservedMilestones({ unserved }: RunTree, columns: number): read
 
 /** Its key changes when a worker has polled in between: then it is printed again. */
 function unservedMilestone(queue: UnservedQueue, columns: number): Milestone {
-  const { taskQueue, lastPolledAt } = queue
+  const { taskQueue, role, lastPolledAt } = queue
   return {
-    key: `unserved ${taskQueue} ${lastPolledAt ?? ''}`,
+    key: `unserved ${taskQueue} ${role ?? ''} ${lastPolledAt ?? ''}`,
     lines: () => unservedLines(queue, Date.now(), columns),
     isTransient: true,
   }

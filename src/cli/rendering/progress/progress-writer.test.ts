@@ -159,8 +159,8 @@ test.each(['everything', 'live'] as const)(
     const tree = await treeOf(recordedEvents('answered').slice(0, 5))
     writer.update({ ...tree, unserved: [unservedQueue()] })
     const live = screen.text.replaceAll(/\s+/g, ' ')
-    expect(live).toMatch(/^▸ \S.* no worker takes tasks from q\.tools: waiting for 12\.\ds, last poll 48\.\ds ago;/)
-    expect(live).toContain('`ptc worker --roles tools` starts one')
+    expect(live).toMatch(/^▸ \S.* no worker takes tasks from q\.model: waiting for 12\.\ds, last poll 48\.\ds ago;/)
+    expect(live).toContain('`ptc worker --roles model` starts one')
     for (const line of screen.text.split('\n')) expect(line.length).toBeLessThan(60)
     writer.update(tree)
     expect(screen.text).not.toContain('no worker')
@@ -174,12 +174,12 @@ test('prints a queue without a worker once where there is no terminal', async ()
   const unserved = [unservedQueue()]
   for (let times = 0; times < 2; times += 1) writer.update({ ...tree, unserved })
   writer.close()
-  expect(screen.text).toMatch(/^no worker takes tasks from q\.tools/)
+  expect(screen.text).toMatch(/^no worker takes tasks from q\.model/)
   expect(count(screen.text, 'no worker')).toBe(1)
 })
 
-/** A tools queue on which a task has waited for 12 s, last polled 48 s ago. */
+/** A model queue on which a task has waited for 12 s, last polled 48 s ago. */
 function unservedQueue(): UnservedQueue {
   const now = Date.now()
-  return { taskQueue: 'q.tools', role: 'tools', waitingSince: now - 12_000, lastPolledAt: now - 48_000 }
+  return { taskQueue: 'q.model', role: 'model', waitingSince: now - 12_000, lastPolledAt: now - 48_000 }
 }

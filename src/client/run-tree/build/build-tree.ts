@@ -1,17 +1,23 @@
 import { addUsage, zeroUsage, type RunCounts } from '../../../common/runs.js'
 import type { JsonValue } from '../../../common/json.js'
 import { workflowNames } from '../../../common/names.js'
-import { callNode, type CallContext, pendingStatus } from './call-node.js'
+import { cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
 import { applyProgramOutcome } from './cell-end.js'
 import { parseRef } from '../values/external-values.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { resultOf, type CallDraft, type CellDraft, type RunDraft, type TurnDraft } from './draft.js'
-import { agentInput, agentResult, programInput, programResult, runState } from '../history/payload-schemas.js'
+import { agentInput, agentResult, programInput, programResult, type RunState } from '../history/payload-schemas.js'
 import { phaseOf } from './phase.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
 import type { CallNode, CellNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
-import { replayActivities } from './replay-activities.js'
+
+/** What trees of the same run share. */
+interface TreeCaches {
+  readonly fetched: FetchedValues
+  /** Nodes of calls that have ended. A new one is needed when more values were fetched. */
+  readonly callNodes: CallNodes
+}
 
 interface RunRecords {
   readonly start: RunStart
@@ -19,18 +25,19 @@ interface RunRecords {
   readonly taskFailure: Failure | undefined
   readonly activities: readonly ActivityRecord[]
   readonly runIds: readonly string[]
+  readonly carriedState: RunState | undefined
 }
 
+/** @param run the activities, replayed; this function changes it */
 export function buildTree(
-  { start, end, taskFailure, activities, runIds }: RunRecords,
-  fetched: FetchedValues,
+  { start, end, taskFailure, activities, runIds, carriedState }: RunRecords,
+  run: RunDraft,
+  { fetched, callNodes: cache }: TreeCaches,
 ): RunTree {
-  const carriedState = runState.safeParse(start.state).data
-  const run = replayActivities(activities, start.at, carriedState)
   const program = programResult.safeParse(end?.result).data
   const onlyCell = run.cells.get(1)
   if (program && end && onlyCell) applyProgramOutcome(onlyCell, program.outcome, end.at)
-  const context = { isRunEnded: end !== undefined, onceTools: run.onceTools, fetched }
+  const context = { isRunEnded: end !== undefined, onceTools: run.onceTools, fetched, cache }
   const turns = run.turns.map((turn) => turnNode(turn, run, context))
   const { workflowType, workflowId, at: startedAt, isContinuation, summary } = start
   const agent = agentResult.safeParse(end?.result).data
@@ -134,7 +141,7 @@ function waitingCells(
 }
 
 function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext): CallNode[] {
-  return [...calls.values()].sort((a, b) => a.index - b.index).map((call) => callNode(call, context))
+  return [...calls.values()].sort((a, b) => a.index - b.index).map((call) => cachedCallNode(call, context))
 }
 
 function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
@@ -151,7 +158,7 @@ function countNodes(turns: readonly TurnNode[], earlierCounts: RunCounts): RunCo
   return {
     turns: earlierCounts.turns + turns.filter(({ model }) => model).length,
     cells: earlierCounts.cells + cells.filter(({ number, steps }) => number > earlierCounts.cells && steps > 0).length,
-    toolCalls: earlierCounts.toolCalls + calls.filter(({ idempotencyKey }) => idempotencyKey !== undefined).length,
+    toolCalls: earlierCounts.toolCalls + calls.filter(wasStarted).length,
     usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), earlierCounts.usage),
     costUsd: replies.reduce<number | null>(
       (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
@@ -161,3 +168,8 @@ function countNodes(turns: readonly TurnNode[], earlierCounts: RunCounts): RunCo
 }
 
 const zeroCounts: RunCounts = { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
+
+/** A call without an activity was refused. */
+function wasStarted({ idempotencyKey, attempts }: CallNode): boolean {
+  return idempotencyKey !== undefined || attempts > 0
+}

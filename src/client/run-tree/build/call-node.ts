@@ -1,4 +1,4 @@
-import { toCallStatus, workerShutdownFailureType } from '../../../common/outcomes.js'
+import { isLostWorkerFailure, toCallStatus } from '../../../common/outcomes.js'
 import { resultOf, type CallDraft } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
@@ -9,14 +9,27 @@ export interface CallContext {
   readonly isRunEnded: boolean
   readonly onceTools: ReadonlySet<string>
   readonly fetched: FetchedValues
+  readonly cache: CallNodes
 }
+
+export type CallNodes = WeakMap<CallDraft, CallNode>
 
 interface CallEnding {
   readonly status: CallNode['status']
   readonly message?: string | undefined
 }
 
-export function callNode(call: CallDraft, context: CallContext): CallNode {
+/** The node of a call; the same object in every tree once the call has ended. */
+export function cachedCallNode(call: CallDraft, context: CallContext): CallNode {
+  const cached = context.cache.get(call)
+  if (cached) return cached
+  const node = callNode(call, context)
+  const isSettled = call.activity ? call.activity.end !== undefined : !isPending(node.status)
+  if (isSettled) context.cache.set(call, node)
+  return node
+}
+
+function callNode(call: CallDraft, context: CallContext): CallNode {
   const { activity, described } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
   const { status, message } = callEndingOf(call, context)
@@ -71,7 +84,7 @@ export function pendingStatus(activity: ActivityRecord | undefined, isRunEnded: 
 }
 
 function failedEnding({ code, message }: Failure, isOnceTool: boolean): CallEnding {
-  const isWorkerLost = code.startsWith('TIMED_OUT_') || code === workerShutdownFailureType
+  const isWorkerLost = code.startsWith('TIMED_OUT_') || isLostWorkerFailure(code)
   const status = isWorkerLost ? 'timed_out' : toCallStatus(code)
   return { status: isOnceTool && status === 'timed_out' ? 'outcome_unknown' : status, message }
 }

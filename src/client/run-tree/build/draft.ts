@@ -51,6 +51,7 @@ export interface CellDraft {
   lossReason: string | undefined
 }
 
+/** Replaced, not changed: copies of a run share it. */
 export interface CallDraft {
   readonly turn: number
   readonly cell: number
@@ -59,9 +60,9 @@ export interface CallDraft {
   readonly createdAt: number
   readonly toolUseId: string | undefined
   readonly described: DescribedCall | undefined
-  activity: ActivityRecord | undefined
+  readonly activity: ActivityRecord | undefined
   /** The outcome that the caller got; takes precedence. */
-  delivered: DeliveredOutcome | undefined
+  readonly delivered: DeliveredOutcome | undefined
 }
 
 /** The result of a completed activity; undefined when it could not be read. */
@@ -95,6 +96,21 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
   run.cells.set(suspendedCell.number, cell)
   turn.cells.push(cell)
   return run
+}
+
+/** A copy that can be changed without changing the original. */
+export function copyRunDraft(run: RunDraft): RunDraft {
+  const copies = new Map([...run.cells].map(([number, cell]) => [number, copyCell(cell)]))
+  const turns = run.turns.map((turn) => ({
+    ...turn,
+    cells: turn.cells.map((cell) => copies.get(cell.number) ?? copyCell(cell)),
+    directCalls: new Map(turn.directCalls),
+  }))
+  return { ...run, turns, cells: copies }
+}
+
+function copyCell(cell: CellDraft): CellDraft {
+  return { ...cell, calls: new Map(cell.calls), steps: new Set(cell.steps), output: [...cell.output] }
 }
 
 export function emptyTurn(number: number): TurnDraft {

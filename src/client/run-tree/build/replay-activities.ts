@@ -1,5 +1,6 @@
 import {
   resultOf,
+  copyRunDraft,
   createRunDraft,
   type CellDraft,
   emptyCell,
@@ -16,19 +17,24 @@ import type { ActivityInput } from '../history/activity-payloads.js'
 
 type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>
 
-/**
- * Replays a run's activities in the order in which they were scheduled.
- *
- * @param carriedState the state that continue-as-new carried over, when the server no longer has the first executions
- */
-export function replayActivities(
-  activities: readonly ActivityRecord[],
-  startedAt: number,
-  carriedState: RunState | undefined,
-): RunDraft {
-  const run = createRunDraft(startedAt, carriedState)
-  for (const record of activities) applyActivity(run, record)
-  return run
+/** Replays a run's activities in the order in which they were scheduled. Those that can't change are replayed once. */
+export class ActivityReplay {
+  readonly #settled: RunDraft
+  #settledCount = 0
+
+  /** @param carriedState the state that continue-as-new carried over, when the server no longer has the first executions */
+  constructor(startedAt: number, carriedState: RunState | undefined) {
+    this.#settled = createRunDraft(startedAt, carriedState)
+  }
+
+  /** @param settledCount how many of the first activities no later event changes; it never decreases */
+  run(activities: readonly ActivityRecord[], settledCount: number): RunDraft {
+    for (const record of activities.slice(this.#settledCount, settledCount)) applyActivity(this.#settled, record)
+    this.#settledCount = settledCount
+    const run = copyRunDraft(this.#settled)
+    for (const record of activities.slice(settledCount)) applyActivity(run, record)
+    return run
+  }
 }
 
 function applyActivity(run: RunDraft, record: ActivityRecord): void {
@@ -89,8 +95,9 @@ function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<Ac
 function closeTurn(turn: TurnDraft, toolResults: ReadonlyMap<string, string>, at: number): void {
   turn.pendingCells = []
   for (const cell of turn.cells) closeOpenCell(cell, toolResults.get(cell.toolUseId ?? ''), at)
-  for (const call of turn.directCalls.values()) {
-    if (!call.activity) call.delivered = parseToolResult(toolResults.get(call.toolUseId ?? ''))
+  for (const [index, call] of turn.directCalls) {
+    if (call.activity) continue
+    turn.directCalls.set(index, { ...call, delivered: parseToolResult(toolResults.get(call.toolUseId ?? '')) })
   }
 }
 
@@ -147,8 +154,9 @@ type Results = Extract<NonNullable<ExecuteStepInput['step']>['input'], { type: '
 function applyResults(run: RunDraft, results: Results): void {
   const cells = [...run.cells.values()].toReversed()
   for (const { index, outcome } of results) {
-    const call = cells.flatMap(({ calls }) => calls.get(index) ?? []).find(({ delivered }) => delivered === undefined)
-    if (call) call.delivered = outcome
+    const cell = cells.find(({ calls }) => calls.has(index) && calls.get(index)?.delivered === undefined)
+    const call = cell?.calls.get(index)
+    if (call) cell?.calls.set(index, { ...call, delivered: outcome })
   }
 }
 
@@ -162,7 +170,7 @@ function applyToolCall(
   if (!calls) return
   const draft = calls.get(index)
   if (draft) {
-    draft.activity = record
+    calls.set(index, { ...draft, activity: record })
     return
   }
   const position = { turn, cell, index, step: 0, createdAt: record.scheduledAt }

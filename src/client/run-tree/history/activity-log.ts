@@ -1,6 +1,7 @@
 import { pendingStates } from '../../api-enums.js'
 import type { PayloadReader } from './payload-reader.js'
 import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
+import { followUpRecords } from './follow-up-records.js'
 import type { Failure } from '../tree.js'
 import {
   type ActivityResult,
@@ -32,15 +33,16 @@ export class ActivityLog {
   readonly #reader: PayloadReader
   readonly #previewCharacters: number
   readonly #byEvent = new Map<number, ActivityRecord>()
+  readonly #records: ActivityRecord[] = []
 
   constructor(reader: PayloadReader, previewCharacters: number) {
     this.#reader = reader
     this.#previewCharacters = previewCharacters
   }
 
-  /** In the order in which they were scheduled. */
+  /** In the order in which they were scheduled, or executed as a part of the activity before. */
   get records(): readonly ActivityRecord[] {
-    return [...this.#byEvent.values()]
+    return this.#records
   }
 
   /**
@@ -65,7 +67,7 @@ export class ActivityLog {
     if (scheduled) {
       const name = scheduled.activityType?.name ?? ''
       const summary = await this.#reader.value(event.userMetadata?.summary)
-      this.#byEvent.set(toEventId(event.eventId), {
+      const record: ActivityRecord = {
         activityId: scheduled.activityId ?? '',
         summary: typeof summary === 'string' ? summary : name,
         scheduledAt: at,
@@ -75,7 +77,9 @@ export class ActivityLog {
         lastFailure: undefined,
         blockedNote: undefined,
         end: undefined,
-      })
+      }
+      this.#byEvent.set(toEventId(event.eventId), record)
+      this.#records.push(record)
       return
     }
     const started = event.activityTaskStartedEventAttributes
@@ -93,7 +97,10 @@ export class ActivityLog {
       if (!record) return
       const value = await this.#reader.first(completed.result)
       record.blockedNote = await this.#reader.blockedNote(undefined, completed.result)
-      record.end = { type: 'completed', at, result: parseActivityResult(record.input, value, this.#previewCharacters) }
+      const followUps = followUpRecords(record, value, at, this.#previewCharacters)
+      const result = parseActivityResult(record.input, value, this.#previewCharacters)
+      record.end = { type: 'completed', at: followUps?.resultAt ?? at, result }
+      this.#records.push(...(followUps?.records ?? []))
       return
     }
     const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes

@@ -13,6 +13,14 @@ import type { StepResult, DescribedCall, StepInput, ToolInput } from './payload-
 import * as shapes from './payload-schemas.js'
 import type { ModelReplySummary } from '../tree.js'
 
+/** Where the follow-up steps of an activity belong. */
+export interface FollowUpContext {
+  /** Milliseconds from the start of the session to the scheduling of the activity. */
+  readonly now: number
+  readonly turn: number
+  readonly cell: number
+}
+
 /** The input of an activity, reduced to what the tree needs. Large values are dropped. */
 export type ActivityInput =
   | { readonly type: 'config' }
@@ -27,9 +35,13 @@ export type ActivityInput =
   /** Checkpoints the sandbox while the run waits. */
   | { readonly type: 'park' }
   /** `step` is null when recorded steps are replayed only. */
-  | { readonly type: 'step'; readonly step: { readonly number: number; readonly input: StepInput } | null }
+  | {
+      readonly type: 'step'
+      readonly step: { readonly number: number; readonly input: StepInput } | null
+      readonly followUps?: FollowUpContext | undefined
+    }
   | { readonly type: 'close' }
-  | { readonly type: 'tool'; readonly call: ToolInput }
+  | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
   | { readonly type: 'other' }
 
 /** The result of an activity, reduced in the same way. */
@@ -76,7 +88,10 @@ export function parseActivityInput(activity: string, input: unknown): ActivityIn
     }
     case activityNames.executeStep: {
       const { data } = shapes.executeStepInput.safeParse(input)
-      return data ? { type: 'step', step: data.step } : other
+      if (!data) return other
+      const { step, localCalls } = data
+      const followUps = step?.now !== undefined && localCalls ? { now: step.now, ...localCalls } : undefined
+      return { type: 'step', step, followUps }
     }
     case activityNames.parkSession:
       return { type: 'park' }
@@ -84,7 +99,10 @@ export function parseActivityInput(activity: string, input: unknown): ActivityIn
       return { type: 'close' }
     default: {
       const { data } = shapes.toolInput.safeParse(input)
-      return data ? { type: 'tool', call: data } : other
+      if (!data) return other
+      const { followUp, position } = data
+      const followUps = followUp && { now: followUp.now, ...position }
+      return { type: 'tool', call: data, followUps }
     }
   }
 }
@@ -123,10 +141,11 @@ export function parseActivityResult(
       return data ? { type: 'step', result: data } : other
     }
     case 'tool': {
-      const ref = parseRef(value)
-      if (ref !== undefined) return { type: 'tool', bytes: ref.bytes, ref }
-      const json = JSON.stringify(value) ?? 'null'
-      return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: byteLengthOf(json) }
+      if (activityInput.followUps) {
+        const { data } = shapes.followedCall.safeParse(value)
+        return data ? toolResult(data.value, previewCharacters) : other
+      }
+      return toolResult(value, previewCharacters)
     }
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
@@ -134,6 +153,13 @@ export function parseActivityResult(
     case 'other':
       return other
   }
+}
+
+function toolResult(value: unknown, previewCharacters: number): Extract<ActivityResult, { type: 'tool' }> {
+  const ref = parseRef(value)
+  if (ref !== undefined) return { type: 'tool', bytes: ref.bytes, ref }
+  const json = JSON.stringify(value) ?? 'null'
+  return { type: 'tool', preview: json.slice(0, previewCharacters), bytes: byteLengthOf(json) }
 }
 
 /** Names of the tools with effect `once`. */

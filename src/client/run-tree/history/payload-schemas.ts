@@ -79,7 +79,10 @@ const stepInput = z.discriminatedUnion('type', [
   z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
   z.object({ type: z.literal('stop') }),
 ])
-export const executeStepInput = z.object({ step: z.object({ number: z.number(), input: stepInput }).nullable() })
+export const executeStepInput = z.object({
+  step: z.object({ number: z.number(), now: z.number().optional(), input: stepInput }).nullable(),
+  localCalls: z.object({ turn: z.number(), cell: z.number() }).optional(),
+})
 export const stepResult = z.discriminatedUnion('type', [
   z.object({ type: z.literal('suspended'), calls: z.array(describedCall), output: externalizableString }),
   z.object({ type: z.literal('completed'), output: externalizableString }),
@@ -95,6 +98,20 @@ export const stepResult = z.discriminatedUnion('type', [
   z.object({ type: z.literal('diverged'), reason: z.string() }),
 ])
 
+const followUps = z.array(
+  z.object({
+    number: z.number(),
+    now: z.number(),
+    waited: z.number(),
+    results: z.array(z.object({ index: z.number(), outcome: outcome.extend({ value: z.unknown() }) })).optional(),
+    result: stepResult.optional(),
+  }),
+)
+/** Result of a step whose worker executed follow-up steps. */
+export const followedStep = z.object({ followUps })
+/** Result of a call whose worker may have executed follow-up steps. */
+export const followedCall = z.object({ value: z.unknown(), followUps })
+
 const cellState = z.object({ number: z.number(), turn: z.number() })
 /** The state that continue-as-new carries over: the second argument of the workflow. */
 export const runState = z.object({
@@ -109,8 +126,9 @@ export const toolInput = z.object({
   tool: z.string(),
   caller: z.enum(['direct', 'code_execution']),
   position: z.object({ turn: z.number(), cell: z.number(), index: z.number() }),
-  idempotencyKey: z.string(),
+  idempotencyKey: z.string().optional(),
   arguments: jsonObject,
+  followUp: z.object({ now: z.number() }).optional(),
 })
 
 export type RunState = z.infer<typeof runState>
@@ -118,5 +136,6 @@ export type Block = z.infer<typeof block>
 export type ToolInput = z.infer<typeof toolInput>
 export type DescribedCall = z.infer<typeof describedCall>
 export type StepResult = z.infer<typeof stepResult>
+export type FollowUp = z.infer<typeof followUps>[number]
 export type StepInput = z.infer<typeof stepInput>
 export type DeliveredOutcome = z.infer<typeof outcome>

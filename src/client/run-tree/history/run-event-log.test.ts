@@ -121,6 +121,52 @@ describe('a run that continues as new', () => {
   })
 })
 
+describe('follow-up steps', () => {
+  const localCalls = { turn: 0, cell: 1 }
+  const at = (number: number, now: number, waited: number) => ({ number, now, waited })
+  const ofStep = {
+    ...startCell,
+    input: { step: { number: 1, now: 0, input: { type: 'cell', cell: 1, source: 'the code' } }, localCalls },
+    result: {
+      ...suspended(1),
+      followUps: [
+        { ...at(2, 30, 20), results: [{ index: 1, outcome: { status: 'ok', value: 'found' } }], result: suspended(2) },
+      ],
+    },
+  }
+  const ofCall = {
+    ...call(2),
+    input: { ...call(2).input, followUp: { now: 50 } },
+    result: { value: 'paid', followUps: [{ ...at(3, 90, 40), result: { type: 'completed', output: 'end\n' } }] },
+  }
+  const history = syntheticHistory('program', { source: 'the code' }, [loadRunConfig, open, ofStep, ofCall])
+  const scheduledAt = (name: string) =>
+    Number(
+      history.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)?.eventTime
+        ?.seconds,
+    ) * 1_000
+
+  test('and their calls are in the tree as if each were an activity', async () => {
+    const tree = await treeOf(history)
+    const [cell] = tree.turns[0]?.cells ?? []
+    expect(cell).toMatchObject({ status: 'ok', output: '1\n2\nend\n', steps: 3 })
+    expect(cell?.calls).toMatchObject([
+      { tool: 'get', arguments: { n: 1 }, status: 'ok', resultPreview: '"found"', attempts: 1 },
+      { tool: 'get', arguments: { n: 2 }, status: 'ok', resultPreview: '"paid"', attempts: 1 },
+    ])
+    expect(tree.totals.toolCalls).toBe(2)
+  })
+
+  test('have the times at which the worker executed them', async () => {
+    const [cell] = (await treeOf(history)).turns[0]?.cells ?? []
+    const [start, paid] = [scheduledAt('session.step'), scheduledAt('get')]
+    expect(cell?.calls).toMatchObject([
+      { startedAt: start + 10, endedAt: start + 30 },
+      { startedAt: paid, endedAt: paid + 40 },
+    ])
+  })
+})
+
 describe('a run whose first executions the server no longer has', () => {
   test('has the remaining events, the carried counts, and lacksBeginning', async () => {
     const tree = await treeOf(second)

@@ -37,6 +37,15 @@ export class RunEventLog {
     return this.#logs.flatMap(({ activities }) => activities)
   }
 
+  /** How many of the first activities no later event changes: those before the first one that has not ended. */
+  get settledCount(): number {
+    const { activities } = this
+    const last = this.#logs.at(-1)?.activities ?? []
+    const firstOpen = last.findIndex(({ end }) => end === undefined)
+    // No activity is carried over to the next execution.
+    return activities.length - last.length + (firstOpen < 0 ? last.length : firstOpen)
+  }
+
   /** @param runId the execution of the event; undefined: the one that the latest start event named */
   async read(event: HistoryEvent, runId: string | undefined): Promise<void> {
     const started = event.workflowExecutionStartedEventAttributes

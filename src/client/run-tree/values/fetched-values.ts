@@ -54,9 +54,13 @@ export class FetchedValues {
     return this.#previews.get(ref.sha256) ?? ref.preview
   }
 
-  /** Never rejects: values that can't be fetched stay unknown, and an unavailable store is not used again. */
-  async fetch({ whole, previews }: ValuesToFetch, reader: ValueReader, signal?: AbortSignal): Promise<void> {
-    if (this.#isUnreachable) return
+  /**
+   * Never rejects: values that can't be fetched stay unknown, and an unavailable store is not used again.
+   *
+   * @returns whether there was anything to fetch
+   */
+  async fetch({ whole, previews }: ValuesToFetch, reader: ValueReader, signal?: AbortSignal): Promise<boolean> {
+    if (this.#isUnreachable) return false
     const deadline = AbortSignal.timeout(fetchTimeoutMs)
     const fetchSignal = signal ? AbortSignal.any([signal, deadline]) : deadline
     const load = async (ref: ValueRef): Promise<void> => {
@@ -73,6 +77,7 @@ export class FetchedValues {
       ...fetchable.map((ref) => () => load(ref)),
       ...newPreviews.map((ref) => () => loadPreview(ref)),
     ]))
+    return fetchable.length + newPreviews.length > 0
   }
 
   async #readPreview(ref: ValueRef, reader: ValueReader, signal: AbortSignal): Promise<string> {

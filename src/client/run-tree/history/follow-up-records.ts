@@ -1,0 +1,89 @@
+import type { ActivityRecord } from './activity-log.js'
+import { type ActivityInput, type ActivityResult, parseActivityResult } from './activity-payloads.js'
+import * as shapes from './payload-schemas.js'
+
+interface FollowUpRecords {
+  /** When the activity itself had its result, in milliseconds since the epoch. */
+  readonly resultAt: number
+  /** Of the local calls and the follow-up steps, as if each were an activity. */
+  readonly records: readonly ActivityRecord[]
+}
+
+/** The session of the steps: when it began, in milliseconds since the epoch, and where its cell is. */
+interface SessionContext {
+  readonly startedAt: number
+  readonly turn: number
+  readonly cell: number
+}
+
+type Calls = ReadonlyMap<number, shapes.DescribedCall>
+
+/** The follow-up steps of a completed activity; undefined without any. */
+export function followUpRecords(
+  { input, scheduledAt }: Pick<ActivityRecord, 'input' | 'scheduledAt'>,
+  result: unknown,
+  completedAt: number,
+  previewCharacters: number,
+): FollowUpRecords | undefined {
+  if ((input.type !== 'step' && input.type !== 'tool') || input.followUps === undefined) return undefined
+  const { data } = (input.type === 'step' ? shapes.followedStep : shapes.followedCall).safeParse(result)
+  const [first] = data?.followUps ?? []
+  if (data === undefined || first === undefined) return undefined
+  const { turn, cell, now } = input.followUps
+  const context = { startedAt: scheduledAt - now, turn, cell }
+  const ofTool = input.type === 'tool' ? [{ index: input.call.position.index, outcome: { status: 'ok' as const } }] : []
+  let calls = callsOf(shapes.stepResult.safeParse(result).data)
+  const records = data.followUps.flatMap((followUp, place) => {
+    const { number, results = ofTool, result: stepResult } = followUp
+    const next = data.followUps[place + 1]
+    const ofCalls = localCallRecords(context, followUp, calls, previewCharacters)
+    calls = callsOf(stepResult)
+    if (stepResult === undefined) return ofCalls
+    const input = { type: 'step', step: { number, input: { type: 'results', results } } } as const
+    const endedAt = next ? context.startedAt + next.now - next.waited : completedAt
+    const times = { from: context.startedAt + followUp.now, to: endedAt }
+    return [...ofCalls, completedRecord(`step ${number}`, input, times, { type: 'step', result: stepResult })]
+  })
+  return { resultAt: context.startedAt + first.now - (input.type === 'step' ? first.waited : 0), records }
+}
+
+/** A local call takes from the result of a step to the next step. */
+function localCallRecords(
+  { startedAt, turn, cell }: SessionContext,
+  { now, waited, results = [] }: shapes.FollowUp,
+  calls: Calls,
+  previewCharacters: number,
+): readonly ActivityRecord[] {
+  return results.flatMap(({ index, outcome }) => {
+    const call = calls.get(index)
+    if (call === undefined) return []
+    const { tool, arguments: args, summary } = call
+    const position = { turn, cell, index }
+    const input = { type: 'tool', call: { tool, caller: 'code_execution', position, arguments: args } } as const
+    const times = { from: startedAt + now - waited, to: startedAt + now }
+    return completedRecord(summary, input, times, parseActivityResult(input, outcome.value, previewCharacters))
+  })
+}
+
+function completedRecord(
+  summary: string,
+  input: ActivityInput,
+  { from, to }: { readonly from: number; readonly to: number },
+  result: ActivityResult,
+): ActivityRecord {
+  return {
+    activityId: '',
+    summary,
+    scheduledAt: from,
+    input,
+    started: true,
+    attempts: 1,
+    lastFailure: undefined,
+    blockedNote: undefined,
+    end: { type: 'completed', at: to, result },
+  }
+}
+
+function callsOf(result: shapes.StepResult | undefined): Calls {
+  return new Map(result?.type === 'suspended' ? result.calls.map((call) => [call.index, call]) : [])
+}

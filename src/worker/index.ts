@@ -11,7 +11,7 @@
  * 3. Only sandboxes that carry the owner label of this namespace, and expired ones, are removed.
  * 4. A configuration file of another user never runs unless the user names it.
  */
-export { hasCredentials } from '../models/anthropic/has-credentials.js'
+export { hasCredentials } from './has-credentials.js'
 export { loadConfig } from './config/load-config.js'
 export type { ResolvedConfig } from './config/parse-config.js'
 export { installRuntime, type LogLevel } from './runtime.js'

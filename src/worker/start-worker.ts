@@ -3,7 +3,7 @@ import { DisposableStack } from '../common/disposable-stack.js'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { AnthropicProviderOptions } from '../models/anthropic/options.js'
-import { createAnthropicProvider } from '../models/anthropic/provider.js'
+import { createLazyAnthropicProvider } from '../models/anthropic/lazy-provider.js'
 import type { ModelProvider } from '../models/provider.js'
 import { withScriptedModel } from '../models/scripted-model.js'
 import { SessionHost } from '../sandbox/session/session-host.js'
@@ -14,6 +14,7 @@ import { defaultHostId } from './host-id.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
 import { startReaper } from './reaper.js'
 import { createBackends } from './create-backends.js'
+import { startTakeover } from './takeover/takeover.js'
 import { EventLoopWatchdog } from './watchdog/event-loop-watchdog.js'
 import { createValues } from './create-values.js'
 import { createTemporalWorkers } from './temporal-workers.js'
@@ -76,7 +77,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       : undefined
     if (watchdog) stack.defer(() => watchdog.close())
     const host = sandboxes?.host
-    const temporal = { connection, namespace, config, roles, hostId, provider, host, values, watchdog }
+    const group = { address: server.address, taskQueue: config.taskQueue, hostId }
+    const takeover = await startTakeover({ connection, namespace, group })
+    if (takeover) stack.defer(() => takeover.close())
+    const temporal = { connection, namespace, config, roles, hostId, provider, host, values, watchdog, takeover }
     const workers = await createTemporalWorkers(temporal)
     const reaper = sandboxes?.startReaper()
     if (reaper) stack.defer(() => reaper.close())
@@ -105,10 +109,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
 
 function createProvider({ config, modelApi, scriptedModelUrl }: StartWorkerOptions): ModelProvider {
   const timeouts = { idleTimeoutMs: config.idleTimeoutMs, timeoutMs: config.runConfig.timeouts.modelMs }
-  const provider = createAnthropicProvider({ ...modelApi, ...timeouts })
+  const provider = createLazyAnthropicProvider({ ...modelApi, ...timeouts })
   if (scriptedModelUrl === undefined) return provider
   // The server wants a key, and accepts any.
-  const scripted = createAnthropicProvider({ ...timeouts, apiKey: 'scripted', baseURL: scriptedModelUrl })
+  const scripted = createLazyAnthropicProvider({ ...timeouts, apiKey: 'scripted', baseURL: scriptedModelUrl })
   return withScriptedModel(provider, scripted)
 }
 

@@ -1,5 +1,5 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
-import { modelActivities, sandboxActivities, toolActivities, workflowActivities } from '../activities/index.js'
+import { FollowUps, modelActivities, sandboxActivities, toolCall, workflowActivities } from '../activities/index.js'
 import { hostQueue, type Role, roleQueue } from '../common/names.js'
 import type { ModelProvider } from '../models/provider.js'
 import { environmentVariable } from '../sandbox/environment-variable.js'
@@ -8,8 +8,9 @@ import { payloadStorage } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import { isolateTimeout } from './isolate-timeout.js'
+import type { Takeover } from './takeover/takeover.js'
 import type { EventLoopWatchdog } from './watchdog/event-loop-watchdog.js'
-import { workflowBundle } from './workflow-bundle.js'
+import { workflowBuildId, workflowBundle } from './workflow-bundle.js'
 
 interface TemporalWorkersOptions {
   readonly connection: NativeConnection
@@ -23,6 +24,7 @@ interface TemporalWorkersOptions {
   readonly host: SessionHost | undefined
   /** Only with role `tools`. */
   readonly watchdog?: EventLoopWatchdog | undefined
+  readonly takeover?: Takeover | undefined
 }
 
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
@@ -34,17 +36,54 @@ const shutdownGraceTime = '10s'
 /** Without it, a worker that can't deliver results to a lost server would never end. */
 const shutdownForceTime = '20s'
 
+/** Slots for tool calls: many of them only wait for a reply. */
+const maxConcurrentCalls = 200
+
 /** Creates the Temporal workers of one process: one for each task queue of its roles. */
-export function createTemporalWorkers(options: TemporalWorkersOptions): Promise<Worker[]> {
-  return Promise.all(options.roles.flatMap((role) => createForRole[role](options)))
+export function createTemporalWorkers(requested: TemporalWorkersOptions): Promise<Worker[]> {
+  const roles = new Set(requested.roles)
+  const options = { ...requested, followUps: createFollowUps(requested, roles.has('tools')) }
+  return Promise.all([
+    ...createMainWorker(options, roles),
+    ...options.roles.flatMap((role) => createForRole[role](options)),
+  ])
 }
 
-const createForRole: Readonly<Record<Role, (options: TemporalWorkersOptions) => Promise<Worker>[]>> = {
+type ProcessOptions = TemporalWorkersOptions & { readonly followUps: FollowUps | undefined }
+
+/** Undefined without role `sandbox`. */
+function createFollowUps(
+  { namespace, config, values, host }: TemporalWorkersOptions,
+  hasTools: boolean,
+): FollowUps | undefined {
+  const { registry, runConfig } = config
+  return host && new FollowUps({ host, registry, values, namespace, limits: runConfig.limits, hasTools })
+}
+
+/** The worker of the configured task queue: workflow tasks for role `workflow`, tool calls for role `tools`. */
+function createMainWorker(options: ProcessOptions, roles: ReadonlySet<Role>): Promise<Worker>[] {
+  const { config, values, followUps } = options
+  const { registry, runConfig, taskQueue } = config
+  const hasTools = roles.has('tools') && registry.names.length > 0
+  if (!hasTools && !roles.has('workflow')) return []
+  const workflows = {
+    workflowBundle: workflowBundle(),
+    stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeout,
+    ...isolateTimeout,
+  }
+  return [
+    createTemporalWorker(options, taskQueue, {
+      ...(roles.has('workflow') && workflows),
+      ...(hasTools && { activities: { default: toolCall(registry, values, runConfig.limits, followUps) } }),
+      maxConcurrentActivityTaskExecutions: maxConcurrentCalls,
+    }),
+  ]
+}
+
+/** The other task queues of a role. */
+const createForRole: Readonly<Record<Role, (options: ProcessOptions) => Promise<Worker>[]>> = {
   workflow: (options) => [
     createTemporalWorker(options, queueOf(options, 'workflow'), {
-      workflowBundle: workflowBundle(),
-      stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeout,
-      ...isolateTimeout,
       activities: workflowActivities(options.config.runConfig, options.config.registry, options.values),
     }),
   ],
@@ -56,21 +95,12 @@ const createForRole: Readonly<Record<Role, (options: TemporalWorkersOptions) => 
       }),
     }),
   ],
-  tools: (options) =>
-    // Temporal rejects a worker without activities.
-    options.config.registry.names.length === 0
-      ? []
-      : [
-          createTemporalWorker(options, queueOf(options, 'tools'), {
-            activities: toolActivities(options.config.registry, options.values, options.config.runConfig.limits),
-            maxConcurrentActivityTaskExecutions: 200,
-          }),
-        ],
+  tools: () => [],
   sandbox: (options) => {
-    const { host, hostId, config, values } = options
-    if (!host) return []
+    const { host, hostId, config, values, followUps } = options
+    if (!host || !followUps) return []
     const own = hostQueue(config.taskQueue, hostId)
-    const { anyHost, ownHost } = sandboxActivities(host, config.registry, values, own)
+    const { anyHost, ownHost } = sandboxActivities({ host, registry: config.registry, values }, followUps, own)
     return [
       createTemporalWorker(options, queueOf(options, 'sandbox'), { activities: anyHost }),
       createTemporalWorker(options, own, { activities: ownHost }),
@@ -86,12 +116,16 @@ export function mayHavePackages({ sandbox: { backend, docker, customBackend } }:
   )
 }
 
+function deploymentVersion() {
+  return { deploymentName: 'durable-ptc', buildId: workflowBuildId() }
+}
+
 function queueOf({ config }: TemporalWorkersOptions, role: Role): string {
   return roleQueue(config.taskQueue, role)
 }
 
 function createTemporalWorker(
-  { connection, namespace, config, values, watchdog }: TemporalWorkersOptions,
+  { connection, namespace, config, values, watchdog, takeover }: TemporalWorkersOptions,
   taskQueue: string,
   options: Partial<WorkerOptions>,
 ): Promise<Worker> {
@@ -103,10 +137,11 @@ function createTemporalWorker(
     namespace,
     taskQueue,
     dataConverter: { externalStorage: payloadStorage(values.valueStore) },
+    workerDeploymentOptions: { version: deploymentVersion(), useWorkerVersioning: false },
     shutdownGraceTime,
     shutdownForceTime,
     maxHeartbeatThrottleInterval,
-    ...(watchdog && { interceptors: { activity: [watchdog.interceptors] } }),
+    interceptors: { activity: [takeover, watchdog].flatMap((each) => each?.interceptors ?? []) },
     ...options,
   })
 }

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { PtcError } from '../common/errors.js'
 
@@ -15,4 +16,15 @@ export function workflowBundle(path = file): { readonly codePath: string } {
   throw new PtcError('INTERNAL', `the workflow bundle ${path} is missing`, {
     hint: 'In a checkout, `npm run build` makes it; an installed package without it is broken: install it again.',
   })
+}
+
+let digest: string | undefined
+
+/**
+ * Identifies the workflow code in the events of a history. Shorter than the SDK's default, which takes a sixth of the
+ * history of a call.
+ */
+export function workflowBuildId(): string {
+  digest ??= createHash('sha256').update(readFileSync(workflowBundle().codePath)).digest('hex').slice(0, 12)
+  return digest
 }

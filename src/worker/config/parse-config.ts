@@ -119,6 +119,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend,
+      followUps: true,
       limits: configuredLimits,
       timeouts: {
         heartbeatMs: timeouts.heartbeat,

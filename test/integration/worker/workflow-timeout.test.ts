@@ -27,5 +27,5 @@ test('workflow code has a time limit of one minute', async ({ server, nativeConn
     await values.close()
     await rm(directory, { recursive: true, force: true })
   })
-  expect(workers.map((worker) => worker.options.isolateExecutionTimeoutMs)).toEqual([60_000])
+  expect(workers[0]?.options.isolateExecutionTimeoutMs).toBe(60_000)
 })

@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { NativeConnection } from '@temporalio/worker'
+import type { ErrorCode } from '../../common/errors.js'
+import type { Attempt, Execution, Records } from './attempt-record.js'
+import { workflowTaskToken } from './workflow-task-token.js'
+
+const workerLost: ErrorCode = 'WORKER_LOST'
+
+/** PENDING_ACTIVITY_STATE_STARTED and PENDING_WORKFLOW_TASK_STATE_STARTED */
+const started = 2
+
+/** WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE */
+const unhandledFailure = 14
+
+/** Requests at once. */
+const concurrency = 10
+
+/**
+ * Milliseconds after which the server is asked: it may still give tasks to the connection of the dead worker for a moment.
+ */
+const askedAfterMs = [0, 500, 2_000] as const
+
+interface DeadWorkerOptions {
+  readonly connection: NativeConnection
+  readonly namespace: string
+  /** Identity of the dead worker. */
+  readonly identity: string
+  /** True in a container that was started again, for example: process ids are used again there. */
+  readonly isOwnIdentity: boolean
+}
+
+/**
+ * Fails what the server has as started by a worker that has ended, also what that worker never received. What can't be
+ * failed is left to its timeout.
+ */
+export class DeadWorker {
+  readonly #service: NativeConnection['workflowService']
+  readonly #options: DeadWorkerOptions
+
+  constructor(options: DeadWorkerOptions) {
+    this.#service = options.connection.workflowService
+    this.#options = options
+  }
+
+  /** Settles when all requests have ended. Never rejects. */
+  async fail(records: Records): Promise<void> {
+    const { executions } = records
+    const attempts = new Set(records.attempts.map(keyOf))
+    let waitedMs = 0
+    for (const afterMs of this.#options.isOwnIdentity ? [0] : askedAfterMs) {
+      if (executions.length === 0) return
+      await delay(afterMs - waitedMs, undefined, { ref: false })
+      waitedMs = afterMs
+      const waiting = [...executions]
+      const askNext = async (): Promise<void> => {
+        for (let execution = waiting.pop(); execution !== undefined; execution = waiting.pop())
+          await this.#failStarted(execution, attempts).catch(() => undefined)
+      }
+      await Promise.all(Array.from({ length: concurrency }, askNext))
+    }
+  }
+
+  async #failStarted(execution: Execution, attempts: ReadonlySet<string>): Promise<void> {
+    const { namespace, identity, isOwnIdentity } = this.#options
+    const description = await this.#service.describeWorkflowExecution({ namespace, execution })
+    const { pendingActivities, pendingWorkflowTask } = description
+    for (const { activityId, attempt, state, lastWorkerIdentity } of pendingActivities ?? []) {
+      if (Number(state) !== started || lastWorkerIdentity !== identity || activityId == null) continue
+      // Others with this identity may be our own.
+      if (isOwnIdentity && !attempts.has(keyOf({ ...execution, activityId, attempt: attempt ?? 1 }))) continue
+      await this.#failAttempt(execution, activityId)
+    }
+    if (Number(pendingWorkflowTask?.state) === started) await this.#failWorkflowTask(execution)
+  }
+
+  async #failAttempt({ workflowId, runId }: Execution, activityId: string): Promise<void> {
+    const { namespace, identity } = this.#options
+    await this.#service.respondActivityTaskFailedById({
+      namespace,
+      workflowId,
+      runId,
+      activityId,
+      identity,
+      failure: {
+        message: 'the worker of this attempt was lost',
+        source: 'durable-ptc',
+        // Temporal interprets a delay of 0 as "do not retry".
+        applicationFailureInfo: { type: workerLost, nextRetryDelay: { nanos: 1_000_000 } },
+      },
+    })
+  }
+
+  /** A workflow task in progress is the last event of its history. Later attempts of a task are not in the history. */
+  async #failWorkflowTask(execution: Execution): Promise<void> {
+    const { namespace, identity } = this.#options
+    const request = { namespace, execution, maximumPageSize: 1 }
+    const { history } = await this.#service.getWorkflowExecutionHistoryReverse(request)
+    const event = history?.events?.[0]
+    const task = event?.workflowTaskStartedEventAttributes
+    if (task?.identity !== identity) return
+    const { namespaceInfo } = await this.#service.describeNamespace({ namespace })
+    await this.#service.respondWorkflowTaskFailed({
+      namespace,
+      taskToken: workflowTaskToken({
+        namespaceId: namespaceInfo?.id ?? '',
+        ...execution,
+        scheduledEventId: task.scheduledEventId,
+        startedEventId: event?.eventId,
+        version: event?.version,
+      }),
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- see api-enums.ts
+      cause: unhandledFailure,
+      identity,
+      failure: { message: 'the worker of this workflow task was lost', source: 'durable-ptc' },
+    })
+  }
+}
+
+function keyOf({ runId, activityId, attempt }: Attempt): string {
+  return JSON.stringify([runId, activityId, attempt])
+}

@@ -1,0 +1,116 @@
+/*
+ * Takeover: fails the activity attempts and the workflow tasks of a dead worker at once, so that they are tried again now
+ * and not after their timeouts.
+ *
+ * Owns: a record of this process's attempts on disk, and a connection to every other worker of the same user, machine,
+ * namespace, task queue and host identity. Boundary: one interceptor for activities, and requests to the server. It knows
+ * no activity.
+ *
+ * Invariants: 1. An attempt or a workflow task is failed only if the server has it as started by the dead worker. 2. One
+ * worker takes over the record of another: it renames the file first. 3. Without the folder, the socket or the server,
+ * timeouts decide, as between hosts. 4. A worker that ends gracefully leaves no file.
+ */
+import { createHash } from 'node:crypto'
+import { lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Context } from '@temporalio/activity'
+import type { ActivityInterceptors, NativeConnection } from '@temporalio/worker'
+import { AttemptRecord, readRecords, type Records } from './attempt-record.js'
+import { DeadWorker } from './dead-worker.js'
+import { maxSocketPathBytes, Peers } from './peers.js'
+
+export interface TakeoverOptions {
+  readonly connection: NativeConnection
+  readonly namespace: string
+  /** Workers of one server, task queue and host identity share a folder. */
+  readonly group: { readonly address: string; readonly taskQueue: string; readonly hostId: string }
+}
+
+export interface Takeover {
+  /** Records the attempts of activities. */
+  readonly interceptors: (context: Context) => ActivityInterceptors
+  /** Idempotent. */
+  close(): Promise<void>
+}
+
+/** The identity that the SDK gives to the workers of a process. */
+function workerIdentity(processId: string): string {
+  return `${processId}@${hostname()}`
+}
+
+/** Undefined where it can't work: on Windows, or when the folder can't be used. */
+export async function startTakeover({ connection, namespace, group }: TakeoverOptions): Promise<Takeover | undefined> {
+  const folder = folderOf(namespace, group)
+  if (folder === undefined) return undefined
+  try {
+    const peers = await Peers.start({ folder, onEnd: (name) => void takeOver(name) })
+    const path = join(folder, `${peers.name}.attempts`)
+    const record = new AttemptRecord(path)
+    const takeOver = async (name: string): Promise<void> => {
+      const records = claim(join(folder, `${name}.attempts`), `${path}.taken`)
+      const [processId = ''] = name.split('-')
+      const isOwnIdentity = processId === String(process.pid)
+      const identity = workerIdentity(processId)
+      await new DeadWorker({ connection, namespace, identity, isOwnIdentity }).fail(records)
+    }
+    return {
+      interceptors: ({ info }) => ({
+        inbound: {
+          async execute(input, next) {
+            const { workflowExecution, activityId, attempt } = info
+            if (workflowExecution === undefined) return next(input)
+            const end = record.begin({ ...workflowExecution, activityId, attempt })
+            try {
+              return await next(input)
+            } finally {
+              end()
+            }
+          },
+        },
+      }),
+      async close() {
+        record.close()
+        rmSync(path, { force: true })
+        await peers.close()
+        removeIfEmpty(folder)
+      },
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** A folder that only this user can write to: a record makes attempts fail. */
+function folderOf(namespace: string, { address, taskQueue, hostId }: TakeoverOptions['group']): string | undefined {
+  const userId = process.geteuid?.()
+  if (userId === undefined) return undefined
+  const key = createHash('sha256')
+    .update(JSON.stringify([address, namespace, taskQueue, hostId]))
+    .digest('hex')
+  const folder = join(tmpdir(), `durable-ptc-${userId}-${key.slice(0, 12)}`)
+  if (Buffer.byteLength(folder) + 30 > maxSocketPathBytes) return undefined
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  const isOurs = found === undefined || (found.isDirectory() && found.uid === userId && (found.mode & 0o022) === 0)
+  return isOurs ? folder : undefined
+}
+
+/** What is in a record; nothing when its worker ended gracefully, or another worker has taken over. */
+function claim(path: string, taken: string): Records {
+  try {
+    renameSync(path, taken)
+    return readRecords(taken)
+  } catch {
+    return { attempts: [], executions: [] }
+  } finally {
+    rmSync(taken, { force: true })
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Other workers use it.
+  }
+}

@@ -87,6 +87,7 @@ async function bundleWorkflows(bundle) {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(folder, 'workflows/index.js'),
     workflowInterceptorModules: [join(folder, 'workflows/temporal/query-guard.js')],
+    preloadModules: [join(folder, 'workflows/preload.js')],
     logger: new DefaultLogger('WARN'),
   })
   // By rename: a worker that starts meanwhile never reads a partial bundle.

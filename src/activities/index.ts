@@ -15,16 +15,16 @@ import type { RunDefaults } from '../common/run-config.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
-import type { SessionHost } from '../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
 import { loadRunConfig } from './run/load-run-config.js'
-import { toolActivities } from './tool-call/run-tool-call.js'
+import { FollowUps } from './session/follow-ups.js'
+import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
-import { executeStep } from './session/execute-step.js'
+import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
 
 /** The activities of role `workflow`. */
@@ -47,11 +47,12 @@ export function modelActivities(
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */
-export function sandboxActivities(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
+export function sandboxActivities(executor: StepExecutor, followUps: FollowUps, hostQueue: string) {
+  const { host, registry, values } = executor
   return {
     anyHost: { [activityNames.openSession]: openSession(host, registry, values, hostQueue) },
     ownHost: {
-      [activityNames.executeStep]: executeStep(host, registry, values),
+      [activityNames.executeStep]: executeStep(executor, followUps),
       [activityNames.interruptSession]: interruptSession(host),
       [activityNames.parkSession]: parkSession(host),
       [activityNames.snapshotSession]: snapshotSession(host, values),
@@ -60,4 +61,4 @@ export function sandboxActivities(host: SessionHost, registry: ToolRegistry, val
   }
 }
 
-export { toolActivities }
+export { FollowUps, toolCall }

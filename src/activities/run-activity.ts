@@ -15,6 +15,8 @@ export interface ActivityScope {
    * gets them.
    */
   readonly report: (details: unknown) => void
+  /** Milliseconds since the activity was scheduled, earlier attempts included, without its time in the task queue. */
+  readonly elapsedMs: () => number
   /** {@link ActivityChannel.runMonitored} */
   readonly runMonitored: ActivityChannel['runMonitored']
 }
@@ -32,6 +34,10 @@ export async function runActivity<Result>(
   const context = Context.current()
   const channel = activityChannelOf(context)
   const { attempt, workflowExecution, heartbeatTimeoutMs, heartbeatDetails } = context.info
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = context.info
+  // By the server's clock; the rest by this process's own, so that no difference between the two counts.
+  const earlierAttemptsMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs
+  const begunAt = performance.now()
   // A heartbeat without details would clear those of earlier attempts.
   let details: unknown = heartbeatDetails
   let sent = details
@@ -50,6 +56,7 @@ export async function runActivity<Result>(
       report: (latest) => {
         details = latest
       },
+      elapsedMs: () => earlierAttemptsMs + performance.now() - begunAt,
       runMonitored: channel.runMonitored,
     })
   } catch (thrown) {

@@ -1,5 +1,8 @@
+import type { Externalizable } from './external-value.js'
 import type { JsonObject } from './json.js'
 import type { Limits } from './limits.js'
+import type { SessionRef } from './session.js'
+import type { FollowUpStep } from './steps.js'
 
 /** The caller of a tool: the model by a `tool_use` block, or code that runs in a cell. */
 export type Caller = 'direct' | 'code_execution'
@@ -15,6 +18,13 @@ export type Effect =
 
 /** Attempts of a call in addition to its tool's own, for attempts that end with their worker. */
 export const lostWorkerRetries = 5
+
+/** How a call is executed. */
+export type Execution =
+  /** As an activity: recorded before and after. */
+  | 'activity'
+  /** Where the sandbox is, only for `effect: 'read'`: recorded together with what the code does next. */
+  | 'local'
 
 /** The position of a call in its run. Stable over retries, rebuilds, reset and continue-as-new. */
 export interface CallPosition {
@@ -39,9 +49,34 @@ export interface ToolCallInput {
   readonly arguments: JsonObject
 }
 
+/** The limits of a run for one call. */
+export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
+
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
 export interface ToolActivityInput extends ToolCallInput {
-  readonly limits: Pick<Limits, 'argumentBytes' | 'resultBytes'>
+  /** Absent: as in `defaultLimits`. */
+  readonly limits?: CallLimits
   /** Digest of the tool's input schema at the start of the run. */
   readonly inputDigest: string
+  /** Only for a call that its program waits for, and for nothing else. */
+  readonly followUp?: FollowUpInput
+}
+
+/** What a worker needs to execute the step that the result of a call makes possible. */
+export interface FollowUpInput {
+  readonly session: Pick<SessionRef, 'id' | 'epoch'>
+  /** Number of the step. */
+  readonly step: number
+  /** When the call was scheduled, in milliseconds since the start of the session. */
+  readonly now: number
+  /** As in `ExecuteStepInput`. Absent: that of a cell, `capturedCharacters`. */
+  readonly outputLimit?: number
+  /** Calls of local tools that the worker may make by itself. Absent: none. */
+  readonly maxLocalCalls?: number
+}
+
+/** Result of a tool's activity with a {@link FollowUpInput}; without one it is the value alone. */
+export interface FollowedCall {
+  readonly value: Externalizable
+  readonly followUps: readonly FollowUpStep[]
 }

@@ -29,6 +29,8 @@ export const errorTable = {
   ATTEMPT_SUPERSEDED: { retryable: true },
   /** A `once` tool that another worker may have run. */
   TOOL_OUTCOME_UNKNOWN: { retryable: false },
+  /** The worker of an attempt died; another worker of its host noticed. */
+  WORKER_LOST: { retryable: true },
   // model
   MODEL_AUTH: { retryable: false },
   MODEL_BAD_REQUEST: { retryable: false },

@@ -61,9 +61,12 @@ export type Role = (typeof roles)[number]
 /** The roles that workflow `program` needs. */
 export const programRoles = ['workflow', 'tools', 'sandbox'] as const satisfies readonly Role[]
 
-/** The task queue of a role: for workflows the configured queue itself, for other roles one derived from it. */
+/**
+ * The task queue of a role's activities. Tool calls are on the task queue of the workflows themselves: a worker with both
+ * roles gets them with the response to its workflow task (Temporal's eager activity dispatch).
+ */
 export function roleQueue(taskQueue: string, role: Role): string {
-  return role === 'workflow' ? taskQueue : `${taskQueue}.${role}`
+  return role === 'tools' ? taskQueue : `${taskQueue}.${role}`
 }
 
 /** The task queue that only the worker with this host id polls. */

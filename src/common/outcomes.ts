@@ -40,8 +40,16 @@ export function toCallStatus(code: string): FailedCallStatus {
   return statusByErrorCode[code as ErrorCode] ?? 'tool_error'
 }
 
-/** The failure type that Temporal's SDK gives to an activity interrupted by the shutdown of its worker. */
-export const workerShutdownFailureType = 'WorkerShutdown'
+/**
+ * Failure types of an attempt that ended with its worker: that of Temporal's SDK for a shutdown, and ours for a worker
+ * that died.
+ */
+export const lostWorkerFailureTypes = ['WorkerShutdown', 'WORKER_LOST'] as const
+
+/** Whether an attempt with this type of failure ended with its worker. */
+export function isLostWorkerFailure(type: string | null | undefined): boolean {
+  return lostWorkerFailureTypes.some((lost) => lost === type)
+}
 
 /** How a cell (one `execute_code`) ended, for the model. `sessionKept`: the variables of earlier cells still exist. */
 export type CellOutcome =

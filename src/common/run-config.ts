@@ -13,6 +13,8 @@ export interface ToolConfig {
   readonly attempts: number
   /** Digest of the input's JSON Schema. */
   readonly inputDigest: string
+  /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
+  readonly execution?: 'local'
 }
 
 /**
@@ -82,6 +84,8 @@ export interface RunConfig {
   readonly sessions: SessionConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
+  /** Workers may execute follow-up steps. Undefined: never. */
+  readonly followUps?: true
 }
 
 /** The configuration of a worker for its runs. Activity `run.config` adds overrides and tool set. */

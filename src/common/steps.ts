@@ -9,6 +9,7 @@
 
 import type { ValueLog } from './value-log.js'
 import type { JsonObject } from './json.js'
+import type { StepLimits } from './limits.js'
 import type { CallOutcome } from './outcomes.js'
 import type { SessionSnapshot } from './snapshots.js'
 import type { SessionRef, SessionTools } from './session.js'
@@ -48,15 +49,24 @@ export type StepInput =
   /** Cancels the cell's code; variables stay. The result is `failed` with kind `timed_out` and this reason. */
   | { readonly type: 'stop'; readonly reason: string }
 
+/** The times of a step, by the clock of the workflow or of its worker. A rebuilt program sees the same times. */
+export interface StepTimes {
+  /** Milliseconds since the start of the session. */
+  readonly now: number
+  /** Milliseconds since the last step's result. The first step has none. */
+  readonly waited?: number
+}
+
 /** One advance of the program, from one suspension to the next. */
-export interface Step {
+export interface Step extends StepTimes {
   /** Per session, from 1, without gaps. */
   readonly number: number
-  /** Milliseconds since the start of the session, by the workflow's clock. A rebuilt program sees the same time. */
-  readonly now: number
-  /** Milliseconds since the last step's result, by the same clock. The first step has none. */
-  readonly waited?: number
   readonly input: StepInput
+  /**
+   * The history has the results of the steps up to this number. The sandbox keeps the later ones: an activity that is
+   * lost is tried again, and requests them again. Default: all steps before this one.
+   */
+  readonly recorded?: number
 }
 
 /** A call in the journal. */
@@ -68,7 +78,7 @@ export interface RecordedCall {
 }
 
 /** A step with its result, in the journal. A rebuild verifies that the program repeats it. */
-export interface RecordedStep extends Omit<Step, 'number'> {
+export interface RecordedStep extends Omit<Step, 'number' | 'recorded'> {
   readonly result: { readonly type: 'suspended'; readonly calls: readonly RecordedCall[] } | { readonly type: 'ended' }
   /** The code was interrupted this many milliseconds after the start of the step; a rebuild interrupts it again. */
   readonly interruptedAfterMs?: number
@@ -79,6 +89,8 @@ interface ProgramResultBase<Output> {
   readonly output: Output
   /** The code was interrupted by a person this many milliseconds after the start of the step. */
   readonly interruptedAfterMs?: number
+  /** The sandbox had executed the step before, for an attempt that was lost: the times of that execution. */
+  readonly executedAt?: StepTimes
 }
 
 /** The program waits for results of calls, or for a timer of its own. */
@@ -88,6 +100,8 @@ interface SuspendedResult<Call, Output> extends ProgramResultBase<Output> {
   readonly calls: readonly Call[]
   /** Milliseconds until the program's next timer is due; null without one. */
   readonly wakeInMs: number | null
+  /** No code can run before the program has the results of all its pending calls, or an error. */
+  readonly waitsForAll?: true
 }
 
 interface CompletedResult<Output> extends ProgramResultBase<Output> {
@@ -149,15 +163,44 @@ export interface RecordedSteps {
 export interface ExecuteStepInput {
   readonly session: SessionRef
   readonly tools: SessionTools
+  readonly limits: StepLimits
   readonly recorded?: RecordedSteps
   /** Number of cells among the steps to repeat. Each has the full time limit of a cell. */
   readonly cellsToRepeat?: number
   readonly step: Step | null
   /** Maximum characters of output in the result: what remains of the cell's limit. */
   readonly outputLimit: number
+  /** Absent: the worker executes no follow-up step. */
+  readonly localCalls?: LocalCallAllowance
 }
 
-/** Result of activity `session.step`. */
+/** The calls of local tools that a worker may make by itself for a program that waits for nothing else. */
+export interface LocalCallAllowance {
+  readonly maxCalls: number
+  readonly turn: number
+  readonly cell: number
+  readonly firstExecutionRunId: string
+  /** As in `Limits`. */
+  readonly resultBytes: number
+}
+
+/**
+ * A step that a worker executed in the activity of the step or call before it, because it had the sandbox and all
+ * results that the program waits for.
+ */
+export interface FollowUpStep extends StepTimes {
+  readonly number: number
+  /** Of calls of local tools. Absent: of the call whose activity this is. */
+  readonly results?: readonly DeliveredResult[]
+  /** Absent: the step had not ended yet. Whoever requests it again joins it. */
+  readonly result?: DescribedStepResult
+  /** Milliseconds; absent below 10. */
+  readonly tookMs?: number
+}
+
+/** Result of activity `session.step`, with the steps that followed in the same activity. */
+export type StepActivityResult = ExecuteStepResult & { readonly followUps?: readonly FollowUpStep[] }
+
 export type ExecuteStepResult =
   | DescribedStepResult
   /** The recorded steps were repeated, and there was no new step. */

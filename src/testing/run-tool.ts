@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Logger, type LogLevel, type LogMetadata, SdkComponent } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import type { z } from 'zod'
-import { toolActivities } from '../activities/index.js'
+import { toolCall } from '../activities/index.js'
 import type { Caller } from '../common/calls.js'
 import { digestJson } from '../common/call-identity.js'
 import type { Externalizable } from '../common/external-value.js'
@@ -87,7 +87,9 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       limits,
       inputDigest: digestJson(tool.inputSchema),
     }
-    const result: Externalizable = await environment.run(() => toolActivities(registry, values, limits).default(call))
+    // Without a follow-up, the activity returns the value alone.
+    const work = () => toolCall(registry, values, limits)(call) as Promise<Externalizable>
+    const result: Externalizable = await environment.run(work)
     // The output schema has parsed the result.
     return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>
   } finally {

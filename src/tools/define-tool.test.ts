@@ -30,6 +30,24 @@ function failure(changes: Readonly<Record<string, unknown>>): {
   throw new Error('it was accepted')
 }
 
+describe('execution', () => {
+  it('is an activity by default, and may be local for a tool that only reads', () => {
+    expect(defineTool(good).execution).toBe('activity')
+    expect(defineTool({ ...good, execution: 'local' }).execution).toBe('local')
+  })
+
+  it.each(['idempotent', 'once'] as const)("can't be local for effect '%s'", (effect) => {
+    expect(failure({ execution: 'local', effect })).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: "tool get_expenses: execution 'local' is for effect 'read'",
+    })
+  })
+
+  it('is one of two', () => {
+    expect(failure({ execution: 'inline' }).message).toBe("tool get_expenses: execution must be 'activity' or 'local'")
+  })
+})
+
 describe('defineTool', () => {
   it('infers the types of argument and result of run from the schemas', () => {
     const tool = defineTool({

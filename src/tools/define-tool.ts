@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Caller, Effect } from '../common/calls.js'
+import type { Caller, Effect, Execution } from '../common/calls.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json.js'
 import { describeUnknownKeys } from '../common/unknown-keys.js'
@@ -13,6 +13,7 @@ import { checkToolName } from './tool-name.js'
 
 const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[]
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
+const executions = ['activity', 'local'] as const satisfies readonly Execution[]
 const defaultTimeoutMs = 60_000
 const defaultAttempts = 3
 const maxExampleBytes = 16 * 1024
@@ -52,6 +53,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
     outputSchema: schemaOf('output', definition.output, invalid),
     allowedCallers: Object.freeze([...new Set(allowedCallers)]),
     effect: definition.effect,
+    execution: executionOf(definition, invalid),
     timeoutMs: timeoutOf(definition.timeout, invalid),
     attempts: attemptsOf(definition, invalid),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
@@ -69,6 +71,7 @@ const definitionKeys: readonly string[] = [
   'output',
   'allowedCallers',
   'effect',
+  'execution',
   'timeout',
   'retry',
   'summary',
@@ -137,6 +140,17 @@ function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: Invalid
         : 'Use types that JSON has (a date as z.iso.datetime()).',
     )
   }
+}
+
+function executionOf(
+  { effect, execution = 'activity' }: { readonly effect: Effect; readonly execution?: Execution },
+  invalid: InvalidError,
+): Execution {
+  checkChoice('execution', [execution], executions, invalid)
+  if (execution === 'local' && effect !== 'read') {
+    throw invalid("execution 'local' is for effect 'read'", 'A local call may be repeated when its worker dies.')
+  }
+  return execution
 }
 
 function timeoutOf(timeout: unknown, invalid: InvalidError): number {

@@ -46,13 +46,14 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const toolConfigs = all.map(({ name, allowedCallers, effect, timeoutMs, attempts, inputSchema }) => ({
+  const toolConfigs = all.map(({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema }) => ({
     name,
     allowedCallers,
     effect,
     timeoutMs,
     attempts,
     inputDigest: digestJson(inputSchema),
+    ...(execution === 'local' && { execution }),
   }))
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Caller, Effect } from '../common/calls.js'
+import type { Caller, Effect, Execution } from '../common/calls.js'
 import type { JsonObject } from '../common/json.js'
 import type { Duration } from './duration.js'
 
@@ -47,6 +47,12 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   readonly allowedCallers?: readonly Caller[]
   /** Kind of the tool's effect. It decides what happens when a call is interrupted. */
   readonly effect: Effect
+  /**
+   * `'local'`, only for `effect: 'read'`: for look-ups of a few milliseconds. Where the worker of the sandbox has the
+   * tool, a call costs a fraction of an activity, and is read again if that worker dies within about half a second. A
+   * call that takes longer than that, or fails, is repeated as an activity. Default `'activity'`.
+   */
+  readonly execution?: Execution
   /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
   readonly timeout?: Duration
   /**
@@ -72,6 +78,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly outputSchema: JsonObject
   readonly allowedCallers: readonly Caller[]
   readonly effect: Effect
+  readonly execution: Execution
   /** Milliseconds one attempt may take. */
   readonly timeoutMs: number
   readonly attempts: number

@@ -67,9 +67,14 @@ export class Values {
    * reason
    */
   async externalize<Value extends JsonValue>(value: Value, signal: AbortSignal): Promise<Externalizable<Value>> {
+    if (this.isInline(value)) return value
     const json = stringifyUpTo(value, this.#inlineBytes)
-    if (json.isComplete && !isExternal(value)) return value
     return externalValue(await this.#putValue(value, json, signal))
+  }
+
+  /** Whether {@link externalize} would return the value itself. */
+  isInline(value: JsonValue): boolean {
+    return stringifyUpTo(value, this.#inlineBytes).isComplete && !isExternal(value)
   }
 
   /** Upper estimate of the bytes of JSON that {@link externalize} would return. Stores nothing. */

@@ -45,7 +45,7 @@ describeDocker("Temporal's web UI", () => {
     const agent = await env.startAgent({ question: 'What is in your environment?' })
     const everything = async (): Promise<string> => {
       const parts = [
-        await ui.readNamespace([env.taskQueue, `${env.taskQueue}.tools`, `${env.taskQueue}.sandbox`]),
+        await ui.readNamespace([env.taskQueue, `${env.taskQueue}.workflow`, `${env.taskQueue}.sandbox`]),
         await ui.readWorkflow(agent.workflowId, queries),
         await ui.readWorkflow(session.handle.workflowId, [...queries, 'inspect']),
       ]

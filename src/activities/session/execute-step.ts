@@ -1,7 +1,12 @@
 import { type ValueRef, refOf } from '../../common/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { StepLimits } from '../../common/limits.js'
-import type { ExecuteStepInput, ExecuteStepResult, StepInput } from '../../common/steps.js'
+import type {
+  DescribedStepResult,
+  ExecuteStepInput,
+  FollowUpStep,
+  StepActivityResult,
+  StepInput,
+} from '../../common/steps.js'
 import type { SessionRef } from '../../common/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
@@ -9,14 +14,22 @@ import type { Values } from '../../values/values.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import { loadSignatures, matchesToolSet } from '../run/tool-set.js'
 import { describeStepResult } from './describe-step-result.js'
+import type { FollowUps } from './follow-ups.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
 
 /** Maximum characters of printed text in the heartbeat of a running step. */
 const maxProgressCharacters = 500
 
-/** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step. */
-export function executeStep(host: SessionHost, registry: ToolRegistry, values: Values) {
-  return (input: ExecuteStepInput & { readonly limits: StepLimits }): Promise<ExecuteStepResult> =>
+/** What executing a step needs. */
+export interface StepExecutor {
+  readonly host: SessionHost
+  readonly registry: ToolRegistry
+  readonly values: Values
+}
+
+/** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow. */
+export function executeStep({ host, registry, values }: StepExecutor, followUps: FollowUps) {
+  return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
       const { session, tools, recorded, step, outputLimit, limits } = input
@@ -31,8 +44,12 @@ export function executeStep(host: SessionHost, registry: ToolRegistry, values: V
       if (step === null) return { type: 'rebuilt' }
       const result = await describeStepResult(await sendStep(step), describeOptions, outputLimit)
       failpoint('step.ends')
-      return result
+      return withFollowUps(result, await followUps.afterStep(input, result, scope))
     })
+}
+
+function withFollowUps(result: DescribedStepResult, followUps: readonly FollowUpStep[]): StepActivityResult {
+  return followUps.length === 0 ? result : { ...result, followUps }
 }
 
 /** Sends steps to the session's sandbox, streams referenced values to it, and reports printed text. */

@@ -15,6 +15,7 @@ import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
 import { executeStep } from './execute-step.js'
+import type { FollowUps } from './follow-ups.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session-activities.js'
 import { snapshotSession } from './snapshots.js'
 
@@ -153,6 +154,8 @@ describe('session.snapshot', () => {
   })
 })
 
+const noFollowUps = { afterStep: () => Promise.resolve([]) } as unknown as FollowUps
+
 describe('session.step', () => {
   const completed: StepResult = { type: 'completed', output: 'done' }
   const suspended: StepResult = {
@@ -185,7 +188,7 @@ describe('session.step', () => {
         return remaining.shift() ?? completed
       },
     })
-    const activity = executeStep(host, registry, openValues().values)
+    const activity = executeStep({ host, registry, values: openValues().values }, noFollowUps)
     const journal = recorded && { recorded: { log: null, latest: recorded } }
     const result: Promise<unknown> = environment.run(() =>
       activity({ session, tools, step, outputLimit: 1_000, limits, ...journal }),

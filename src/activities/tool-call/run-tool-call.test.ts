@@ -11,7 +11,7 @@ import type { ToolContext } from '../../tools/index.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
-import { toolActivities } from './run-tool-call.js'
+import { toolCall } from './run-tool-call.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })
@@ -29,7 +29,7 @@ const registry = createRegistry([
   tool('send', () => null, { effect: 'once' }),
   tool('exact', () => null, { input: z.object({ id: z.int() }) as never }),
 ])
-const activities = toolActivities(registry, values, defaultLimits)
+const callTool = toolCall(registry, values, defaultLimits)
 
 /** Runs one attempt of a call; `reported` are the heartbeat details for the next attempt. */
 async function attempt(
@@ -57,7 +57,7 @@ async function attempt(
     ...more,
   }
   const result = await environment
-    .run(() => activities.default(call))
+    .run(() => callTool(call))
     .then(
       () => 'ok' as const,
       (thrown: unknown) => thrown as { type: string; nonRetryable: boolean; nextRetryDelay?: number; message: string },

@@ -1,9 +1,15 @@
 import { log } from '@temporalio/activity'
-import { lostWorkerRetries, type ToolActivityInput, type ToolCallInput } from '../../common/calls.js'
+import {
+  type CallLimits,
+  type FollowedCall,
+  lostWorkerRetries,
+  type ToolActivityInput,
+  type ToolCallInput,
+} from '../../common/calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
-import type { Limits } from '../../common/limits.js'
+import { defaultLimits, type Limits } from '../../common/limits.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
@@ -13,22 +19,26 @@ import type { Values } from '../../values/values.js'
 import { type AttemptReport, toolAttempt, readAttemptReport } from './attempt-report.js'
 import { failUnregisteredTool } from './unregistered-tool.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
+import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
 
 /**
  * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
  */
-export function toolActivities(registry: ToolRegistry, values: Values, limits: Limits) {
+export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, followUps?: FollowUps) {
   const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
-  return {
-    default(call: ToolActivityInput): Promise<Externalizable> {
-      const toolConfig = toolConfigs.get(call.tool)
-      return toolConfig
-        ? runToolCall({ registry, values, limits, latest }, toolConfig, call)
-        : failUnregisteredTool(call.tool)
-    },
+  return (call: ToolActivityInput): Promise<Externalizable | FollowedCall> => {
+    const toolConfig = toolConfigs.get(call.tool)
+    return toolConfig
+      ? runToolCall({ registry, values, limits, latest, followUps }, toolConfig, call)
+      : failUnregisteredTool(call.tool)
   }
+}
+
+const defaultCallLimits: CallLimits = {
+  argumentBytes: defaultLimits.argumentBytes,
+  resultBytes: defaultLimits.resultBytes,
 }
 
 /** Shared by all calls of a worker. */
@@ -37,14 +47,18 @@ interface ToolCallDependencies {
   readonly values: Values
   readonly limits: Limits
   readonly latest: LatestAttempts
+  /** Undefined in a worker without sandboxes. */
+  readonly followUps: FollowUps | undefined
 }
 
 function runToolCall(
-  { registry, values, limits: configured, latest }: ToolCallDependencies,
+  { registry, values, limits: configured, latest, followUps }: ToolCallDependencies,
   toolConfig: ToolConfig,
-  { limits: allowed, inputDigest, ...call }: ToolActivityInput,
-): Promise<Externalizable> {
-  const work = async ({ signal, attempt: attemptOfCall, report, previousDetails, runMonitored }: ActivityScope) => {
+  input: ToolActivityInput,
+): Promise<Externalizable | FollowedCall> {
+  const { limits: allowed = defaultCallLimits, inputDigest, followUp, ...call } = input
+  const work = async (scope: ActivityScope) => {
+    const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored } = scope
     const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
     const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
     assertNotLost(toolConfig, attempt)
@@ -70,7 +84,9 @@ function runToolCall(
     // Retries an unavailable store here: the tool has run, and must not run again for that.
     const externalized = await values.externalize(result, signal)
     failpoint('tool.ends')
-    return externalized
+    if (followUp === undefined) return externalized
+    const steps = await followUps?.afterCall({ ...input, followUp }, externalized, scope)
+    return { value: externalized, followUps: steps ?? [] }
   }
   return runActivity(
     work,

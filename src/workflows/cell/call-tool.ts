@@ -6,17 +6,26 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/call-identity.js'
-import { lostWorkerRetries, type Caller, type CallPosition, type ToolCallInput } from '../../common/calls.js'
+import {
+  type Caller,
+  type CallPosition,
+  type FollowedCall,
+  type FollowUpInput,
+  lostWorkerRetries,
+  type ToolActivityInput,
+} from '../../common/calls.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
+import { defaultLimits } from '../../common/limits.js'
 import { callActivityId } from '../../common/names.js'
-import { type CallOutcome, toCallStatus, workerShutdownFailureType } from '../../common/outcomes.js'
+import { type CallOutcome, isLostWorkerFailure, lostWorkerFailureTypes, toCallStatus } from '../../common/outcomes.js'
 import type { ToolConfig } from '../../common/run-config.js'
-import type { DescribedCall } from '../../common/steps.js'
+import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
 import { onRoleQueue } from '../temporal/activities.js'
 import { type Run, isStorageExhausted } from '../run.js'
+import { payloadBytes } from '../stored-bytes.js'
 
 /**
  * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
@@ -24,13 +33,18 @@ import { type Run, isStorageExhausted } from '../run.js'
 const attemptsWithoutTool = 200
 
 /** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */
-const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', workerShutdownFailureType]
+const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', ...lostWorkerFailureTypes]
 
 /**
  * Milliseconds between the timeout of the tool and that of its activity. The tool's typed timeout must come first. The
  * rest is for loading large arguments and storing a large result, while the value store may be unavailable for a while.
  */
 const timeoutMarginMs = 10 * 60_000
+
+interface CalledTool {
+  readonly outcome: CallOutcome
+  readonly followUps: readonly FollowUpStep[]
+}
 
 /**
  * Executes one tool call as an activity with the name of the tool, or refuses it. Every failure is an outcome for the
@@ -43,38 +57,64 @@ export async function callTool(
   call: DescribedCall,
   caller: Caller,
   position: CallPosition,
-): Promise<CallOutcome> {
-  const { limits } = run.config
-  if (call.refused) return call.refused
+  followUp?: FollowUpInput,
+): Promise<CalledTool> {
+  const tool = admitCall(run, call, caller)
+  if ('status' in tool) return { outcome: tool, followUps: [] }
+  const { argumentBytes, resultBytes } = run.config.limits
+  const isDefault = argumentBytes === defaultLimits.argumentBytes && resultBytes === defaultLimits.resultBytes
+  const input: ToolActivityInput = {
+    tool: call.tool,
+    caller,
+    position,
+    idempotencyKey: deriveIdempotencyKey(run.identity, position, call.digest),
+    arguments: call.arguments,
+    ...(isDefault ? {} : { limits: { argumentBytes, resultBytes } }),
+    inputDigest: tool.inputDigest,
+    ...(followUp && tool.effect !== 'once' && { followUp }),
+  }
+  try {
+    const { value, followUps } = await scheduleToolActivity(run, tool, input, call.summary)
+    run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
+    return { outcome: { status: 'ok', value }, followUps }
+  } catch (thrown) {
+    return { outcome: toCallOutcome(thrown, tool), followUps: [] }
+  }
+}
+
+/** The outcome of a call that a worker has made for a follow-up step, unless a limit of the run refuses the call. */
+export function acceptLocalCall(run: Run, call: DescribedCall, outcome: CallOutcome): CallOutcome {
+  const tool = admitCall(run, call, 'code_execution')
+  return 'status' in tool ? tool : outcome
+}
+
+/** Counts a call and returns its tool, or returns why the call must not run. */
+function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
+  const tool = call.refused ?? findTool(run, call, caller)
+  if ('status' in tool) return tool
+  run.quota.calls += 1
+  run.counts.toolCalls += 1
+  return tool
+}
+
+function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
+  const { callsPerRun, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
   if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller))
     return denied(`${call.tool} may not be called by ${callerDescriptions[caller]}`)
-  if (run.quota.calls >= limits.callsPerRun) return denied(`the run has used up its ${limits.callsPerRun} tool calls`)
-  if (isStorageExhausted(run)) return denied(`the run has used up the ${limits.storedBytes} bytes it may store`)
-  run.quota.calls += 1
-  run.counts.toolCalls += 1
-  try {
-    const input: ToolCallInput = {
-      tool: call.tool,
-      caller,
-      position,
-      idempotencyKey: deriveIdempotencyKey(run.identity, position, call.digest),
-      arguments: call.arguments,
-    }
-    const value = await scheduleToolActivity(run, tool, input, call.summary)
-    run.stored.bytes += refOf(value)?.bytes ?? 0
-    return { status: 'ok', value }
-  } catch (thrown) {
-    return toCallOutcome(thrown, tool)
-  }
+  if (run.quota.calls >= callsPerRun) return denied(`the run has used up its ${callsPerRun} tool calls`)
+  if (isStorageExhausted(run)) return denied(`the run has used up the ${storedBytes} bytes it may store`)
+  return tool
 }
 
-function scheduleToolActivity(run: Run, tool: ToolConfig, input: ToolCallInput, summary: string): Promise<JsonValue> {
-  const { argumentBytes, resultBytes } = run.config.limits
-  const { inputDigest } = tool
-  const call = { ...input, limits: { argumentBytes, resultBytes }, inputDigest }
-  return scheduleActivity<JsonValue>(tool.name, [call], {
+async function scheduleToolActivity(
+  run: Run,
+  tool: ToolConfig,
+  input: ToolActivityInput,
+  summary: string,
+): Promise<FollowedCall> {
+  const result = await scheduleActivity<JsonValue>(tool.name, [input], {
     ...onRoleQueue('tools'),
     activityId: callActivityId(input.position),
     summary: toTemporalSummary(summary),
@@ -89,6 +129,7 @@ function scheduleToolActivity(run: Run, tool: ToolConfig, input: ToolCallInput, 
       ...(tool.effect === 'once' && { nonRetryableErrorTypes: lostWorkerFailures }),
     },
   })
+  return input.followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
 }
 
 const callerDescriptions = {
@@ -104,7 +145,7 @@ function denied(message: string): CallOutcome {
 function toCallOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
   if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
   const { cause } = thrown
-  if (cause instanceof ApplicationFailure && cause.type !== workerShutdownFailureType) {
+  if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type)) {
     const status = toCallStatus(cause.type ?? '')
     if (status === 'outcome_unknown') return outcomeUnknown(tool, cause.message)
     if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool, 'it did not answer in time')
@@ -112,7 +153,7 @@ function toCallOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
     return { status, message: cause.message }
   }
   if (tool.effect === 'once') return outcomeUnknown(tool, 'the worker that ran it was lost')
-  if (cause instanceof TimeoutFailure)
+  if (cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === workerLost))
     return { status: 'timed_out', message: `${tool.name} was lost with its worker, again and again` }
   return { status: 'tool_error', message: cause?.message ?? thrown.message }
 }
@@ -123,6 +164,7 @@ function isOutcomeUnknownTo(code: string): boolean {
 }
 
 const failed: ErrorCode = 'TOOL_FAILED'
+const workerLost: ErrorCode = 'WORKER_LOST'
 
 function outcomeUnknown(tool: ToolConfig, why: string): CallOutcome {
   return {

@@ -17,6 +17,8 @@ export interface CellState {
   readonly deadline: number
   /** When the next timer of the program is due; null without one. */
   readonly wakeAt: number | null
+  /** The program continues when it has the results of all its calls, or an error. */
+  readonly waitsForAll: boolean
   /** Number of calls the cell has made. */
   readonly calls: number
   /** Number of times the cell continued without a new result. */
@@ -151,7 +153,7 @@ type WaitResult =
 export async function waitForResultsOrTimer(
   run: Run,
   { session, pendingCalls, timer }: CodeRuntime,
-  { wakeAt, deadline }: Pick<CellState, 'wakeAt' | 'deadline'>,
+  { wakeAt, deadline, waitsForAll }: Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll'>,
 ): Promise<WaitResult> {
   const now = Date.now()
   if (now >= deadline) return { type: 'overdue' }
@@ -169,7 +171,8 @@ export async function waitForResultsOrTimer(
   if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
   else watchDeadline()
   const wakeInMs = wakeAt === null ? null : Math.max(wakeAt - now, 0)
-  const results = await pendingCalls.waitForResults(wakeInMs, () => isOverdue || session.interruption.isRequested)
+  const isAborted = () => isOverdue || session.interruption.isRequested
+  const results = await pendingCalls.waitForResults({ wakeInMs, waitsForAll, isAborted })
   timer.cancel()
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }

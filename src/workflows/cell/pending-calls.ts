@@ -32,6 +32,14 @@ export interface CellCall {
 /** Records the outcome of a call. */
 export type RecordOutcome = (outcome: CallOutcome) => void
 
+interface Wait {
+  /** Milliseconds; null without a timer. */
+  readonly wakeInMs: number | null
+  /** The program continues when it has the results of all its calls, or an error. */
+  readonly waitsForAll: boolean
+  readonly isAborted: () => boolean
+}
+
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope
 }
@@ -97,6 +105,12 @@ export class PendingCalls {
       .catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
+  /** A call that a worker has made already. */
+  addResult(index: number, outcome: CallOutcome): void {
+    this.#lastIndex = Math.max(this.#lastIndex, index)
+    this.#arrived.push({ index, outcome })
+  }
+
   /** Number of calls whose result the program does not have yet. */
   get size(): number {
     return this.#pending.size + this.#arrived.length
@@ -104,16 +118,21 @@ export class PendingCalls {
 
   /**
    * Waits for results, for the time that the program set, or until the wait is aborted. Returns the results in the
-   * order of their arrival; none after a timeout or an abort.
+   * order of their arrival; none after a timeout or an abort before the first one.
    *
    * @throws what a call threw: the cancellation of the run
    */
-  async waitForResults(wakeInMs: number | null, isAborted: () => boolean): Promise<readonly DeliveredResult[]> {
-    const ready = (): boolean => this.#arrived.length > 0 || this.#failure !== undefined || isAborted()
+  async waitForResults({ wakeInMs, waitsForAll, isAborted }: Wait): Promise<readonly DeliveredResult[]> {
+    const ready = (): boolean => this.#canContinue(waitsForAll) || this.#failure !== undefined || isAborted()
     if (wakeInMs === null) await condition(ready)
     else if (!ready()) await condition(ready, Math.max(wakeInMs, 1))
     if (this.#failure) throw this.#failure.thrown
     return this.#takeArrived()
+  }
+
+  #canContinue(waitsForAll: boolean): boolean {
+    if (this.#arrived.length === 0) return false
+    return !waitsForAll || this.#pending.size === 0 || this.#arrived.some(({ outcome }) => outcome.status !== 'ok')
   }
 
   /** Drops the current cell and the results of its calls. Results of earlier calls are delivered again. */

@@ -9,7 +9,8 @@
  *
  * Invariants:
  * 1. The cells of a runtime run one after the other.
- * 2. The activity of a call is scheduled once. The position of the call (turn, cell, index) is its identity.
+ * 2. The activity of a call is scheduled at most once: a local call that a worker has made needs none. The position of
+ *    the call (turn, cell, index) is its identity.
  * 3. A result is delivered once, unless its cell is dropped: then results of earlier cells' calls are delivered again.
  * 4. Every cell ends with an outcome. Only the cancellation of the run, continue-as-new, and failures of the engine are
  *    thrown.
@@ -21,7 +22,7 @@
 import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
 import { pluralize, utf8Length } from '../../common/text.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
-import { callTool } from './call-tool.js'
+import { acceptLocalCall, callTool } from './call-tool.js'
 import {
   type CellEnd,
   cellEndOf,
@@ -35,7 +36,9 @@ import {
 } from './cell-result.js'
 import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
+import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
+import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import { type Run, showProgress, isStorageExhausted } from '../run.js'
 
 /** Runs one cell until it ends. */
@@ -51,6 +54,7 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
     turn: run.counts.turns,
     deadline: Date.now() + cellTotalSeconds * 1_000,
     wakeAt: null,
+    waitsForAll: false,
     calls: 0,
     wakes: 0,
     output: { parts: [], length: 0 },
@@ -59,7 +63,8 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
   return markBusy(runtime, () =>
     runToCompletion(run, runtime, cell, (outputLimit) => {
       showProgress(run, `running cell ${cell.number}`)
-      return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, outputLimit)
+      const localCalls = localCallAllowance(run, runtime, cell)
+      return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
     }),
   )
 }
@@ -84,11 +89,15 @@ export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls
   for (const call of calls) pendingCalls.start(call, callExecutor(run))
 }
 
-function callExecutor(run: Run) {
+function callExecutor(run: Run, prepared?: PreparedFollowUp) {
   return ({ call, turn, cell }: CellCall, record: RecordOutcome): Promise<void> =>
-    run.callSlots.run(async () =>
-      record(await callTool(run, call, 'code_execution', { turn, cell, index: call.index })),
-    )
+    run.callSlots.run(async () => {
+      const { index } = call
+      const position = { turn, cell, index }
+      const { outcome, followUps } = await callTool(run, call, 'code_execution', position, prepared?.input)
+      prepared?.record({ index, outcome }, followUps)
+      record(outcome)
+    })
 }
 
 /** Characters of output that every step may return, even when the cell has reached its limit: the end says the most. */
@@ -114,9 +123,9 @@ async function runToCompletion(
     if (result) {
       if ('output' in result) output.add(result.output)
       if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls))
-      const { calls, wakeInMs } = result
+      const { calls, wakeInMs, waitsForAll = false } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
-      cell = { ...cell, calls: cell.calls + calls.length, wakeAt }
+      cell = { ...cell, calls: cell.calls + calls.length, wakeAt, waitsForAll }
       const violation =
         calls.length > 0 && isStorageExhausted(run)
           ? storageExceeded(limits.storedBytes, false)
@@ -131,7 +140,13 @@ async function runToCompletion(
       }
       if (session.interruption.isRequested)
         return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
-      for (const call of calls) pendingCalls.start({ call, turn: cell.turn, cell: cell.number }, callExecutor(run))
+      const followUp = prepareFollowUp(run, runtime, cell, calls, outputLimit())
+      for (const call of calls) {
+        const { turn, number } = cell
+        const local = session.outcomeOf(call.index)
+        if (local) pendingCalls.addResult(call.index, acceptLocalCall(run, call, local))
+        else pendingCalls.start({ call, turn, cell: number }, callExecutor(run, followUp))
+      }
     }
     showProgress(run, `cell ${cell.number} waits for ${pluralize(pendingCalls.size, 'tool call')}`)
     await continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
@@ -145,7 +160,8 @@ async function runToCompletion(
       return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
     }
     showProgress(run, `running cell ${cell.number}`)
-    result = await session.executeStep(wait, outputLimit())
+    const localCalls = localCallAllowance(run, runtime, cell)
+    result = await session.executeStep(wait, { outputLimit: outputLimit(), localCalls })
   }
 }
 
@@ -156,7 +172,8 @@ async function stopCell(
   reason: string,
   output: OutputBuffer,
 ): Promise<CellEnd> {
-  const result = await runtime.session.executeStep({ type: 'stop', reason }, minimumOutputCharacters)
+  const limit = { outputLimit: minimumOutputCharacters }
+  const result = await runtime.session.executeStep({ type: 'stop', reason }, limit)
   if ('output' in result) output.add(result.output)
   switch (result.type) {
     case 'completed':

@@ -87,7 +87,7 @@ async function executeDirectCall(
   index: number,
 ): Promise<PendingBlock> {
   if (!call) return toolResult(use, `there is no tool named ${use.name}`, true)
-  const outcome = await callTool(run, call, 'direct', { turn: run.counts.turns, cell: 0, index })
+  const { outcome } = await callTool(run, call, 'direct', { turn: run.counts.turns, cell: 0, index })
   return toolResult(use, outcomeText(outcome, run.config.limits.outputCharacters), outcome.status !== 'ok')
 }
 

@@ -9,7 +9,7 @@ const results = (text: string): StepInput => ({
   type: 'results',
   results: [{ index: 1, outcome: { status: 'ok', value: text } }],
 })
-const done: ExecuteStepResult = { type: 'completed', output: 'not recorded' }
+const done: Extract<ExecuteStepResult, { type: 'completed' }> = { type: 'completed', output: 'not recorded' }
 const call = { index: 1, tool: 'get', arguments: { a: 'not recorded' }, summary: 'get a', digest: 'd', refused: null }
 const waiting: ExecuteStepResult = {
   type: 'suspended',
@@ -80,6 +80,12 @@ describe('Journal', () => {
     const journal = new Journal()
     journal.record(journal.nextStep(cell(1), 5, 3), done)
     expect(journal.steps.latest).toMatchObject([{ now: 5, waited: 3 }])
+  })
+
+  it('records when the sandbox executed a step that a lost attempt had requested before', () => {
+    const journal = new Journal()
+    journal.record(journal.nextStep(cell(1), 5, 3), { ...done, executedAt: { now: 4, waited: 2 } })
+    expect(journal.steps.latest).toEqual([{ now: 4, waited: 2, input: cell(1), result: { type: 'ended' } }])
   })
 
   it("records the start of a call's summary", () => {

@@ -123,6 +123,11 @@ export class Journal {
     this.#snapshot = undefined
   }
 
+  /** Changes when steps were dropped: their numbers are used again. */
+  get generation(): number {
+    return this.#generation
+  }
+
   /** True when the steps in the workflow should be moved to the log. */
   get shouldExternalize(): boolean {
     return this.#latestBytes > inlineLimitBytes
@@ -141,17 +146,19 @@ export class Journal {
     return { number: this.length + 1, now, ...(waited === undefined ? {} : { waited }), input }
   }
 
-  /** Records a step with its result. */
-  record({ number: _number, ...taken }: Step, stepResult: ExecuteStepResult): void {
+  /** Records a step with its result, and with the times at which the sandbox executed it. */
+  record({ input, now, waited }: Step, stepResult: ExecuteStepResult): void {
+    const { executedAt } = 'executedAt' in stepResult ? stepResult : { executedAt: undefined }
+    const times = executedAt ?? { now, ...(waited === undefined ? {} : { waited }) }
     const result: RecordedStep['result'] =
       stepResult.type === 'suspended'
         ? { type: 'suspended', calls: stepResult.calls.map(recordedCall) }
         : { type: 'ended' }
     const { interruptedAfterMs } = 'interruptedAfterMs' in stepResult ? stepResult : { interruptedAfterMs: undefined }
-    const step = { ...taken, result, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
+    const step = { ...times, input, result, ...(interruptedAfterMs === undefined ? {} : { interruptedAfterMs }) }
     this.#latest.push(step)
     this.#latestBytes += jsonBytes(step)
-    if (taken.input.type === 'cell') this.#cells += 1
+    if (input.type === 'cell') this.#cells += 1
   }
 
   /** Drops the current cell: it broke the session, so a rebuild must not repeat it. */

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, CancellationScope, condition, Time
 import type { ErrorCode } from '../../common/errors.js'
 import { pickStepLimits } from '../../common/limits.js'
 import type { BackendChoice, RunConfig } from '../../common/run-config.js'
-import type { ExecuteStepInput, ExecuteStepResult } from '../../common/steps.js'
+import type { ExecuteStepInput, StepActivityResult } from '../../common/steps.js'
 import type { SessionRef, SessionTools } from '../../common/session.js'
 import * as activities from '../temporal/activities.js'
 import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
@@ -84,7 +84,10 @@ export class Sandbox {
   }
 
   /** Runs a step in the open sandbox. A host that does not answer is a `lost` result. */
-  async executeStep(input: Omit<ExecuteStepInput, 'session' | 'tools'>, summary: string): Promise<ExecuteStepResult> {
+  async executeStep(
+    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits'>,
+    summary: string,
+  ): Promise<StepActivityResult> {
     const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
     const limits = pickStepLimits(this.#config.limits)
     const request = { session: this.#ref, tools: this.#tools(hasStubs), limits, ...input }

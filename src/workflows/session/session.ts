@@ -1,11 +1,13 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { digestJson } from '../../common/call-identity.js'
+import type { CallOutcome } from '../../common/outcomes.js'
 import type { RunConfig } from '../../common/run-config.js'
-import type { ExecuteStepResult, Step, StepInput, StepOutcome } from '../../common/steps.js'
+import type { Step, StepActivityResult, StepInput, StepOutcome } from '../../common/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text.js'
-import { countStoredBytes, type StoredBytes } from '../stored-bytes.js'
+import { countStoredBytes, externalBytes, type StoredBytes } from '../stored-bytes.js'
 import type { Run } from '../run.js'
 import { appendJournal } from '../temporal/activities.js'
+import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
 import { Sandbox, type SerializedSandbox } from './sandbox.js'
@@ -29,14 +31,17 @@ export interface SessionState {
   readonly lastResultAt?: number
   readonly journal: JournalState
   readonly snapshots: SnapshotPolicyState
+  /** Absent without any. */
+  readonly followUps?: readonly QueuedStep[]
 }
 
 /**
  * A program that runs step by step in a sandbox, as the workflow drives it.
  *
- * Owns: the journal of steps, the sandbox, its snapshots, the interruption of the current cell.
- * Boundary: it does not know tool calls or what a cell is for (`src/workflows/cell`). It reaches a sandbox only through
- * `Sandbox` and `Snapshots`, which call activities.
+ * Owns: the journal of steps, the follow-up steps that the cell has yet to take, the sandbox, its snapshots, the
+ * interruption of the current cell.
+ * Boundary: it schedules no tool call, and does not know what a cell is for (`src/workflows/cell`). It reaches a sandbox
+ * only through `Sandbox` and `Snapshots`, which call activities, and through the worker of a call (`prepareFollowUp`).
  *
  * Invariants:
  * 1. A step with a recorded result is executed again only to rebuild a lost sandbox.
@@ -44,7 +49,8 @@ export interface SessionState {
  * 3. Only one step is in progress. A step waits for a snapshot in progress, and for the end of parking.
  * 4. A step causes at most {@link maxRebuildsPerStep} rebuilds because of lost sandboxes, and at most
  *    {@link maxFencedPerStep} because of sandboxes that are ahead. So a program that kills its sandbox comes to an end.
- * 5. The times that the program sees are those of the workflow tasks, and the same in a rebuild.
+ * 5. The times that the program sees are those of the workflow tasks, or of the worker for a follow-up step. They are
+ *    the same in a rebuild.
  */
 export class Session {
   readonly #config: RunConfig
@@ -54,6 +60,7 @@ export class Session {
   readonly #journal: Journal
   readonly #sandbox: Sandbox
   readonly #snapshots: Snapshots
+  readonly #followUps: FollowUpQueue
   /** The interruption of the current cell. */
   readonly interruption = new Interruption()
 
@@ -68,6 +75,7 @@ export class Session {
     this.#sandbox = new Sandbox(config, stored, state?.sandbox ?? { ref, state: { type: 'none' } })
     this.#journal = new Journal(state?.journal)
     this.#snapshots = new Snapshots(config, this.#journal, state?.snapshots)
+    this.#followUps = new FollowUpQueue(state?.followUps)
   }
 
   /** State and backend of the sandbox, for the inspect query. */
@@ -79,23 +87,22 @@ export class Session {
    * Runs the program to its next suspension or to its end. A lost sandbox is rebuilt from the journal, and the step is
    * executed again. The outcome is `lost` only when that does not help; the session then continues without the current
    * cell. It is `diverged` when the program does not repeat the journal; the session then continues empty.
-   *
-   * @param outputLimit characters of output that the result may carry
    */
-  async executeStep(input: StepInput, outputLimit: number): Promise<StepOutcome> {
+  async executeStep(input: StepInput, limit: StepLimit): Promise<StepOutcome> {
     if (input.type === 'cell') this.interruption.clear()
-    const now = Date.now()
-    const waited = this.#lastResultAt === undefined ? undefined : now - this.#lastResultAt
-    const step = this.#journal.nextStep(input, now - this.#startedAt, waited)
+    const { step, executed } = this.#nextStep(input)
     let fenced = 0
+    let followUp = executed
     for (let losses = 1; ;) {
-      const result = await this.#attemptStep(step, outputLimit)
+      const result: StepActivityResult = followUp ?? (await this.#attemptStep(step, limit))
+      followUp = undefined
       if (result.type === 'rebuilt' || result.type === 'restore_failed') {
         throw ApplicationFailure.nonRetryable('a step was not executed', 'INTERNAL')
       }
       if (result.type !== 'lost' && result.type !== 'diverged') {
         this.#journal.record(step, result)
         this.#lastResultAt = Date.now()
+        this.#followUps.add((result.followUps ?? []).map((each) => ({ ...each, results: each.results ?? [] })))
         // The interrupt reached the code. If the code continues, it has caught the interrupt.
         if (result.interruptedAfterMs !== undefined) this.interruption.clear()
         if (this.#journal.shouldExternalize) await this.#externalizeJournal()
@@ -118,6 +125,35 @@ export class Session {
     }
   }
 
+  /** The outcome of a call that a worker made for a follow-up step. */
+  outcomeOf(index: number): CallOutcome | undefined {
+    return this.#followUps.outcomeOf(index)
+  }
+
+  /**
+   * Lets the worker of a call execute the step that its result makes possible: of the only call that the program waits
+   * for.
+   */
+  prepareFollowUp(outputLimit: number, maxLocalCalls: number): PreparedFollowUp {
+    const { generation } = this.#journal
+    const step = this.#journal.length + 1
+    const now = Date.now() - this.#startedAt
+    const record: PreparedFollowUp['record'] = (result, steps) => {
+      // Without its cell, the call belongs to no step any more.
+      if (this.#journal.generation !== generation) return
+      this.#followUps.add(steps.map((each) => ({ ...each, results: each.results ?? [result] })))
+    }
+    const { id, epoch } = this.#sandbox.ref
+    const input = {
+      session: { id, epoch },
+      step,
+      now,
+      ...(outputLimit === this.#config.limits.capturedCharacters ? {} : { outputLimit }),
+      ...(maxLocalCalls === 0 ? {} : { maxLocalCalls }),
+    }
+    return { input, record }
+  }
+
   /**
    * Makes a snapshot in the background if a rebuild would take long. Called between two cells, when no call is pending.
    */
@@ -127,12 +163,14 @@ export class Session {
 
   /** Forgets the current cell and its sandbox; the next cell starts from the state before it. */
   async dropCell(): Promise<void> {
+    this.#followUps.clear()
     this.#journal.dropCell()
     await this.#sandbox.discard()
   }
 
   /** Forgets all cells and the sandbox; the next cell starts empty. */
   async dropAll(): Promise<void> {
+    this.#followUps.clear()
     this.#journal.clear()
     await this.#sandbox.discard()
   }
@@ -159,6 +197,7 @@ export class Session {
       ...(this.#lastResultAt === undefined ? {} : { lastResultAt: this.#lastResultAt }),
       journal,
       snapshots: this.#snapshots.state,
+      ...(this.#followUps.steps.length === 0 ? {} : { followUps: this.#followUps.steps }),
     }
   }
 
@@ -166,7 +205,22 @@ export class Session {
     return this.#journal.externalize(countStoredBytes(this.#stored, appendJournal(this.#config.timeouts)))
   }
 
-  async #attemptStep(step: Step, outputLimit: number): Promise<ExecuteStepResult> {
+  /** The next step, with its result when a worker has executed it already. */
+  #nextStep(input: StepInput): { readonly step: Step; readonly executed: QueuedStep['result'] } {
+    const number = this.#journal.length + 1
+    const followUp = this.#followUps.take(number, input)
+    if (followUp) {
+      const { now, waited, result, tookMs = 0 } = followUp
+      if (result) this.#stored.bytes += externalBytes(result)
+      this.#snapshots.addStepTime(tookMs)
+      return { step: this.#journal.nextStep(input, now, waited), executed: result }
+    }
+    const now = Date.now()
+    const waited = this.#lastResultAt === undefined ? undefined : now - this.#lastResultAt
+    return { step: this.#journal.nextStep(input, now - this.#startedAt, waited), executed: undefined }
+  }
+
+  async #attemptStep(step: Step, { outputLimit, localCalls }: StepLimit): Promise<StepActivityResult> {
     await this.#snapshots.inProgress
     const isResumed = await this.#sandbox.resume()
     if (!this.#sandbox.isOpen) {
@@ -174,7 +228,8 @@ export class Session {
       if (rebuilt.type !== 'rebuilt') return rebuilt
     }
     const summary = isResumed ? `resume the session: ${describeStep(step)}` : describeStep(step)
-    const send = () => this.#sandbox.executeStep({ step, outputLimit }, summary)
+    const request = { step, outputLimit, ...(localCalls && { localCalls }) }
+    const send = () => this.#sandbox.executeStep(request, summary)
     const startedAt = Date.now()
     const isStop = step.input.type === 'stop'
     const result = await (isStop ? send() : this.interruption.run(send, () => this.#sandbox.interrupt(step.number)))
@@ -183,7 +238,7 @@ export class Session {
   }
 
   /** Opens a new sandbox and repeats the journal in it: from the snapshot, or from the first step when that fails. */
-  async #openOrRebuild(): Promise<ExecuteStepResult> {
+  async #openOrRebuild(): Promise<StepActivityResult> {
     const result = await this.#rebuild('')
     if (result.type !== 'restore_failed') return result
     await this.#sandbox.discard()
@@ -192,7 +247,7 @@ export class Session {
     return this.#rebuild(`; the snapshot was of no use: ${result.reason}`)
   }
 
-  async #rebuild(note: string): Promise<ExecuteStepResult> {
+  async #rebuild(note: string): Promise<StepActivityResult> {
     await this.#sandbox.open()
     const { length, steps: recorded, stepsToRepeat } = this.#journal
     if (length === 0) return { type: 'rebuilt' }
@@ -203,7 +258,7 @@ export class Session {
   }
 
   /** Removes a sandbox that failed. Does not wait for a host that does not answer: its reaper does the rest. */
-  async #discardFailed(result: ExecuteStepResult): Promise<void> {
+  async #discardFailed(result: StepActivityResult): Promise<void> {
     const why = result.type === 'diverged' ? `close the session, which diverged: ${result.reason}` : 'close the session'
     const discarded = this.#sandbox.discard(toTemporalSummary(why))
     if (result.type === 'lost' && result.hostUnreachable) discarded.catch(() => undefined)
@@ -225,4 +280,4 @@ function withoutCodeRun(result: DivergedResult): DivergedResult {
   return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
 }
 
-type DivergedResult = Extract<ExecuteStepResult, { type: 'diverged' }>
+type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>

@@ -19,10 +19,9 @@ import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
 import type { RunOptions } from '../../common/runs.js'
 import type { RunConfig, Timeouts } from '../../common/run-config.js'
-import type { ExecuteStepResult, ExecuteStepInput, RecordedStep } from '../../common/steps.js'
+import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
 import type { SnapshotResult, SnapshotInput } from '../../common/snapshots.js'
-import type { StepLimits } from '../../common/limits.js'
 import type { TextParts } from '../../common/messages.js'
 import { pluralize } from '../../common/text.js'
 
@@ -84,11 +83,11 @@ export function openSession(input: OpenInput, timeouts: Timeouts, summary: strin
 
 /** Executes one step, or a rebuild, on the host of the session. */
 export function executeStep(
-  input: ExecuteStepInput & { readonly limits: StepLimits },
+  input: ExecuteStepInput,
   hostQueue: string,
   timeouts: Timeouts,
   summary: string,
-): Promise<ExecuteStepResult> {
+): Promise<StepActivityResult> {
   return scheduleEngineActivity(activityNames.executeStep, input, {
     taskQueue: hostQueue,
     scheduleToStartTimeout: timeouts.hostMs,

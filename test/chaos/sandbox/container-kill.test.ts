@@ -53,7 +53,7 @@ const killDuringModelTurn =
     await killContainer(handle)
   }
 const killWhileCodeRuns: Kill = async (_env, handle) => {
-  await waitForActivity(handle, 'session.step', 3)
+  await waitForActivity(handle, 'session.step')
   await killContainer(handle)
   await releaseCode(handle)
 }

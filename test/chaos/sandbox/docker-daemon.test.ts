@@ -52,7 +52,7 @@ const moments = {
     busy: true,
     reached: async (ledger: Ledger, handle: WorkflowHandle) => {
       ledger.releaseReplies('b')
-      await waitForActivity(handle, 'session.step', 3)
+      await waitForActivity(handle, 'session.step')
     },
     goOn: (_ledger: Ledger, handle: WorkflowHandle) => releaseCode(handle),
   },

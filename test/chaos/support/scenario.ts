@@ -2,7 +2,7 @@ import type { AgentResult } from '../../../src/common/runs.js'
 import { call, code, text, turn } from '../../support/script.js'
 
 /**
- * The scenario: sequential and parallel calls, a tool that fails with ToolError, a large value, an approval that takes
+ * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that takes
  * longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells, a
  * direct call beside a cell, and a `once` call.
  */
@@ -19,8 +19,9 @@ large = await fetch_text(characters=200_000)
 print(done, len(large))
 `,
   `
+done.append(sum([await double(n=n) for n in range(5)]))
 done.append((await approve(name="d"))["done"])
-for n in range(4):
+for n in range(8):
     done.append((await charge(name=f"e{n}"))["done"])
 try:
     done.append((await send_once(name="mail"))["done"])
@@ -30,7 +31,7 @@ print(len(done), large[-3:])
 `,
   `
 done.append((await charge(name="f"))["done"])
-print(",".join(done), len(large))
+print(",".join(map(str, done)), len(large))
 `,
 ]
 
@@ -41,8 +42,10 @@ export const script = [
   turn(text('{{last_tool_result}}')),
 ]
 
+const sequentialEffects = ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'] as const
+
 /** Names of effects that must be applied exactly once, whatever is killed. */
-export const effects = ['a', 'b', 'c', 'd', 'e0', 'e1', 'e2', 'e3', 'f', 'g'] as const
+export const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g'] as const
 
 /** Name of the `once` effect: applied once, or its outcome is unknown. */
 export const onceEffect = 'mail'
@@ -51,16 +54,16 @@ export const turnCount = script.length
 
 /**
  * Number of events after which the run continues as new: in the middle of the second cell. Without faults this is
- * between its calls e0 and e3: 91 events precede the approval, during which the session must be parked, and a slow
+ * between its calls e0 and e7: 60 events precede the approval, during which the session must be parked, and a slow
  * machine or a dead worker adds some.
  */
-export const historyEvents = 160
+export const historyEvents = 100
 
 /** Milliseconds until the approval; longer than the time after which the sandbox is parked. */
 export const approvalMs = 2_000
 
 /** The expected result of a run. */
 export function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
-  const done = `a,b,c,never this,d,e0,e1,e2,e3,${mailOutcome},f`
-  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 13 }
+  const done = ['a,b,c,never this', 20, 'd', ...sequentialEffects, mailOutcome, 'f'].join(',')
+  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 22 }
 }

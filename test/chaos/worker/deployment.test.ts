@@ -50,7 +50,7 @@ async function startHeldAt(effect: string, script: Script) {
 async function startBusy() {
   const { env, ledger } = await startWithLedger(chargeScript(true))
   const handle = await env.startAgent()
-  await waitForActivity(handle, 'session.step', 1)
+  await waitForActivity(handle, 'session.step')
   await env.workers.start()
   return { env, ledger, handle }
 }

@@ -27,7 +27,7 @@ describeDocker('two workers of one host, one of them stopped until the server co
     const { first } = env.workers
     ledger.holdReplies('c')
     const handle = await env.startAgent()
-    await waitForActivity(handle, 'session.step', 3)
+    await waitForActivity(handle, 'session.step')
     first.sendSignal('SIGSTOP')
     const second = await env.workers.start()
     await waitForTakeover(handle, 'session.step', second)

@@ -73,7 +73,7 @@ describeDocker('kill -9', () => {
   it('of the worker while code runs: the program continues in its container', async () => {
     const { env, ledger } = await startWithLedger(script({ busy: true }))
     const handle = await env.startAgent()
-    await waitForActivity(handle, 'session.step', 1)
+    await waitForActivity(handle, 'session.step')
     await env.workers.replace()
     await releaseCode(handle)
     await expectNothingLost({ env, ledger }, handle)
@@ -108,7 +108,7 @@ describeDocker('kill -9', () => {
   it('of the container while code runs: the cell runs again with its recorded results', async () => {
     const { env, ledger } = await startWithLedger(script({ busy: true }))
     const handle = await env.startAgent()
-    await waitForActivity(handle, 'session.step', 1)
+    await waitForActivity(handle, 'session.step')
     await killContainer(handle)
     await releaseCode(handle)
     await expectNothingLost({ env, ledger }, handle)

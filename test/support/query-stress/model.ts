@@ -47,7 +47,7 @@ function replyOf(planned: PlannedTurn, turn: number): PlannedReply {
   }
   const uses = planned.durations.map((ms, index) => ({ id: `use-${turn}-${index}`, ms, index }))
   return {
-    content: uses.map(({ id, ms }) => ({ type: 'tool_use', id, name: 'work', input: { ms } })),
+    content: uses.map(({ id, ms }) => ({ type: 'tool_use', id, name: describedCall(1, ms).tool, input: { ms } })),
     calls: Object.fromEntries(uses.map(({ id, ms, index }) => [id, describedCall(index + 1, ms)])),
   }
 }

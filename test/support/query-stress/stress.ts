@@ -17,7 +17,7 @@ import { sharedServer, uniqueName } from '../temporal/shared-server.js'
 import { WorkerFleet } from './fleet.js'
 import { FakeModel } from './model.js'
 import { type PlannedExecution, planRuns, type PlannedRun } from './plan.js'
-import { FakeSandboxes, work } from './sandbox.js'
+import { FakeSandboxes } from './sandbox.js'
 
 const config = fileURLToPath(new URL('../../fixtures/query-stress.config.ts', import.meta.url))
 const preload = new URL('preload.mjs', import.meta.url).href
@@ -121,13 +121,13 @@ async function activityWorkers(
   model: FakeModel,
 ): Promise<readonly Worker[]> {
   const own = hostQueue(taskQueue, 'fake')
-  const sandboxes = new FakeSandboxes(own)
+  const sandboxes = new FakeSandboxes()
   const create = (queue: string, activities: object): Promise<Worker> =>
     Worker.create({ connection, namespace: sharedServer().namespace, taskQueue: queue, activities })
   return Promise.all([
     create(roleQueue(taskQueue, 'model'), { [activityNames.modelTurn]: model.turn }),
-    create(roleQueue(taskQueue, 'tools'), { work }),
-    create(roleQueue(taskQueue, 'sandbox'), { [activityNames.openSession]: sandboxes.open }),
+    create(roleQueue(taskQueue, 'tools'), { work: sandboxes.call, look: sandboxes.call }),
+    create(roleQueue(taskQueue, 'sandbox'), { [activityNames.openSession]: sandboxes.open(own) }),
     create(own, {
       [activityNames.executeStep]: sandboxes.executeStep,
       [activityNames.interruptSession]: sandboxes.interrupt,

@@ -83,7 +83,8 @@ it('F31: a run that is reset by one step continues with the new result, not with
 async function resetToCall(env: TestEnvironment, { workflowId }: WorkflowHandle, name: string): Promise<void> {
   const { events } = await env.history()
   const call = events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)
-  const workflowTaskFinishEventId = events[call - 1]?.eventId ?? null
+  const task = events.slice(0, call).findLast((event) => event.workflowTaskCompletedEventAttributes)
+  const workflowTaskFinishEventId = task?.eventId ?? null
   const { namespace } = sharedServer()
   await env.client.workflowService.resetWorkflowExecution({
     namespace,

@@ -46,6 +46,18 @@ describe.each(backends)('an interrupt, in %s', (backend) => {
     await session.close()
   })
 
+  it('stops the code of a follow-up step at once, and the session keeps its variables', async () => {
+    const { begun, tools } = signallingTools()
+    const session = await TestSession.start({ backend, tools, limits: { cellSeconds: 600 } })
+    await session.outputOf('x = 1')
+    const executing = session.execute(endless)
+    await begun.promise
+    await session.env.ptc.sessions.interrupt(session.name)
+    expect(await executing).toMatchObject({ outcome: { status: 'stopped', sessionKept: true }, cell: 2 })
+    expect(await session.outputOf('print(x, y)')).toBe('2 2\n')
+    await session.close()
+  })
+
   it('stops code that waits for a tool, and cancels the call', async () => {
     const { called, cancelled, tools } = signallingTools()
     const session = await TestSession.start({ backend, tools })

@@ -1,0 +1,206 @@
+import { setMaxListeners } from 'node:events'
+import { log } from '@temporalio/activity'
+import { raceWithSignal } from '../../common/abort.js'
+import { deriveIdempotencyKey } from '../../common/call-identity.js'
+import { isExternal, refOf } from '../../common/external-value.js'
+import { failpoint } from '../../common/failpoint.js'
+import type { Limits } from '../../common/limits.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type {
+  DeliveredResult,
+  DescribedCall,
+  DescribedStepResult,
+  ExecuteStepInput,
+  FollowUpStep,
+  LocalCallAllowance,
+  Step,
+} from '../../common/steps.js'
+import { utf8Length } from '../../common/text.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { runTool } from '../../tools/run-tool.js'
+import type { Values } from '../../values/values.js'
+import type { ActivityScope } from '../run-activity.js'
+import { matchesToolSet } from '../run/tool-set.js'
+import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
+
+/** Milliseconds after which an activity ends without the result of a follow-up step, which continues. */
+const maxFollowUpMs = 500
+
+/** Bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
+const maxFollowUpBytes = 200_000
+
+/** Calls of local tools that are made at once. */
+const maxConcurrentCalls = 100
+
+/** Every attempt on the host's task queue is newer: those begin with 1. */
+const followUpAttempt = 0
+
+/** Shorter durations are not recorded. */
+const minTookMs = 10
+
+/** Each step may return this many characters, as in the workflow. */
+const minOutputCharacters = 1_000
+
+export interface FollowUpExecutor {
+  readonly host: SessionHost
+  readonly registry: ToolRegistry
+  readonly values: Values
+  readonly namespace: string
+  readonly limits: Limits
+  /** Whether this worker runs tools. */
+  readonly hasTools: boolean
+}
+
+/** Where the sequence begins. */
+interface FollowUpStart {
+  /** Number of its first step. */
+  readonly step: number
+  /** The history has the results of the steps up to this number. */
+  readonly recorded: number
+  /** Milliseconds from the start of the session to the scheduling of the activity. */
+  readonly now: number
+  readonly outputLimit: number
+}
+
+/** What the steps of a session have in common. */
+export interface SessionRequest extends Pick<ExecuteStepInput, 'session' | 'tools' | 'limits'> {
+  readonly allowance: LocalCallAllowance
+}
+
+export type FollowUpScope = Pick<ActivityScope, 'signal' | 'workflowId' | 'elapsedMs'>
+
+/** The follow-up steps of one activity. */
+export class FollowUpSequence {
+  readonly #executor: FollowUpExecutor
+  readonly #request: SessionRequest
+  readonly #scope: FollowUpScope
+  readonly #scheduledAt: number
+  readonly #recorded: number
+  /** Aborted when the activity is cancelled, or takes too long. */
+  readonly #signal: AbortSignal
+  /** Number of the next step. */
+  #step: number
+  #resultAt = 0
+  #outputLimit: number
+  #calls = 0
+  #bytes = 0
+
+  constructor(
+    executor: FollowUpExecutor,
+    request: SessionRequest,
+    { step, recorded, now, outputLimit }: FollowUpStart,
+    scope: FollowUpScope,
+  ) {
+    this.#executor = executor
+    this.#request = request
+    this.#scope = scope
+    this.#signal = AbortSignal.any([scope.signal, AbortSignal.timeout(maxFollowUpMs)])
+    setMaxListeners(0, this.#signal) // each local call listens to it
+    this.#scheduledAt = now
+    this.#recorded = recorded
+    this.#step = step
+    this.#outputLimit = outputLimit
+  }
+
+  /** Delivers results, makes the local calls that follow, delivers their results, and so on. Never rejects. */
+  async execute(first: readonly DeliveredResult[] | undefined): Promise<readonly FollowUpStep[]> {
+    const steps: FollowUpStep[] = []
+    for (let results = first; results !== undefined;) {
+      const step = await this.#executeStep(results)
+      steps.push(step)
+      this.#bytes += utf8Length(JSON.stringify(step))
+      results = step.result && (await this.callLocally(step.result))
+    }
+    return steps
+  }
+
+  /** The results of the calls of a step; undefined when the workflow must make them, or has more to do. */
+  async callLocally(result: DescribedStepResult): Promise<readonly DeliveredResult[] | undefined> {
+    this.#resultAt = this.#scope.elapsedMs()
+    if (result.type !== 'suspended' || result.wakeInMs !== null || this.#isOver()) return undefined
+    const { calls } = result
+    this.#calls += calls.length
+    const isAllowed = calls.length > 0 && calls.length <= maxConcurrentCalls
+    if (!isAllowed || this.#calls > this.#request.allowance.maxCalls || !calls.every((call) => this.#isLocal(call)))
+      return undefined
+    try {
+      return await Promise.all(calls.map(async (call) => ({ index: call.index, outcome: await this.#callTool(call) })))
+    } catch {
+      return undefined // the workflow makes the calls as activities, which are retried and report errors
+    }
+  }
+
+  async #executeStep(results: readonly DeliveredResult[]): Promise<FollowUpStep> {
+    const { host } = this.#executor
+    const { session } = this.#request
+    const number = this.#step
+    this.#step += 1
+    const elapsed = this.#scope.elapsedMs()
+    const times = { now: Math.round(this.#scheduledAt + elapsed), waited: Math.round(elapsed - this.#resultAt) }
+    const step: Step = { number, ...times, recorded: this.#recorded, input: { type: 'results', results } }
+    try {
+      failpoint('step.begins')
+      const execution = host.executeStepIfConnected(session, step, followUpAttempt)
+      const executed = await raceWithSignal(this.#signal, execution)
+      if (executed === undefined) return { number, ...times, results }
+      const limit = Math.max(this.#outputLimit, minOutputCharacters)
+      const result = await describeStepResult(executed, this.#describeOptions, limit)
+      failpoint('step.ends')
+      this.#outputLimit -= outputLength(result)
+      const tookMs = Math.round(this.#scope.elapsedMs() - elapsed)
+      return { number, ...times, results, result, ...(tookMs < minTookMs ? {} : { tookMs }) }
+    } catch {
+      return { number, ...times, results } // the workflow requests the step, and gets the result or the error
+    }
+  }
+
+  #isLocal({ tool, refused, arguments: args }: DescribedCall): boolean {
+    const { registry, hasTools } = this.#executor
+    const found = hasTools ? registry.get(tool) : undefined
+    return (
+      found?.execution === 'local' &&
+      found.allowedCallers.includes('code_execution') &&
+      matchesToolSet(registry, this.#request.tools) &&
+      refused === null &&
+      !isExternal(args)
+    )
+  }
+
+  /** @throws whatever makes an ordinary activity of the call necessary */
+  async #callTool({ tool, arguments: args, index, digest }: DescribedCall): Promise<CallOutcome> {
+    const { registry, values, namespace, limits } = this.#executor
+    const { allowance, limits: stepLimits } = this.#request
+    const { workflowId } = this.#scope
+    const { turn, cell, firstExecutionRunId, resultBytes } = allowance
+    const position = { turn, cell, index }
+    const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
+    const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
+    // The event-loop watchdog would take the tool for that of the activity.
+    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined }
+    failpoint('tool.begins')
+    const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
+    const value = await runTool(registry, call, callLimits, context)
+    failpoint('tool.ran')
+    if (!values.isInline(value)) throw new Error('too large for a follow-up step')
+    return { status: 'ok', value }
+  }
+
+  get #describeOptions(): DescribeOptions {
+    const { registry, values } = this.#executor
+    const { tools, limits } = this.#request
+    const registryMatchesRun = matchesToolSet(registry, tools)
+    return { registry, registryMatchesRun, values, limits, signal: this.#scope.signal }
+  }
+
+  #isOver(): boolean {
+    return this.#signal.aborted || this.#bytes > maxFollowUpBytes
+  }
+}
+
+/** Characters of the output of a step. */
+export function outputLength(result: DescribedStepResult): number {
+  if (!('output' in result)) return 0
+  const { output } = result
+  return typeof output === 'string' ? output.length : (refOf(output)?.bytes ?? 0)
+}

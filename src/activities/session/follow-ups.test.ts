@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, describe, expect, it } from 'vitest'
+import { tool } from '../../../test/support/tools.js'
+import { PtcError } from '../../common/errors.js'
+import type { ToolActivityInput } from '../../common/calls.js'
+import { defaultLimits } from '../../common/limits.js'
+import type { ExecuteStepInput, FollowUpStep, RequestedCall, Step, StepResult } from '../../common/steps.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
+import { createRegistry } from '../../tools/registry.js'
+import { LocalStore } from '../../values/local/local-store.js'
+import { Values } from '../../values/values.js'
+import { FollowUps } from './follow-ups.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const values = new Values({ store: new LocalStore(folder) })
+
+const local = { effect: 'read', execution: 'local' } as const
+const registry = createRegistry([
+  tool('look', ({ n }) => n, local),
+  tool('fail', () => Promise.reject(new Error('no')), local),
+  tool('hang', () => delay(60_000, null, { ref: false }), local),
+  tool('large', () => 'x'.repeat(100_000), local),
+  tool('direct', () => 1, { ...local, allowedCallers: ['direct'] }),
+  tool('pay', () => null),
+])
+
+const call = (index: number, name = 'look'): RequestedCall => ({ index, tool: name, arguments: { n: index } })
+const suspended = (...calls: readonly RequestedCall[]) =>
+  ({ type: 'suspended', calls, wakeInMs: null, output: '' }) as const
+const completed = { type: 'completed', output: 'done' } as const
+const okResult = (index: number, value: unknown = index) => ({ index, outcome: { status: 'ok', value } })
+
+const session = { id: 'run', epoch: 1, backend: 'docker', startedAt: 0 } as const
+const allowance = { maxCalls: 50, turn: 1, cell: 2, firstExecutionRunId: 'first', resultBytes: 1_000_000 }
+const stepInput: ExecuteStepInput = {
+  session,
+  tools: { digest: registry.digest },
+  limits: defaultLimits,
+  step: { number: 4, now: 1_000, input: { type: 'cell', cell: 2, source: '' } },
+  outputLimit: 1_000,
+  localCalls: allowance,
+}
+const callInput = {
+  tool: 'pay',
+  caller: 'code_execution',
+  position: { turn: 1, cell: 2, index: 7 },
+  idempotencyKey: 'key',
+  arguments: {},
+  inputDigest: '',
+  followUp: { session: { id: 'run', epoch: 1 }, step: 5, now: 2_000, maxLocalCalls: 50 },
+} as const satisfies ToolActivityInput
+
+type Sandbox = (step: Step) => StepResult | undefined | Promise<StepResult | undefined>
+
+/** Follow-up steps in a sandbox that gives these results; the last one again and again. */
+function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true) {
+  const steps: Step[] = []
+  const execute = typeof results === 'function' ? results : () => results[steps.length - 1] ?? results.at(-1)
+  const host = {
+    executeStepIfConnected: async (_session: unknown, step: Step) => {
+      steps.push(step)
+      return execute(step)
+    },
+  } as unknown as SessionHost
+  return {
+    steps,
+    followUps: new FollowUps({ host, registry, values, namespace: 'default', limits: defaultLimits, hasTools }),
+  }
+}
+
+async function inActivity(work: (scope: Parameters<FollowUps['afterStep']>[2]) => Promise<readonly FollowUpStep[]>) {
+  const signal = new AbortController().signal
+  const scope = { signal, workflowId: 'w', elapsedMs: () => 10 }
+  const followed: readonly FollowUpStep[] = await new MockActivityEnvironment().run(() => work(scope))
+  return followed
+}
+
+/** The follow-up steps of a step whose result has these calls. */
+async function afterStep(
+  calls: readonly RequestedCall[],
+  results: Sandbox | readonly StepResult[],
+  { input = stepInput, hasTools = true }: { readonly input?: ExecuteStepInput; readonly hasTools?: boolean } = {},
+) {
+  const { followUps, steps } = followUpsIn(results, hasTools)
+  const described = calls.map((each) => ({ ...each, summary: '', digest: '', refused: null }))
+  const result = { ...suspended(), calls: described }
+  return { steps, followed: await inActivity((scope) => followUps.afterStep(input, result, scope)) }
+}
+
+describe('after a step', () => {
+  it('makes the local calls, delivers their results, and goes on with the next calls', async () => {
+    const { followed, steps } = await afterStep([call(1)], [suspended(call(2), call(3)), completed])
+    expect(followed).toMatchObject([
+      { number: 5, now: 1_010, waited: 0, results: [okResult(1)], result: { type: 'suspended' } },
+      { number: 6, now: 1_010, results: [okResult(2), okResult(3)], result: completed },
+    ])
+    // Step 4 is not recorded before the activity ends: the sandbox keeps its result and the later ones.
+    expect(steps.map(({ recorded }) => recorded)).toEqual([3, 3])
+  })
+
+  it.each<[string, readonly RequestedCall[]]>([
+    ['an ordinary tool', [call(1, 'pay')]],
+    ['an ordinary tool beside a local one', [call(1), call(2, 'pay')]],
+    ['a tool that code may not call', [call(1, 'direct')]],
+    ['a tool that fails', [call(1, 'fail')]],
+    ['a tool that takes long', [call(1, 'hang')]],
+    ['a tool that returns much', [call(1, 'large')]],
+    ['more than the allowed number', Array.from({ length: 51 }, (_, n) => call(n + 1))],
+  ])('leaves calls of %s to the workflow', async (_case, calls) => {
+    expect(await afterStep(calls, [completed])).toEqual({ followed: [], steps: [] })
+  })
+
+  it.each<[string, Parameters<typeof afterStep>[2]]>([
+    ['the workflow does not allow it', { input: { ...stepInput, localCalls: undefined } as never }],
+    ['the worker runs no tools', { hasTools: false }],
+    ['the run has other tools', { input: { ...stepInput, tools: { digest: 'other' } } }],
+  ])('leaves calls to the workflow when %s', async (_case, options) => {
+    expect(await afterStep([call(1)], [completed], options)).toEqual({ followed: [], steps: [] })
+  })
+
+  it.each<[string, Sandbox]>([
+    ['is not connected', () => undefined],
+    ['is ahead', () => Promise.reject(new PtcError('SANDBOX_FENCED', 'ahead'))],
+    ['takes long', () => delay(60_000, completed, { ref: false })],
+  ])('records the results without the step when the sandbox %s', async (_case, sandbox) => {
+    const { followed } = await afterStep([call(1)], sandbox)
+    expect(followed).toEqual([{ number: 5, now: 1_010, waited: 0, results: [okResult(1)] }])
+  })
+
+  it('counts the calls of all its steps', async () => {
+    let index = 1
+    const { followed } = await afterStep([call(1)], () => suspended(call((index += 1))))
+    expect(followed).toHaveLength(50)
+  })
+
+  it('waits for the workflow when the program has a timer', async () => {
+    const { followed } = await afterStep([call(1)], [{ ...suspended(call(2)), wakeInMs: 5 }])
+    expect(followed).toHaveLength(1)
+  })
+})
+
+describe('after a call', () => {
+  async function afterCall(results: Sandbox | readonly StepResult[], value: unknown = 'paid') {
+    const { followUps, steps } = followUpsIn(results)
+    await inActivity((scope) => followUps.afterStep(stepInput, completed, scope))
+    return { steps, followed: await inActivity((scope) => followUps.afterCall(callInput, value as string, scope)) }
+  }
+
+  it('delivers the result, which the follow-up step does not repeat', async () => {
+    const { followed, steps } = await afterCall([suspended(call(8)), completed])
+    expect(steps[0]?.input).toEqual({ type: 'results', results: [okResult(7, 'paid')] })
+    expect(followed).toMatchObject([
+      { number: 5, now: 2_010, result: { type: 'suspended' } },
+      { number: 6, results: [okResult(8)], result: completed },
+    ])
+    expect(followed[0]).not.toHaveProperty('results')
+  })
+
+  it('leaves the step to the workflow when it has no result', async () => {
+    expect((await afterCall(() => undefined)).followed).toEqual([])
+  })
+
+  it('leaves the step to the workflow when the result is external', async () => {
+    const external = { 'ptc.value': { sha256: '0'.repeat(64), bytes: 1, preview: '' } }
+    expect(await afterCall([completed], external)).toEqual({ followed: [], steps: [] })
+  })
+
+  it('leaves the step to the workflow when this process has executed no step of the session', async () => {
+    const { followUps } = followUpsIn([completed])
+    expect(await inActivity((scope) => followUps.afterCall(callInput, null, scope))).toEqual([])
+  })
+})

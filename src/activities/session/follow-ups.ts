@@ -1,0 +1,82 @@
+import type { FollowUpInput, ToolActivityInput } from '../../common/calls.js'
+import { refOf } from '../../common/external-value.js'
+import type { JsonValue } from '../../common/json.js'
+import type { SessionRef } from '../../common/session.js'
+import type { DescribedStepResult, ExecuteStepInput, FollowUpStep } from '../../common/steps.js'
+import {
+  FollowUpSequence,
+  type FollowUpExecutor,
+  type FollowUpScope,
+  outputLength,
+  type SessionRequest,
+} from './follow-up-sequence.js'
+
+/** Sessions of which a process remembers a step. */
+const maxRemembered = 10_000
+
+/**
+ * Follow-up steps: those that a worker executes without asking the workflow, because it is connected to the sandbox and
+ * has every result that the program waits for. So a call in a loop needs one activity instead of two, and calls of local
+ * tools need none of their own.
+ *
+ * Invariants:
+ * 1. Only calls of local tools (`effect: 'read'`) are made here. All others wait for the workflow, which has recorded by
+ *    then what they depend on.
+ * 2. A follow-up step never fails its activity. Whatever is missing, the workflow does by ordinary activities: it
+ *    requests the step again and joins it, or gets the recorded result.
+ * 3. An activity takes at most half a second longer (`maxFollowUpMs`).
+ */
+export class FollowUps {
+  readonly #executor: FollowUpExecutor
+  readonly #requests = new Map<string, SessionRequest>()
+
+  constructor(executor: FollowUpExecutor) {
+    this.#executor = executor
+  }
+
+  /** The steps that follow a step. */
+  async afterStep(
+    { session, tools, limits, step, localCalls: allowance, outputLimit }: ExecuteStepInput,
+    result: DescribedStepResult,
+    scope: FollowUpScope,
+  ): Promise<readonly FollowUpStep[]> {
+    if (step === null || allowance === undefined) return []
+    const request = { session, tools: { digest: tools.digest }, limits, allowance }
+    this.#remember(request)
+    const { number, now } = step
+    // The history does not have the result of this step yet: an attempt that is lost is tried again.
+    const start = { step: number + 1, recorded: number - 1, now, outputLimit: outputLimit - outputLength(result) }
+    const sequence = new FollowUpSequence(this.#executor, request, start, scope)
+    return sequence.execute(await sequence.callLocally(result))
+  }
+
+  /** The steps that follow a call with this result. */
+  async afterCall(
+    { followUp, position: { turn, cell, index } }: ToolActivityInput & { readonly followUp: FollowUpInput },
+    value: JsonValue,
+    scope: FollowUpScope,
+  ): Promise<readonly FollowUpStep[]> {
+    const known = this.#requests.get(keyOf(followUp.session))
+    if (known === undefined || refOf(value) !== undefined) return []
+    const { step, now, outputLimit = known.limits.capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
+    const request = { ...known, allowance: { ...known.allowance, turn, cell, maxCalls } }
+    const start = { step, recorded: step - 1, now, outputLimit }
+    const sequence = new FollowUpSequence(this.#executor, request, start, scope)
+    const [first, ...others] = await sequence.execute([{ index, outcome: { status: 'ok', value } }])
+    if (first?.result === undefined) return []
+    const { results: _resultOfThisCall, ...withoutResults } = first
+    return [withoutResults, ...others]
+  }
+
+  #remember(request: SessionRequest): void {
+    const key = keyOf(request.session)
+    this.#requests.delete(key)
+    this.#requests.set(key, request)
+    const [oldest] = this.#requests.keys()
+    if (this.#requests.size > maxRemembered && oldest !== undefined) this.#requests.delete(oldest)
+  }
+}
+
+function keyOf({ id, epoch }: Pick<SessionRef, 'id' | 'epoch'>): string {
+  return `${id}/${epoch}`
+}

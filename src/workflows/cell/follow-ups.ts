@@ -1,0 +1,39 @@
+import type { DescribedCall, LocalCallAllowance } from '../../common/steps.js'
+import type { Run } from '../run.js'
+import type { PreparedFollowUp } from '../session/follow-up-queue.js'
+import type { CellState, CodeRuntime } from './code-runtime.js'
+
+/** What the worker of the next step may do by itself; undefined when the program waits for a call. */
+export function localCallAllowance(
+  run: Run,
+  { pendingCalls }: CodeRuntime,
+  cell: CellState,
+): LocalCallAllowance | undefined {
+  if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
+  const { firstExecutionRunId } = run.identity
+  const { resultBytes } = run.config.limits
+  return { maxCalls: maxLocalCalls(run, cell), turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes }
+}
+
+/** The step after these calls, if the worker of the call may execute it: the program waits for one call, and no timer. */
+export function prepareFollowUp(
+  run: Run,
+  { pendingCalls, session }: CodeRuntime,
+  cell: CellState,
+  calls: readonly DescribedCall[],
+  outputLimit: number,
+): PreparedFollowUp | undefined {
+  const isOnlyCall = calls.length === 1 && pendingCalls.size === 0
+  if (run.config.followUps !== true || !isOnlyCall || cell.wakeAt !== null) return undefined
+  return session.prepareFollowUp(outputLimit, maxLocalCalls(run, cell, 1))
+}
+
+/**
+ * Calls of local tools that a worker may make before the workflow checks the limits again.
+ *
+ * @param callsBefore calls that do not count for the run yet
+ */
+function maxLocalCalls({ config: { limits, tools }, quota }: Run, { calls }: CellState, callsBefore = 0): number {
+  if (!tools.some(({ execution }) => execution === 'local')) return 0
+  return Math.max(Math.min(limits.callsPerCell - calls, limits.callsPerRun - quota.calls - callsBefore), 0)
+}

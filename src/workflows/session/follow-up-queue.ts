@@ -1,0 +1,66 @@
+import type { FollowUpInput } from '../../common/calls.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { DeliveredResult, FollowUpStep, LocalCallAllowance, StepInput } from '../../common/steps.js'
+
+/** A follow-up step with all results that it delivers. */
+export type QueuedStep = FollowUpStep & { readonly results: readonly DeliveredResult[] }
+
+/** How far the result of a step may lead. */
+export interface StepLimit {
+  /** Characters of output that the result may carry. */
+  readonly outputLimit: number
+  /** Undefined: no follow-up steps. */
+  readonly localCalls?: LocalCallAllowance | undefined
+}
+
+/** A step that the worker of a call may execute. */
+export interface PreparedFollowUp {
+  readonly input: FollowUpInput
+  /** Keeps the steps that the worker executed after the call. */
+  readonly record: (result: DeliveredResult, steps: readonly FollowUpStep[]) => void
+}
+
+/**
+ * The follow-up steps that the history has, and the cell has yet to take. The sandbox has executed them: a cell that
+ * takes another step instead finds the sandbox ahead, and it is rebuilt.
+ */
+export class FollowUpQueue {
+  #steps: QueuedStep[]
+
+  /** @param steps of the execution before this one */
+  constructor(steps: readonly QueuedStep[] = []) {
+    this.#steps = [...steps]
+  }
+
+  get steps(): readonly QueuedStep[] {
+    return this.#steps
+  }
+
+  add(steps: readonly QueuedStep[]): void {
+    this.#steps.push(...steps)
+  }
+
+  clear(): void {
+    this.#steps = []
+  }
+
+  /** The outcome of a call that the worker made: the next step delivers it. */
+  outcomeOf(index: number): CallOutcome | undefined {
+    return this.#steps[0]?.results.find((result) => result.index === index)?.outcome
+  }
+
+  /** The step with this number and input, if it is the next one. */
+  take(number: number, input: StepInput): QueuedStep | undefined {
+    const [next] = this.#steps
+    if (next?.number !== number || input.type !== 'results' || !isSame(next.results, input.results)) {
+      this.clear()
+      return undefined
+    }
+    this.#steps.shift()
+    return next
+  }
+}
+
+function isSame(executed: readonly DeliveredResult[], delivered: readonly DeliveredResult[]): boolean {
+  return JSON.stringify(executed) === JSON.stringify(delivered)
+}

@@ -10,12 +10,14 @@ function blockThread(milliseconds: number): void {
 it('of the retries that a stalled worker receives together only the last one runs, after a pause', async () => {
   const ran: { readonly attempt: number; readonly at: number }[] = []
   const begun = new Deferred()
+  const stalling = new Deferred()
   const counted = tool(
     'counted',
     async (_input, { attempt }) => {
       ran.push({ attempt, at: performance.now() })
       begun.resolve()
-      // Long enough that the first attempt runs when the worker stalls.
+      // The first attempt runs when the worker stalls, however late the other call has begun.
+      await stalling.promise
       await new Promise((resolve) => setTimeout(resolve, 500))
       return attempt
     },
@@ -23,7 +25,10 @@ it('of the retries that a stalled worker receives together only the last one run
   )
   const stalls = tool('stalls', async (_input, { attempt }) => {
     await begun.promise
-    if (attempt === 1) blockThread(8_000)
+    if (attempt === 1) {
+      stalling.resolve()
+      blockThread(8_000)
+    }
     return attempt
   })
   // The watch thread sends its first heartbeat after a second: too late for these attempts.

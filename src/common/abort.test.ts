@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { raceWithSignal, waitForAbort, withAbortListener, withDerivedSignal } from './abort.js'
+import { raceWithSignal, waitForAbort, withAbortListener, withDerivedSignal, withTimeLimit } from './abort.js'
 
 const never = new Promise<never>(() => undefined)
 
@@ -80,5 +80,29 @@ describe('withDerivedSignal', () => {
     controller.abort('enough')
     expect(await working).toBe('enough')
     expect(await withDerivedSignal(controller.signal, reason)).toBe('enough')
+  })
+})
+
+describe('withTimeLimit', () => {
+  const untilAborted = async (signal: AbortSignal): Promise<unknown> => {
+    await waitForAbort(signal)
+    return signal.reason
+  }
+
+  it('aborts the work after its time, or with the given signal', async () => {
+    const controller = new AbortController()
+    expect(await withTimeLimit(controller.signal, 1, untilAborted)).toMatchObject({ name: 'TimeoutError' })
+    const working = withTimeLimit(controller.signal, 60_000, untilAborted)
+    controller.abort('enough')
+    expect(await working).toBe('enough')
+  })
+
+  it('leaves no timer and no listener when the work settles', async () => {
+    const { signal } = new AbortController()
+    const removed = vi.spyOn(signal, 'removeEventListener')
+    const cleared = vi.spyOn(globalThis, 'clearTimeout')
+    expect(await withTimeLimit(signal, 60_000, () => Promise.resolve(1))).toBe(1)
+    await expect(withTimeLimit(signal, 60_000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    expect([removed.mock.calls.length, cleared.mock.calls.length]).toEqual([2, 2])
   })
 })

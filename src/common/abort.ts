@@ -46,6 +46,24 @@ export function raceWithSignal<Result>(signal: AbortSignal, work: Promise<Result
 }
 
 /**
+ * Runs `work` with a signal that is aborted when `signal` is, or after so many milliseconds. Leaves no timer and no
+ * listener: `AbortSignal.timeout` and `AbortSignal.any` are not removed before they abort.
+ */
+export function withTimeLimit<Result>(
+  signal: AbortSignal,
+  milliseconds: number,
+  work: (limited: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const limited = new AbortController()
+  const timer = setTimeout(() => limited.abort(new DOMException('The time limit is over.', 'TimeoutError')), milliseconds)
+  return withAbortListener(
+    signal,
+    () => limited.abort(signal.reason),
+    () => work(limited.signal),
+  ).finally(() => clearTimeout(timer))
+}
+
+/**
  * Runs `work` with a derived signal, which follows `signal` until the work settles. For libraries that leave listeners
  * on the signal they get: on a long-lived signal these would accumulate.
  */

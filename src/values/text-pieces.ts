@@ -4,6 +4,9 @@ import type { JsonValue } from '../common/json.js'
 /** Characters of a piece of JSON: large enough for little overhead, small beside a value. */
 const jsonPieceCharacters = 64 * 1024
 
+/** Values of up to about so many characters are serialized at once: starting the serializer in pieces costs more. */
+const smallValueSize = 1_000
+
 /** Maximum characters of a decoded piece, but for one that would split a character. */
 const decodedPieceCharacters = 256 * 1024
 
@@ -12,10 +15,29 @@ const decodedPieceCharacters = 256 * 1024
  * a time.
  */
 export function* stringifyInPieces(value: JsonValue): Generator<string, void, undefined> {
+  if (sizeBudgetAfter(value, smallValueSize) >= 0) {
+    yield JSON.stringify(value)
+    return
+  }
   for (const piece of stringifyChunked(value, { highWaterMark: jsonPieceCharacters })) {
     if (piece.length <= 2 * jsonPieceCharacters) yield piece
     else yield* splitText(piece, jsonPieceCharacters)
   }
+}
+
+/**
+ * What a value leaves of a budget of characters, where a number or a bracket counts as one. Below zero for a larger
+ * value, of which only a part is visited.
+ */
+function sizeBudgetAfter(value: JsonValue, budget: number): number {
+  if (typeof value === 'string') return budget - value.length - 1
+  if (typeof value !== 'object' || value === null) return budget - 1
+  let left = budget - 1
+  for (const [key, member] of Object.entries(value)) {
+    left = sizeBudgetAfter(member, left - key.length)
+    if (left < 0) return left
+  }
+  return left
 }
 
 /** Decodes UTF-8 to pieces that end between characters. The decoder keeps incomplete bytes for the next piece. */

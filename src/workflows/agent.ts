@@ -144,9 +144,14 @@ class AgentRun {
     this.#pendingToolUses = null
   }
 
-  /** Continues the run as new when that is due, and then never returns. */
-  async #continueAsNewIfDue(suspendedCell: SuspendedCell | null): Promise<void> {
-    if (!(await this.#continueAsNewPolicy.shouldContinue())) return
+  /** Undefined when it is not due: every call would wait for a promise. */
+  #continueAsNewIfDue(suspendedCell: SuspendedCell | null): Promise<void> | undefined {
+    return this.#continueAsNewPolicy.isDue ? this.#tryContinueAsNew(suspendedCell) : undefined
+  }
+
+  /** Continues the run as new, and then never returns, unless calls in progress take too long. */
+  async #tryContinueAsNew(suspendedCell: SuspendedCell | null): Promise<void> {
+    if (!(await this.#continueAsNewPolicy.attempt())) return
     const { config, counts, stored } = this.#run
     const { question: _, ...options } = this.#input
     const state: AgentState = {

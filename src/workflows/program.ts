@@ -41,12 +41,13 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
     const run = await startRun(input, state)
     const { config, counts, stored } = run
     const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
-    const continueAsNewIfDue = async (cell: CellState): Promise<void> => {
-      if (!(await policy.shouldContinue())) return
+    const tryContinueAsNew = async (cell: CellState): Promise<void> => {
+      if (!(await policy.attempt())) return
       const { source: _, ...options } = input
       const next: ProgramState = { config, counts, stored, codeRuntime: await serializeRuntime(runtime), cell }
       await continueAsNew<typeof program>({ ...options, source: '' }, next)
     }
+    const continueAsNewIfDue = (cell: CellState) => (policy.isDue ? tryContinueAsNew(cell) : undefined)
     const runtime = createCodeRuntime(run, { hasMoreCells: false, continueAsNewIfDue, state: state?.codeRuntime })
     registerInspectQuery(run, runtime)
     const cellRun = await withRuntime(runtime, () => {

@@ -24,9 +24,6 @@ import type { ActivityScope } from '../run-activity.js'
 import { matchesToolSet } from '../run/tool-set.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 
-/** Milliseconds after which an activity ends without the result of a follow-up step, which continues. */
-const maxFollowUpMs = 500
-
 /** Bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
 const maxFollowUpBytes = 200_000
 
@@ -77,7 +74,6 @@ export class FollowUpSequence {
   readonly #scope: FollowUpScope
   readonly #scheduledAt: number
   readonly #recorded: number
-  /** Aborted when the activity is cancelled, or takes too long. */
   readonly #signal: AbortSignal
   /** Number of the next step. */
   #step: number
@@ -86,17 +82,19 @@ export class FollowUpSequence {
   #calls = 0
   #bytes = 0
 
+  /** @param signal aborted when the activity is cancelled, or takes too long */
   constructor(
     executor: FollowUpExecutor,
     request: SessionRequest,
     { step, recorded, now, outputLimit }: FollowUpStart,
     scope: FollowUpScope,
+    signal: AbortSignal,
   ) {
     this.#executor = executor
     this.#request = request
     this.#scope = scope
-    this.#signal = AbortSignal.any([scope.signal, AbortSignal.timeout(maxFollowUpMs)])
-    setMaxListeners(0, this.#signal) // each local call listens to it
+    this.#signal = signal
+    setMaxListeners(0, signal) // each local call listens to it
     this.#scheduledAt = now
     this.#recorded = recorded
     this.#step = step

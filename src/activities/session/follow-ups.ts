@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../common/abort.js'
 import type { FollowUpInput, ToolActivityInput } from '../../common/calls.js'
 import { refOf } from '../../common/external-value.js'
 import type { JsonValue } from '../../common/json.js'
@@ -10,6 +11,9 @@ import {
   outputLength,
   type SessionRequest,
 } from './follow-up-sequence.js'
+
+/** Milliseconds after which an activity ends without the result of a follow-up step, which continues. */
+const maxFollowUpMs = 500
 
 /** Sessions of which a process remembers a step. */
 const maxRemembered = 10_000
@@ -46,8 +50,10 @@ export class FollowUps {
     const { number, now } = step
     // The history does not have the result of this step yet: an attempt that is lost is tried again.
     const start = { step: number + 1, recorded: number - 1, now, outputLimit: outputLimit - outputLength(result) }
-    const sequence = new FollowUpSequence(this.#executor, request, start, scope)
-    return sequence.execute(await sequence.callLocally(result))
+    return withTimeLimit(scope.signal, maxFollowUpMs, async (signal) => {
+      const sequence = new FollowUpSequence(this.#executor, request, start, scope, signal)
+      return sequence.execute(await sequence.callLocally(result))
+    })
   }
 
   /** The steps that follow a call with this result. */
@@ -61,8 +67,10 @@ export class FollowUps {
     const { step, now, outputLimit = known.limits.capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
     const request = { ...known, allowance: { ...known.allowance, turn, cell, maxCalls } }
     const start = { step, recorded: step - 1, now, outputLimit }
-    const sequence = new FollowUpSequence(this.#executor, request, start, scope)
-    const [first, ...others] = await sequence.execute([{ index, outcome: { status: 'ok', value } }])
+    const [first, ...others] = await withTimeLimit(scope.signal, maxFollowUpMs, (signal) => {
+      const sequence = new FollowUpSequence(this.#executor, request, start, scope, signal)
+      return sequence.execute([{ index, outcome: { status: 'ok', value } }])
+    })
     if (first?.result === undefined) return []
     const { results: _resultOfThisCall, ...withoutResults } = first
     return [withoutResults, ...others]

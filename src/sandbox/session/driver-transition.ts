@@ -111,14 +111,17 @@ function execute(state: OpenState, { attempt, execution, result, nowMs }: EventO
     mayBeFenced: attempt.attempt > 1 || state.isAttached || number <= state.lastRequestedStep,
   }
   const limit = joined?.limit ?? 'running'
-  const superseded = new PtcError('SANDBOX_FENCED', 'another step has begun')
   const effects: Effect[] = joined
     ? [{ type: 'abortSending', attempt: joined.step.attempt }]
-    : [...abandonOperation(state, operation.type === 'snapshot' ? 'a step has begun' : superseded).effects]
+    : [...abandonOperation(state, operation.type === 'step' ? anotherStep() : 'a step has begun').effects]
   if (limit === 'running') effects.push(startTimer(Math.max(deadlineMs - nowMs, 0)))
   const lastRequestedStep = Math.max(state.lastRequestedStep, number)
   const next = proceed({ ...state, lastRequestedStep, operation: { type: 'step', step, phase: 'handshake', limit } })
   return { state: next.state, effects: [...effects, ...next.effects] }
+}
+
+function anotherStep(): PtcError {
+  return new PtcError('SANDBOX_FENCED', 'another step has begun')
 }
 
 function startSnapshot(state: OpenState, { receiver }: EventOf<'snapshot'>): Transition {

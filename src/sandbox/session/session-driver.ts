@@ -172,7 +172,8 @@ export class SessionDriver {
       case 'sendStep':
         return void this.#sendStep(effect.attempt)
       case 'abortSending':
-        return effect.attempt.sendAbort.abort()
+        // `abort` creates an error with a stack trace. Only the transfer of values listens.
+        return effect.attempt.refs.length > 0 ? effect.attempt.sendAbort.abort() : undefined
       case 'resolveStep':
         return effect.result.resolve(effect.value)
       case 'rejectStep':

@@ -63,6 +63,11 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   readonly #thread: Worker
   readonly #tickTimer = setInterval(() => this.#tick(), tickMs).unref()
   readonly #activities = new Map<number, ActivityReporter>()
+  /**
+   * Ids of activities of which the thread does not know yet that they ended. When the event loop is blocked within a
+   * tick of such an end, the thread suspects the ended call as well.
+   */
+  #ended: number[] = []
   #lastId = 0
   /** Reported by the thread since the event loop last ran. */
   #suspects: SuspectedTools | undefined
@@ -134,7 +139,9 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   }
 
   async #runActivity(context: Context, work: () => Promise<unknown>): Promise<unknown> {
-    const { activityType, heartbeatDetails, heartbeatTimeoutMs = 0, taskToken, workflowExecution } = context.info
+    const { activityType, heartbeatDetails, heartbeatTimeoutMs = 0, workflowExecution } = context.info
+    // Core's token is a view of a larger buffer, which a message would copy as a whole.
+    const taskToken = new Uint8Array(context.info.taskToken)
     const id = ++this.#lastId
     const workflowId = workflowExecution?.workflowId ?? ''
     const toolTimeoutMs = this.#toolTimeouts.get(activityType)
@@ -143,16 +150,23 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     const activity = new ActivityReporter(context, watched, this)
     setActivityChannel(context, activity)
     this.#activities.set(id, activity)
-    this.send({ type: 'begin', activity: watched })
+    this.send({ type: 'begin', activity: watched, ended: this.#takeEnded() })
     try {
       return await activity.complete(work)
     } finally {
       this.#activities.delete(id)
-      this.send({ type: 'end', id })
+      this.#ended.push(id)
     }
   }
 
+  #takeEnded(): readonly number[] {
+    const ended = this.#ended
+    this.#ended = []
+    return ended
+  }
+
   #tick(): void {
+    if (this.#ended.length > 0) this.send({ type: 'end', ended: this.#takeEnded() })
     const silentMs = this.blockedForMs()
     if (silentMs >= reportThresholdMs) for (const each of this.#activities.values()) each.recordBlock(silentMs)
     this.#state.lastTickAt = monotonicMs()

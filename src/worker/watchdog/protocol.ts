@@ -19,10 +19,11 @@ export interface WatchedActivity {
 
 /** Messages to the watchdog thread. */
 export type ToWatchdog =
-  | { readonly type: 'begin'; readonly activity: WatchedActivity }
+  /** An activity began; these ended. One message for each activity: a message wakes the thread. */
+  | { readonly type: 'begin'; readonly activity: WatchedActivity; readonly ended: readonly number[] }
   /** The details of the last heartbeat. */
   | { readonly type: 'details'; readonly id: number; readonly details: string | undefined }
-  | { readonly type: 'end'; readonly id: number }
+  | { readonly type: 'end'; readonly ended: readonly number[] }
 
 /** Messages from the watchdog thread. Times are those of {@link monotonicMs}. */
 export type FromWatchdog =

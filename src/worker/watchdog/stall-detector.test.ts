@@ -45,7 +45,7 @@ class DetectorHarness {
       },
       second,
     )
-    for (const each of activities) this.#detector.handleMessage({ type: 'begin', activity: each })
+    for (const each of activities) this.#detector.handleMessage({ type: 'begin', activity: each, ended: [] })
   }
 
   handleMessage(message: Parameters<StallDetector['handleMessage']>[0]): void {
@@ -145,8 +145,10 @@ it('sends nothing for an activity that has ended, has no heartbeat timeout, or d
   harness.handleMessage({
     type: 'begin',
     activity: activity(3, 'look', { details: JSON.stringify('x'.repeat(1_000_000)) }),
+    ended: [1],
   })
-  harness.handleMessage({ type: 'end', id: 1 })
+  harness.handleMessage({ type: 'begin', activity: activity(4, 'charge'), ended: [] })
+  harness.handleMessage({ type: 'end', ended: [4] })
   await harness.checkUntil(10)
   expect(harness.heartbeats).toEqual([])
 })

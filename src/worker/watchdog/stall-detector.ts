@@ -77,6 +77,7 @@ export class StallDetector {
   handleMessage(message: ToWatchdog): void {
     switch (message.type) {
       case 'begin':
+        this.#remove(message.ended)
         this.#entries.set(message.activity.id, {
           activity: message.activity,
           lastSentAt: Number.NEGATIVE_INFINITY,
@@ -89,8 +90,12 @@ export class StallDetector {
         return
       }
       case 'end':
-        this.#entries.delete(message.id)
+        this.#remove(message.ended)
     }
+  }
+
+  #remove(ended: readonly number[]): void {
+    for (const id of ended) this.#entries.delete(id)
   }
 
   /** Checks the event loop. The thread calls it every {@link tickMs}. */

@@ -74,7 +74,7 @@ export async function callTool(
     ...(followUp && tool.effect !== 'once' && { followUp }),
   }
   try {
-    const { value, followUps } = await scheduleToolActivity(run, tool, input, call.summary)
+    const { value, followUps } = followedCall(input, await scheduleToolActivity(run, tool, input, call.summary))
     run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
     return { outcome: { status: 'ok', value }, followUps }
   } catch (thrown) {
@@ -108,13 +108,13 @@ function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | C
   return tool
 }
 
-async function scheduleToolActivity(
+function scheduleToolActivity(
   run: Run,
   tool: ToolConfig,
   input: ToolActivityInput,
   summary: string,
-): Promise<FollowedCall> {
-  const result = await scheduleActivity<JsonValue>(tool.name, [input], {
+): Promise<JsonValue> {
+  return scheduleActivity<JsonValue>(tool.name, [input], {
     ...onRoleQueue('tools'),
     activityId: callActivityId(input.position),
     summary: toTemporalSummary(summary),
@@ -129,7 +129,11 @@ async function scheduleToolActivity(
       ...(tool.effect === 'once' && { nonRetryableErrorTypes: lostWorkerFailures }),
     },
   })
-  return input.followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
+}
+
+/** The activity returns the bare result of a call without a follow-up. */
+function followedCall({ followUp }: ToolActivityInput, result: JsonValue): FollowedCall {
+  return followUp ? (result as unknown as FollowedCall) : { value: result, followUps: [] }
 }
 
 const callerDescriptions = {

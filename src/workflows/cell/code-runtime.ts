@@ -1,4 +1,4 @@
-import { CancellationScope, ContinueAsNew, defineQuery, setHandler } from '@temporalio/workflow'
+import { CancellationScope, condition, ContinueAsNew, defineQuery, setHandler } from '@temporalio/workflow'
 import type { Externalizable } from '../../common/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session.js'
@@ -39,7 +39,7 @@ export interface CodeRuntime {
   /** Characters of a cell's output that its reader gets. */
   readonly outputCharacters: number
   /** Called while a cell waits. Continues the run as new when that is due, and then never returns. */
-  readonly continueAsNewIfDue: (cell: CellState) => Promise<void>
+  readonly continueAsNewIfDue: (cell: CellState) => Promise<void> | undefined
   /** Whether a cell runs, and when the last one ended, in milliseconds since the epoch. */
   readonly usage: { isBusy: boolean; lastUsedAt: number }
 }
@@ -71,7 +71,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
     hasMoreCells,
     idleMs,
     outputCharacters,
-    continueAsNewIfDue: options.continueAsNewIfDue ?? (() => Promise.resolve()),
+    continueAsNewIfDue: options.continueAsNewIfDue ?? (() => undefined),
     usage: { isBusy: false, lastUsedAt: Date.now() },
   }
 }
@@ -170,9 +170,10 @@ export async function waitForResultsOrTimer(
   }
   if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
   else watchDeadline()
-  const wakeInMs = wakeAt === null ? null : Math.max(wakeAt - now, 0)
-  const isAborted = () => isOverdue || session.interruption.isRequested
-  const results = await pendingCalls.waitForResults({ wakeInMs, waitsForAll, isAborted })
+  const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
+  // Without a promise when the results are there: follow-up steps bring many at once.
+  if (!isOver()) await (wakeAt === null ? condition(isOver) : condition(isOver, Math.max(wakeAt - now, 1)))
+  const results = pendingCalls.takeResults()
   timer.cancel()
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }

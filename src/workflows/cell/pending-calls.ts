@@ -1,4 +1,4 @@
-import { CancellationScope, condition } from '@temporalio/workflow'
+import { CancellationScope } from '@temporalio/workflow'
 import type { CallOutcome } from '../../common/outcomes.js'
 import type { DeliveredResult, DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
@@ -31,14 +31,6 @@ export interface CellCall {
 
 /** Records the outcome of a call. */
 export type RecordOutcome = (outcome: CallOutcome) => void
-
-interface Wait {
-  /** Milliseconds; null without a timer. */
-  readonly wakeInMs: number | null
-  /** The program continues when it has the results of all its calls, or an error. */
-  readonly waitsForAll: boolean
-  readonly isAborted: () => boolean
-}
 
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope
@@ -117,22 +109,31 @@ export class PendingCalls {
   }
 
   /**
-   * Waits for results, for the time that the program set, or until the wait is aborted. Returns the results in the
-   * order of their arrival; none after a timeout or an abort before the first one.
+   * Whether {@link takeResults} has something to return, or to throw.
+   *
+   * @param waitsForAll the program continues when it has the results of all its calls, or an error
+   */
+  canContinue(waitsForAll: boolean): boolean {
+    if (this.#failure) return true
+    if (this.#arrived.length === 0) return false
+    return !waitsForAll || this.#pending.size === 0 || this.#arrived.some(({ outcome }) => outcome.status !== 'ok')
+  }
+
+  /**
+   * Results in the order of their arrival, as many as fit into one step; none when none has arrived.
    *
    * @throws what a call threw: the cancellation of the run
    */
-  async waitForResults({ wakeInMs, waitsForAll, isAborted }: Wait): Promise<readonly DeliveredResult[]> {
-    const ready = (): boolean => this.#canContinue(waitsForAll) || this.#failure !== undefined || isAborted()
-    if (wakeInMs === null) await condition(ready)
-    else if (!ready()) await condition(ready, Math.max(wakeInMs, 1))
+  takeResults(): readonly DeliveredResult[] {
     if (this.#failure) throw this.#failure.thrown
-    return this.#takeArrived()
-  }
-
-  #canContinue(waitsForAll: boolean): boolean {
-    if (this.#arrived.length === 0) return false
-    return !waitsForAll || this.#pending.size === 0 || this.#arrived.some(({ outcome }) => outcome.status !== 'ok')
+    let bytes = 0
+    const firstTooMany = this.#arrived.findIndex(
+      (result) => (bytes += utf8Length(JSON.stringify(result))) > maxStepBytes,
+    )
+    const count = firstTooMany < 0 ? this.#arrived.length : Math.max(firstTooMany, 1)
+    const taken = this.#arrived.splice(0, count)
+    this.#lateResults.push(...taken.filter(({ index }) => !this.#isOfCell(index)))
+    return taken
   }
 
   /** Drops the current cell and the results of its calls. Results of earlier calls are delivered again. */
@@ -191,16 +192,5 @@ export class PendingCalls {
   /** Ignores the failure of a call that was dropped. */
   #fail(index: number, scope: CancellationScope, thrown: unknown): void {
     if (this.#pending.get(index)?.scope === scope) this.#failure ??= { thrown }
-  }
-
-  #takeArrived(): readonly DeliveredResult[] {
-    let bytes = 0
-    const firstTooMany = this.#arrived.findIndex(
-      (result) => (bytes += utf8Length(JSON.stringify(result))) > maxStepBytes,
-    )
-    const count = firstTooMany < 0 ? this.#arrived.length : Math.max(firstTooMany, 1)
-    const taken = this.#arrived.splice(0, count)
-    this.#lateResults.push(...taken.filter(({ index }) => !this.#isOfCell(index)))
-    return taken
   }
 }

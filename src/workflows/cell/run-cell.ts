@@ -149,7 +149,8 @@ async function runToCompletion(
       }
     }
     showProgress(run, `cell ${cell.number} waits for ${pluralize(pendingCalls.size, 'tool call')}`)
-    await continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
+    const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
+    if (continuing) await continuing
     const wait = await waitForResultsOrTimer(run, runtime, cell)
     if (wait.type === 'overdue') {
       return finish(await stopCell(runtime, 'timed_out', totalTimeExceeded(limits.cellTotalSeconds), output))

@@ -39,13 +39,17 @@ export class ContinueAsNewPolicy {
     this.#nextAttemptAt = historyEvents
   }
 
+  get isDue(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo()
+    return historyLength >= this.#nextAttemptAt || (!this.#hasAttempted && continueAsNewSuggested)
+  }
+
   /**
-   * True when an attempt is due and no call is in progress. Then no call starts any more: the workflow must continue as
-   * new.
+   * True when no call is in progress. Then no call starts any more: the workflow must continue as new. False when the
+   * calls in progress take too long: the next attempt is due later.
    */
-  async shouldContinue(): Promise<boolean> {
-    const { historyLength, historySize, continueAsNewSuggested } = workflowInfo()
-    if (historyLength < this.#nextAttemptAt && (this.#hasAttempted || !continueAsNewSuggested)) return false
+  async attempt(): Promise<boolean> {
+    const { historyLength, historySize } = workflowInfo()
     this.#nextAttemptAt = historyLength + this.#retryEvents
     this.#retryEvents *= 2
     this.#hasAttempted = true

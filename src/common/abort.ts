@@ -55,7 +55,10 @@ export function withTimeLimit<Result>(
   work: (limited: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const limited = new AbortController()
-  const timer = setTimeout(() => limited.abort(new DOMException('The time limit is over.', 'TimeoutError')), milliseconds)
+  const timer = setTimeout(
+    () => limited.abort(new DOMException('The time limit is over.', 'TimeoutError')),
+    milliseconds,
+  )
   return withAbortListener(
     signal,
     () => limited.abort(signal.reason),

@@ -12,9 +12,12 @@ describe('stringifyInPieces', () => {
     { text: 'x'.repeat(500_000), rows: Array.from({ length: 20_000 }, (_, row) => ({ row })) },
     nested(2_000),
   ]
-  it.each(values.map((value) => [JSON.stringify(value).slice(0, 40), value]))('yields the JSON of %s', (_name, value) => {
-    expect([...stringifyInPieces(value)].join('')).toBe(JSON.stringify(value))
-  })
+  it.each(values.map((value) => [JSON.stringify(value).slice(0, 40), value]))(
+    'yields the JSON of %s',
+    (_name, value) => {
+      expect([...stringifyInPieces(value)].join('')).toBe(JSON.stringify(value))
+    },
+  )
 
   it('yields a small value at once, and a large one in pieces of at most 128 Ki characters', () => {
     expect([...stringifyInPieces({ rows: [1, 'two', null] })]).toEqual(['{"rows":[1,"two",null]}'])

@@ -26,4 +26,15 @@ describe('a builder that is asked for a tree after each event', () => {
     expect(last.length).toBeGreaterThan(0)
     for (const call of last) expect(nodes.get(call.position.index)).toBe(call)
   })
+
+  test('builds no new tree before the next event', async () => {
+    const builder = new RunTreeBuilder()
+    const [first, ...others] = recordedEvents('program')
+    await builder.add(first ? [first] : [])
+    const tree = builder.tree()
+    expect(builder.tree()).toBe(tree)
+    await builder.add(others)
+    expect(builder.tree()).not.toBe(tree)
+    expect(builder.tree().status).toBe('completed')
+  })
 })

@@ -26,6 +26,8 @@ export class RunTreeBuilder {
   readonly #log: RunEventLog
   readonly #fetched: FetchedValues
   #callNodes: CallNodes = new WeakMap()
+  /** The tree of everything added so far; undefined after a change. */
+  #tree: RunTree | undefined
   /** Created with the first event of the run. */
   #replay: { readonly activities: ActivityReplay; readonly carriedState: RunState | undefined } | undefined
 
@@ -43,6 +45,7 @@ export class RunTreeBuilder {
    * before the reset: pass `runId`.
    */
   async add(events: Iterable<HistoryEvent>, runId?: string): Promise<void> {
+    this.#tree = undefined
     for (const event of events) await this.#log.read(event, runId)
   }
 
@@ -51,6 +54,7 @@ export class RunTreeBuilder {
    * attempts.
    */
   async addPending(pending: Iterable<PendingActivity>): Promise<void> {
+    this.#tree = undefined
     await this.#log.readPending([...pending])
   }
 
@@ -62,15 +66,29 @@ export class RunTreeBuilder {
    */
   async fetchValues(reader: ValueReader, full: boolean, signal?: AbortSignal): Promise<void> {
     const values = valuesToFetch(this.tree(), full)
-    if (await this.#fetched.fetch(values, reader, signal)) this.#callNodes = new WeakMap()
+    if (!(await this.#fetched.fetch(values, reader, signal))) return
+    this.#callNodes = new WeakMap()
+    this.#tree = undefined
   }
 
   /** The tree of the events so far. */
   tree(): RunTree {
+    return (this.#tree ??= this.#buildTree())
+  }
+
+  #buildTree(): RunTree {
     const { start = emptyStart, end, taskFailure, activities, settledCount, runIds } = this.#log
     const workflowId = this.#workflowId ?? start.workflowId
     const { activities: replay, carriedState } = this.#replayOf(start)
-    const records = { start: { ...start, workflowId }, end, taskFailure, activities, runIds, carriedState }
+    const records = {
+      start: { ...start, workflowId },
+      end,
+      taskFailure,
+      activities,
+      settledCount,
+      runIds,
+      carriedState,
+    }
     const caches = { fetched: this.#fetched, callNodes: this.#callNodes }
     return buildTree(records, replay.run(activities, settledCount), caches)
   }

@@ -20,7 +20,7 @@ export interface ExecutionRef {
  * once by the next one: there is more.
  */
 const unpacedPages = 20
-const pageIntervalMs = 100
+const pageIntervalMs = 250
 const largePageEvents = 100
 
 interface PagesOptions extends EventsOptions {
@@ -35,29 +35,51 @@ interface PagesOptions extends EventsOptions {
  */
 export async function* historyPages(
   client: Client,
-  { workflowId, runId }: ExecutionRef,
-  { signal, follow = true, pageSize }: PagesOptions = {},
+  execution: ExecutionRef,
+  options: PagesOptions = {},
 ): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
-  const { workflowService, options } = client
-  let nextPageToken: Uint8Array | undefined
+  const { signal, follow = true } = options
+  let requestedAt = performance.now()
+  let request = requestPage(client, execution, options)
   let smallPages = 0
   for (;;) {
-    const requestedAt = performance.now()
-    const request = {
-      namespace: options.namespace,
-      execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
-      waitNewEvent: follow,
-      ...(pageSize === undefined ? {} : { maximumPageSize: pageSize }),
-      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+    const { history, nextPageToken } = await request
+    const events = history?.events ?? []
+    const token = nextPageToken?.length ? nextPageToken : undefined
+    if (token !== undefined && !follow) {
+      // The server prepares the next page while the caller reads this one.
+      request = requestPage(client, execution, options, token)
+      request.catch(() => undefined) // the caller may end before it needs the page
     }
-    const fetchPage = () => workflowService.getWorkflowExecutionHistory(request)
-    const page = await retryRequest(client, fetchPage, { workflowId, signal })
-    const events = page.history?.events ?? []
     yield events
-    nextPageToken = page.nextPageToken ?? undefined
-    if (nextPageToken === undefined || nextPageToken.length === 0) return
-    if (!follow || events.length >= largePageEvents || ++smallPages <= unpacedPages) continue
-    const pauseMs = pageIntervalMs - (performance.now() - requestedAt)
-    if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted())
+    if (token === undefined) return
+    if (!follow) continue
+    const isPaced = events.length < largePageEvents && ++smallPages > unpacedPages
+    if (isPaced) await pause(requestedAt + pageIntervalMs - performance.now(), signal)
+    requestedAt = performance.now()
+    request = requestPage(client, execution, options, token)
   }
+}
+
+function requestPage(
+  client: Client,
+  { workflowId, runId }: ExecutionRef,
+  { signal, follow = true, pageSize }: PagesOptions,
+  nextPageToken?: Uint8Array,
+) {
+  const { workflowService, options } = client
+  const request = {
+    namespace: options.namespace,
+    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    waitNewEvent: follow,
+    ...(pageSize === undefined ? {} : { maximumPageSize: pageSize }),
+    ...(nextPageToken === undefined ? {} : { nextPageToken }),
+  }
+  const fetchPage = () => workflowService.getWorkflowExecutionHistory(request)
+  return retryRequest(client, fetchPage, { workflowId, signal })
+}
+
+/** @throws the signal's reason */
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  if (milliseconds > 0) await delay(milliseconds, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

@@ -24,13 +24,15 @@ interface RunRecords {
   readonly end: RunEnd | undefined
   readonly taskFailure: Failure | undefined
   readonly activities: readonly ActivityRecord[]
+  /** How many of the first activities have ended. */
+  readonly settledCount: number
   readonly runIds: readonly string[]
   readonly carriedState: RunState | undefined
 }
 
 /** @param run the activities, replayed; this function changes it */
 export function buildTree(
-  { start, end, taskFailure, activities, runIds, carriedState }: RunRecords,
+  { start, end, taskFailure, activities, settledCount, runIds, carriedState }: RunRecords,
   run: RunDraft,
   { fetched, callNodes: cache }: TreeCaches,
 ): RunTree {
@@ -57,7 +59,7 @@ export function buildTree(
     unserved: [],
     turns,
     totals: countsOf(agent ?? program) ?? countNodes(turns, carriedState?.counts ?? zeroCounts),
-    phase: phaseOf(run, activities, end),
+    phase: phaseOf(run, activities, settledCount, end),
   }
   if (workflowType === workflowNames.agent) {
     const question = agentInput.safeParse(start.input).data?.question ?? ''

@@ -4,10 +4,19 @@ import type { RunEnd } from '../history/execution-log.js'
 import type { Phase } from '../tree.js'
 import { runningCell } from './replay-activities.js'
 
-/** The current phase of a run, from its most important open activity. */
-export function phaseOf(run: RunDraft, activities: readonly ActivityRecord[], end: RunEnd | undefined): Phase {
+/**
+ * The current phase of a run, from its most important open activity.
+ *
+ * @param settledCount how many of the first activities have ended
+ */
+export function phaseOf(
+  run: RunDraft,
+  activities: readonly ActivityRecord[],
+  settledCount: number,
+  end: RunEnd | undefined,
+): Phase {
   if (end) return { type: 'ended' }
-  const openActivities = activities.filter((activity) => !activity.end)
+  const openActivities = activities.slice(settledCount).filter((activity) => !activity.end)
   const cell = runningCell(run)?.number
   for (const { input } of openActivities) {
     if (input.type === 'config') return { type: 'starting' }

@@ -25,6 +25,8 @@ export interface RunEnd {
   readonly failure?: Failure | undefined
 }
 
+type TaskFailedAttributes = NonNullable<HistoryEvent['workflowTaskFailedEventAttributes']>
+
 /** Interprets the events of one execution, each once. Unknown event types are ignored. */
 export class ExecutionLog {
   readonly runId: string
@@ -61,7 +63,8 @@ export class ExecutionLog {
 
   async #readExecutionEvent(event: HistoryEvent): Promise<void> {
     const at = toMilliseconds(event.eventTime)
-    await this.#readWorkflowTaskEvent(event)
+    if (event.workflowTaskCompletedEventAttributes) this.taskFailure = undefined
+    if (event.workflowTaskFailedEventAttributes) await this.#readTaskFailure(event.workflowTaskFailedEventAttributes)
     const started = event.workflowExecutionStartedEventAttributes
     if (started) {
       const summary = await this.#reader.value(started.memo?.fields?.[memoKeys.summary])
@@ -92,12 +95,9 @@ export class ExecutionLog {
   }
 
   /** Of several failures in a row only the first one is an event. */
-  async #readWorkflowTaskEvent(event: HistoryEvent): Promise<void> {
-    const failed = event.workflowTaskFailedEventAttributes
-    if (event.workflowTaskCompletedEventAttributes) this.taskFailure = undefined
-    if (failed && !transientWorkflowTaskFailures.has(Number(failed.cause))) {
-      const failure = await this.#reader.failure(failed.failure)
-      this.taskFailure = { code: 'WORKFLOW_TASK_FAILED', message: failure?.message ?? 'the workflow task fails' }
-    }
+  async #readTaskFailure(failed: TaskFailedAttributes): Promise<void> {
+    if (transientWorkflowTaskFailures.has(Number(failed.cause))) return
+    const failure = await this.#reader.failure(failed.failure)
+    this.taskFailure = { code: 'WORKFLOW_TASK_FAILED', message: failure?.message ?? 'the workflow task fails' }
   }
 }

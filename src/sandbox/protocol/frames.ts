@@ -1,9 +1,9 @@
 import { PtcError } from '../../common/errors.js'
 
 /**
- * A frame is a 4-byte big-endian length and that many bytes of UTF-8 JSON. Frames are shorter than 16 MiB and JSON text
- * has no zero byte. So a frame starts at a zero byte with a brace after the length: a reader that connects in the
- * middle of a frame finds the next frame this way.
+ * A frame is a 4-byte big-endian length and that many bytes of UTF-8: JSON, and after a line break the text of a value.
+ * Frames are shorter than 16 MiB and their text has no zero byte. So a frame starts at a zero byte with a brace after the
+ * length: a reader that connects in the middle of a frame finds the next frame this way.
  */
 const headerBytes = 4
 const openingBrace = 0x7b
@@ -11,9 +11,15 @@ const openingBrace = 0x7b
 /** The largest `frameBytes` the format allows. */
 export const maximumFrameBytes = 2 ** 24 - 1
 
-/** One frame, ready for the wire. */
-export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
-  const body = JSON.stringify(message)
+/**
+ * One frame, ready for the wire.
+ *
+ * @param text follows the JSON as it is: to escape it within the JSON costs more than to send it
+ * @throws PtcError LIMIT_EXCEEDED; VALUE_CORRUPT for a text with a zero byte, which would start a frame
+ */
+export function encodeFrame(message: unknown, frameBytes: number, text?: string): Uint8Array {
+  const json = JSON.stringify(message)
+  const body = text === undefined ? json : `${json}\n${text}`
   const bytes = Buffer.byteLength(body)
   if (bytes > frameBytes) {
     throw new PtcError('LIMIT_EXCEEDED', `a frame of ${bytes} bytes is over the limit of ${frameBytes}`, {
@@ -23,6 +29,9 @@ export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
   const frame = Buffer.allocUnsafe(headerBytes + bytes)
   frame.writeUInt32BE(bytes, 0)
   frame.write(body, headerBytes)
+  if (text !== undefined && frame.includes(0, headerBytes)) {
+    throw new PtcError('VALUE_CORRUPT', 'the text of a stored value contains a zero byte, so it is not JSON')
+  }
   return frame
 }
 

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 
 /** Incremented when either side would misunderstand the other. */
-export const protocolVersion = 2
+export const protocolVersion = 3
 
 /**
  * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner
@@ -45,6 +45,7 @@ export interface ValuePiece {
   /** SHA-256 of the value, as in `ref`. */
   readonly value: string
   readonly piece: number
+  /** In the frame it follows the line of JSON, as it is. */
   readonly text: string
   readonly last: boolean
 }

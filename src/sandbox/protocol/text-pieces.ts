@@ -2,8 +2,8 @@
  * A source delivers text in chunks of any size; the wire carries it in pieces of limited size.
  */
 
-/** Maximum bytes of one UTF-16 code unit in a frame: those of an escape such as `\u0000`. */
-const maximumBytesPerCodeUnit = 6
+/** Maximum bytes of one UTF-16 code unit in UTF-8. */
+const maximumBytesPerCodeUnit = 3
 
 /** Maximum UTF-16 code units of a piece, so that its frame takes at most about a quarter of the frame limit. */
 export function maximumPieceLength(frameBytes: number): number {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../common/limits.js'
 import type { StepResult } from '../../common/steps.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
+import { protocolVersion } from '../protocol/messages.js'
 import { SessionDriver } from './session-driver.js'
 
 const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
@@ -72,7 +73,7 @@ describe('SessionDriver with a hostile runner', () => {
   it('loses the step when the runner reports a newer driver where none can exist, without killing the sandbox', async () => {
     const { runner, executeStep } = drive()
     const result = executeStep()
-    runner.emit({ type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' })
+    runner.emit({ type: 'ready', protocol: protocolVersion, session: 's', step: 0, language: 'Python' })
     runner.emit(fenced(1))
     expect(await result).toMatchObject({
       type: 'lost',
@@ -85,7 +86,7 @@ describe('SessionDriver with a hostile runner', () => {
   it('ignores messages while no step is pending', async () => {
     const { runner, driver, executeStep } = drive()
     const first = executeStep(1)
-    runner.emit({ type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' })
+    runner.emit({ type: 'ready', protocol: protocolVersion, session: 's', step: 0, language: 'Python' })
     runner.emit(completed(1))
     await first
     runner.emit({ type: 'no message at all' })

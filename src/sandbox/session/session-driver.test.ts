@@ -4,6 +4,7 @@ import type { StepResult } from '../../common/steps.js'
 import type { SandboxEnd } from '../backend.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import { SessionDriver } from './session-driver.js'
+import { protocolVersion } from '../protocol/messages.js'
 import type { ReadValue } from './value-transfer.js'
 
 const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 100_000 }
@@ -94,7 +95,7 @@ describe('SessionDriver', () => {
     ['a wake-up in the past', { ...suspended({}), wake_in: -1 }],
     ['a wake-up in a thousand years', { ...suspended({}), wake_in: 1e12 }],
     ['too many calls', { ...suspended({}), calls: Array.from({ length: 10_001 }, () => 0) }],
-    ['another session', { type: 'ready', protocol: 2, session: 'other', step: 0, language: 'Python' }],
+    ['another session', { type: 'ready', protocol: protocolVersion, session: 'other', step: 0, language: 'Python' }],
     ['another protocol', { type: 'ready', protocol: 1, session: 's', step: 0, language: 'Python' }],
     ['a refusal', { type: 'refused', step: 1, fence: [3, 1, 1], kind: 'invalid', reason: 'expected cell as step 9' }],
   ])('kills a sandbox that sends a message with %s', async (_what, message) => {

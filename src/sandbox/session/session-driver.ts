@@ -14,7 +14,7 @@ import { deferred } from '../../common/deferred.js'
 import { messageOf } from '../../common/errors.js'
 import type { Step, StepResult } from '../../common/steps.js'
 import type { SandboxConnection } from '../backend.js'
-import { encodeFrame } from '../protocol/frames.js'
+import { encodeMessage } from '../protocol/encode-message.js'
 import { helloMessage, type SessionInfo } from '../protocol/hello-message.js'
 import {
   type Fence,
@@ -244,10 +244,10 @@ export class SessionDriver {
   /**
    * False when the connection failed; the state machine knows it then.
    *
-   * @throws PtcError LIMIT_EXCEEDED when the frame is over the limit
+   * @throws PtcError LIMIT_EXCEEDED when the frame is over the limit; VALUE_CORRUPT for a value with a zero byte
    */
   async #write(message: HostMessage): Promise<boolean> {
-    const frame = encodeFrame(message, this.#options.limits.frameBytes)
+    const frame = encodeMessage(message, this.#options.limits.frameBytes)
     try {
       await this.#connection.send(frame)
       return true

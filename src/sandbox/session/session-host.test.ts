@@ -4,6 +4,7 @@ import type { StepResult } from '../../common/steps.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import type { SandboxBackend } from '../backend.js'
 import { deferred } from '../../common/deferred.js'
+import { protocolVersion } from '../protocol/messages.js'
 import { SessionHost } from './session-host.js'
 
 const session = { id: 's', epoch: 1, backend: 'docker', startedAt: 0 } as const
@@ -57,7 +58,7 @@ const sendThenDisconnect =
   }
 
 const output = { type: 'output', step: 1, text: 'on the way' }
-const ready = { type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' }
+const ready = { type: 'ready', protocol: protocolVersion, session: 's', step: 0, language: 'Python' }
 
 describe('a connection that breaks while the sandbox lives', () => {
   it('is replaced, and the step is sent again', async () => {

@@ -5,10 +5,11 @@ import { defaultLimits } from '../../common/limits.js'
 import type { Step, StepResult } from '../../common/steps.js'
 import { externalValue } from '../../common/external-value.js'
 import { deferred } from '../../common/deferred.js'
+import { protocolVersion } from '../protocol/messages.js'
 import { SessionDriver } from './session-driver.js'
 import type { ReadValue } from './value-transfer.js'
 
-const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 2_400 }
+const limits = { ...defaultLimits, cellSeconds: 2, frameBytes: 1_200 }
 
 const readerOf = (...chunks: readonly string[]): ReadValue =>
   async function* () {
@@ -19,7 +20,8 @@ const readerOf = (...chunks: readonly string[]): ReadValue =>
 function drive(readyStep = 0) {
   const runner = new HostileRunner()
   runner.onMessage = (type) => {
-    if (type === 'hello') runner.emit({ type: 'ready', protocol: 2, session: 's', step: readyStep, language: 'Python' })
+    if (type === 'hello')
+      runner.emit({ type: 'ready', protocol: protocolVersion, session: 's', step: readyStep, language: 'Python' })
     if (type === 'resume') runner.emit({ type: 'completed', step: 5, output: 'done' })
   }
   const driver = new SessionDriver(runner, {
@@ -103,7 +105,8 @@ describe('a step that needs a value', () => {
   it('loses the sandbox when the runner misses a piece', async () => {
     const { executeStep, runner, driver } = drive()
     runner.onMessage = (type) => {
-      if (type === 'hello') runner.emit({ type: 'ready', protocol: 2, session: 's', step: 4, language: 'Python' })
+      if (type === 'hello')
+        runner.emit({ type: 'ready', protocol: protocolVersion, session: 's', step: 4, language: 'Python' })
       if (type === 'resume') runner.emit(incomplete)
     }
     expect(await executeStep(readerOf('x'))).toMatchObject({ type: 'lost', cause: 'gone' })

@@ -6,11 +6,12 @@ import {
   stringFamilies,
   maxUnitsOf,
 } from '../../support/faults/hostile-frames.js'
+import { protocolVersion } from '../../../src/sandbox/protocol/messages.js'
 import type { Random } from '../../support/random.js'
 
 /** One valid runner message of each kind. */
 export const validMessages: readonly JsonValue[] = [
-  { type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python 3.11' },
+  { type: 'ready', protocol: protocolVersion, session: 's', step: 0, language: 'Python 3.11' },
   { type: 'output', step: 1, text: 'printed' },
   {
     type: 'suspended',

@@ -3,6 +3,13 @@ import { deferred } from '../../../src/common/deferred.js'
 import { encodeFrame, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import type { HostMessage } from '../../../src/sandbox/protocol/messages.js'
 
+/** The content of a frame of the host. */
+function parseHostMessage(body: Uint8Array): HostMessage {
+  const [line = '', ...text] = Buffer.from(body).toString().split('\n')
+  const fields = parseFrame(Buffer.from(line)) as HostMessage
+  return fields.type === 'value' ? { ...fields, text: text.join('\n') } : fields
+}
+
 /** A sandbox connection that sends the messages of a test. */
 export class HostileRunner implements SandboxConnection {
   readonly description = 'hostile'
@@ -21,7 +28,7 @@ export class HostileRunner implements SandboxConnection {
   sendCapacity: Promise<void> = Promise.resolve()
 
   send(bytes: Uint8Array): Promise<void> {
-    const messages = this.#decoder.push(bytes).map(parseFrame) as HostileRunner['hostMessages']
+    const messages = this.#decoder.push(bytes).map(parseHostMessage)
     this.hostMessages.push(...messages)
     for (const { type } of messages) this.onMessage(type)
     return this.sendCapacity

@@ -1,5 +1,5 @@
 import { deferred } from '../../../src/common/deferred.js'
-import type { RunnerMessage } from '../../../src/sandbox/protocol/messages.js'
+import { protocolVersion, type RunnerMessage } from '../../../src/sandbox/protocol/messages.js'
 import type { DriverEvent } from '../../../src/sandbox/session/driver-events.js'
 import {
   type DriverState,
@@ -117,8 +117,14 @@ export const events = {
   sendFailed: { type: 'sendFailed', attempt, error: new Error('corrupt') },
   'sendFailed older': { type: 'sendFailed', attempt: attemptAt(5, 1), error: new Error('corrupt') },
   writeFailed: { type: 'writeFailed', reason: 'broken pipe' },
-  ready: message({ type: 'ready', protocol: 2, session: 's', step: 0, language: 'Python' }),
-  'ready with the step': message({ type: 'ready', protocol: 2, session: 's', step: 5, language: 'Python' }),
+  ready: message({ type: 'ready', protocol: protocolVersion, session: 's', step: 0, language: 'Python' }),
+  'ready with the step': message({
+    type: 'ready',
+    protocol: protocolVersion,
+    session: 's',
+    step: 5,
+    language: 'Python',
+  }),
   output: message({ type: 'output', step: 5, text: 'x' }),
   'output other': message({ type: 'output', step: 4, text: 'x' }),
   interrupted: message({ type: 'interrupted' }),

@@ -1,6 +1,7 @@
 import { defaultLimits } from '../../../src/common/limits.js'
 import type { SandboxConnection } from '../../../src/sandbox/backend.js'
-import { encodeFrame, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
+import { encodeMessage } from '../../../src/sandbox/protocol/encode-message.js'
+import { FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import { type HostMessage, type RunnerMessage, runnerMessageSchema } from '../../../src/sandbox/protocol/messages.js'
 
 /** Sends and receives single messages of the step protocol, without the session driver. */
@@ -14,7 +15,7 @@ export class ProtocolClient {
   }
 
   async send(message: HostMessage): Promise<void> {
-    await this.#connection.send(encodeFrame(message, defaultLimits.frameBytes))
+    await this.#connection.send(encodeMessage(message, defaultLimits.frameBytes))
   }
 
   /** Reads the next message that is not about a running cell. */

@@ -28,7 +28,7 @@ export function toEventId(eventId: HistoryEvent['eventId']): number {
   return toNumber(eventId)
 }
 
-/** `Number(long)` goes through a string, which takes ten times as long. */
-function toNumber(integer: HistoryEvent['eventId']): number {
-  return typeof integer === 'object' ? (integer?.toNumber() ?? 0) : Number(integer ?? 0)
+/** `Number(long)` goes through a string, which takes ten times as long. A history in a file has numbers or strings. */
+function toNumber(integer: HistoryEvent['eventId'] | number | string): number {
+  return typeof integer === 'object' && integer !== null ? integer.toNumber() : Number(integer ?? 0)
 }

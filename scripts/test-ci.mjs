@@ -10,10 +10,10 @@ import { progress, root, setup } from './setup.mjs'
 import { withReports } from './suite-reports.mjs'
 
 /**
- * A shard takes one to two minutes. Raise this number when CI takes longer than 23 minutes on a quiet machine of 2
+ * A shard takes about a minute. Raise this number when CI takes longer than 23 minutes on a quiet machine of 2
  * cores.
  */
-const shards = 40
+const shards = 60
 
 const startedAt = performance.now()
 const totalSeconds = Number(process.env['PTC_CI_SECONDS'] ?? 3600)

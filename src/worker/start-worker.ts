@@ -3,7 +3,7 @@ import { DisposableStack } from '../common/disposable-stack.js'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { AnthropicProviderOptions } from '../models/anthropic/options.js'
-import { createLazyAnthropicProvider } from '../models/anthropic/lazy-provider.js'
+import { createLazyAnthropicProvider, loadAnthropicSdk } from '../models/anthropic/lazy-provider.js'
 import type { ModelProvider } from '../models/provider.js'
 import { withScriptedModel } from '../models/scripted-model.js'
 import { SessionHost } from '../sandbox/session/session-host.js'
@@ -93,7 +93,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     })()
     // Marks the rejection as handled; `ended` still rejects.
     ended.catch(() => undefined)
-    return {
+    const worker: RunningWorker = {
       sandboxNotice: sandboxes?.notice,
       ended,
       async shutdown() {
@@ -101,8 +101,20 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
         await ended.catch(() => undefined)
       },
     }
+    // The workers poll already: these modules take a fifth of the start.
+    if (roles.includes('model')) await loadOrShutDown(worker)
+    return worker
   } catch (thrown) {
     await stack[Symbol.asyncDispose]()
+    throw thrown
+  }
+}
+
+async function loadOrShutDown(worker: RunningWorker): Promise<void> {
+  try {
+    await loadAnthropicSdk()
+  } catch (thrown) {
+    await worker.shutdown()
     throw thrown
   }
 }

@@ -2,6 +2,15 @@ import type { ModelProvider } from '../provider.js'
 import { type AnthropicProviderOptions, checkApiKey, checkBaseURL, resolveTimeouts } from './options.js'
 
 /**
+ * Loads the SDK. Node remembers that an import has failed, so a process in which this fails can't call a model.
+ *
+ * @throws the error of the import, for example without file descriptors
+ */
+export async function loadAnthropicSdk(): Promise<void> {
+  await import('./provider.js')
+}
+
+/**
  * As `createAnthropicProvider`, but loads the SDK with the first call: its 300 modules would take a fifth of the start of
  * a worker, and not every worker calls a model.
  *

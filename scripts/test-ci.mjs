@@ -1,4 +1,4 @@
-// `npm run test:ci [-- --shard=3/40]`: the checks, then unit, integration, attacks, and one shard of the long suites.
+// `npm run test:ci [-- --shard=3/60]`: the checks, then unit, integration, attacks, and one shard of the long suites.
 // The number of commits chooses the shard, so that every shard has its turn; `--shard` chooses another.
 // A file that fails and then passes by itself is reported as flaky and does not fail the run.
 // PTC_CI_SECONDS limits the time of the whole run.

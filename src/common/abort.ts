@@ -46,27 +46,6 @@ export function raceWithSignal<Result>(signal: AbortSignal, work: Promise<Result
 }
 
 /**
- * Runs `work` with a signal that is aborted when `signal` is, or after so many milliseconds. Leaves no timer and no
- * listener: `AbortSignal.timeout` and `AbortSignal.any` are not removed before they abort.
- */
-export function withTimeLimit<Result>(
-  signal: AbortSignal,
-  milliseconds: number,
-  work: (limited: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const limited = new AbortController()
-  const timer = setTimeout(
-    () => limited.abort(new DOMException('The time limit is over.', 'TimeoutError')),
-    milliseconds,
-  )
-  return withAbortListener(
-    signal,
-    () => limited.abort(signal.reason),
-    () => work(limited.signal),
-  ).finally(() => clearTimeout(timer))
-}
-
-/**
  * Runs `work` with a derived signal, which follows `signal` until the work settles. For libraries that leave listeners
  * on the signal they get: on a long-lived signal these would accumulate.
  */
@@ -74,10 +53,37 @@ export function withDerivedSignal<Result>(
   signal: AbortSignal,
   work: (derived: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const derived = new AbortController()
+  return withDerivedController(signal, (controller) => work(controller.signal))
+}
+
+/**
+ * Runs `work` with a derived signal that is also aborted after so many milliseconds. Leaves no timer and no listener:
+ * `AbortSignal.timeout` and `AbortSignal.any` are not removed before they abort.
+ */
+export function withTimeLimit<Result>(
+  signal: AbortSignal | undefined,
+  milliseconds: number,
+  work: (derived: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  return withDerivedController(signal, async (controller) => {
+    const abort = () => controller.abort(new DOMException('The time limit is over.', 'TimeoutError'))
+    const timer = setTimeout(abort, milliseconds)
+    try {
+      return await work(controller.signal)
+    } finally {
+      clearTimeout(timer)
+    }
+  })
+}
+
+function withDerivedController<Result>(
+  signal: AbortSignal | undefined,
+  work: (controller: AbortController) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
   return withAbortListener(
     signal,
-    () => derived.abort(signal.reason),
-    () => work(derived.signal),
+    () => controller.abort(signal?.reason),
+    () => work(controller),
   )
 }

@@ -37,6 +37,8 @@ export interface StartWorkerOptions {
   readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'> | undefined
   /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
   readonly scriptedModelUrl?: string | undefined
+  /** Loads the SDK of the model before the first turn: for a process that lives long. Default false. */
+  readonly preloadsModel?: boolean
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -57,7 +59,7 @@ export interface RunningWorker {
  * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
-  const { config, server, roles = allRoles, hostId = defaultHostId(), stallLog } = options
+  const { config, server, roles = allRoles, hostId = defaultHostId(), stallLog, preloadsModel = false } = options
   const { namespace } = server
   const { registry } = config
   const stack = new DisposableStack()
@@ -102,7 +104,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       },
     }
     // The workers poll already: these modules take a fifth of the start.
-    if (roles.includes('model')) await loadOrShutDown(worker)
+    if (preloadsModel && roles.includes('model')) await loadOrShutDown(worker)
     return worker
   } catch (thrown) {
     await stack[Symbol.asyncDispose]()

@@ -69,7 +69,8 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
   const { logLevel, signal, ...workerOptions } = options
   try {
     installRuntime(logLevel, stderrLog)
-    const starting = startCliWorker({ ...workerOptions, stallLog: watchdogLogFor(logLevel), onProgress: printStep })
+    const stallLog = watchdogLogFor(logLevel)
+    const starting = startCliWorker({ ...workerOptions, stallLog, preloadsModel: true, onProgress: printStep })
     return await raceWithSignal(signal, starting)
   } catch (thrown) {
     await options.server.close()

@@ -39,25 +39,28 @@ export async function* historyPages(
   options: PagesOptions = {},
 ): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
   const { signal, follow = true } = options
-  let requestedAt = performance.now()
-  let request = requestPage(client, execution, options)
+  const requestNext = (token?: Uint8Array) => ({
+    requestedAt: performance.now(),
+    page: requestPage(client, execution, options, token),
+  })
+  let request = requestNext()
   let smallPages = 0
   for (;;) {
-    const { history, nextPageToken } = await request
+    const { requestedAt } = request
+    const { history, nextPageToken } = await request.page
     const events = history?.events ?? []
     const token = nextPageToken?.length ? nextPageToken : undefined
     if (token !== undefined && !follow) {
       // The server prepares the next page while the caller reads this one.
-      request = requestPage(client, execution, options, token)
-      request.catch(() => undefined) // the caller may end before it needs the page
+      request = requestNext(token)
+      request.page.catch(() => undefined) // the caller may end before it needs the page
     }
     yield events
     if (token === undefined) return
     if (!follow) continue
     const isPaced = events.length < largePageEvents && ++smallPages > unpacedPages
     if (isPaced) await pause(requestedAt + pageIntervalMs - performance.now(), signal)
-    requestedAt = performance.now()
-    request = requestPage(client, execution, options, token)
+    request = requestNext(token)
   }
 }
 

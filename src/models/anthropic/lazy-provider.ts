@@ -11,8 +11,8 @@ export async function loadAnthropicSdk(): Promise<void> {
 }
 
 /**
- * As `createAnthropicProvider`, but loads the SDK with the first call: its 300 modules would take a fifth of the start of
- * a worker, and not every worker calls a model.
+ * As `createAnthropicProvider`, but loads the SDK with the first call, if {@link loadAnthropicSdk} has not: its 300
+ * modules would take a fifth of the start of a worker, and not every worker calls a model.
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */

@@ -173,7 +173,8 @@ export class SessionDriver {
         return void this.#sendStep(effect.attempt)
       case 'abortSending':
         // `abort` creates an error with a stack trace. Only the transfer of values listens.
-        return effect.attempt.refs.length > 0 ? effect.attempt.sendAbort.abort() : undefined
+        if (effect.attempt.refs.length > 0) effect.attempt.sendAbort.abort()
+        return
       case 'resolveStep':
         return effect.result.resolve(effect.value)
       case 'rejectStep':

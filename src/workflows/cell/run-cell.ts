@@ -150,7 +150,7 @@ async function runToCompletion(
     }
     showProgress(run, `cell ${cell.number} waits for ${pluralize(pendingCalls.size, 'tool call')}`)
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
-    if (continuing) await continuing
+    if (continuing) await continuing // to wait for nothing would cost a promise for each call
     const wait = await waitForResultsOrTimer(run, runtime, cell)
     if (wait.type === 'overdue') {
       return finish(await stopCell(runtime, 'timed_out', totalTimeExceeded(limits.cellTotalSeconds), output))

@@ -39,6 +39,7 @@ export class ContinueAsNewPolicy {
     this.#nextAttemptAt = historyEvents
   }
 
+  /** True when the history is long enough for the next {@link attempt}. */
   get isDue(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo()
     return historyLength >= this.#nextAttemptAt || (!this.#hasAttempted && continueAsNewSuggested)

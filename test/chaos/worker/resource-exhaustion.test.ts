@@ -47,10 +47,13 @@ describeDocker('a worker', () => {
       const { env } = await startWithLedger(script, { environment: { TMPDIR: folder } })
       const handle = await env.startAgent()
       expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'a' })
-      // The folder of the workers of a host, with an empty record.
-      const [group = ''] = readdirSync(folder).filter((name) => name !== 'ballast')
-      const records = readdirSync(join(folder, group)).filter((name) => name.endsWith('.attempts'))
-      expect(records.map((name) => statSync(join(folder, group, name)).size)).toEqual([0])
+      // Beside the ballast, nothing but the folder of the workers of this host, with an empty record.
+      const group = expect.stringMatching(/^durable-ptc-\d+-[\da-f]{12}$/)
+      expect(readdirSync(folder).toSorted()).toEqual(['ballast', group])
+      const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+      const sizes = files.map(({ parentPath, name }) => [name, statSync(join(parentPath, name)).size])
+      expect(sizes).toEqual(expect.arrayContaining([[expect.stringMatching(/\.attempts$/), 0]]))
+      expect(files).toHaveLength(2)
     })
 
     it('F35: for temporary files: reports the reason with the embedded sandbox, which starts when there is space', async () => {

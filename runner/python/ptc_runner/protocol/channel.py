@@ -1,9 +1,9 @@
 """Frames between runner and host, over two private descriptors.
 
-A frame is a 4-byte big-endian length, then that much JSON: ASCII to the host, UTF-8 from it. The text of a value follows
-its JSON after a line break, because to parse it twice would take longer. A frame is shorter than 16 MiB and its text has
-no zero byte, so a frame always begins with a zero byte and has no other that could begin one: after a connection that broke in
-the middle of a frame, the next zero byte is the next frame.
+A frame is a 4-byte big-endian length, then that much JSON: ASCII to the host, UTF-8 from it. The text of a value
+follows its JSON after a line break, because to parse it twice would take longer. A frame is shorter than 16 MiB and its
+text has no zero byte, so a frame always begins with a zero byte and has no other that could begin one: after a
+connection that broke in the middle of a frame, the next zero byte is the next frame.
 
 1. A frame is written whole or the process ends.
 2. A forked child writes nothing.

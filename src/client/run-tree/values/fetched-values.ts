@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../../common/abort.js'
 import { PtcError } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json.js'
 import { formatCompactNumber } from '../../../common/text.js'
@@ -61,23 +62,21 @@ export class FetchedValues {
    */
   async fetch({ whole, previews }: ValuesToFetch, reader: ValueReader, signal?: AbortSignal): Promise<boolean> {
     if (this.#isUnreachable) return false
-    const deadline = AbortSignal.timeout(fetchTimeoutMs)
-    const fetchSignal = signal ? AbortSignal.any([signal, deadline]) : deadline
-    const load = async (ref: ValueRef): Promise<void> => {
-      this.#whole.set(ref.sha256, undefined)
-      this.#whole.set(ref.sha256, await reader.load(externalValue(ref), purpose, fetchSignal))
-    }
-    const loadPreview = async (ref: ValueRef): Promise<void> => {
-      this.#previews.set(ref.sha256, undefined)
-      this.#previews.set(ref.sha256, await this.#readPreview(ref, reader, fetchSignal))
-    }
     const fetchable = whole.filter(({ sha256, bytes }) => bytes <= maxFetchBytes && !this.#whole.has(sha256))
     const newPreviews = previews.filter(({ sha256 }) => !this.#previews.has(sha256))
-    this.#isUnreachable = !(await fetchAll([
-      ...fetchable.map((ref) => () => load(ref)),
-      ...newPreviews.map((ref) => () => loadPreview(ref)),
-    ]))
-    return fetchable.length + newPreviews.length > 0
+    if (fetchable.length + newPreviews.length === 0) return false
+    this.#isUnreachable = !(await withTimeLimit(signal, fetchTimeoutMs, (fetchSignal) => {
+      const load = async (ref: ValueRef): Promise<void> => {
+        this.#whole.set(ref.sha256, undefined)
+        this.#whole.set(ref.sha256, await reader.load(externalValue(ref), purpose, fetchSignal))
+      }
+      const loadPreview = async (ref: ValueRef): Promise<void> => {
+        this.#previews.set(ref.sha256, undefined)
+        this.#previews.set(ref.sha256, await this.#readPreview(ref, reader, fetchSignal))
+      }
+      return fetchAll([...fetchable.map((ref) => () => load(ref)), ...newPreviews.map((ref) => () => loadPreview(ref))])
+    }))
+    return true
   }
 
   async #readPreview(ref: ValueRef, reader: ValueReader, signal: AbortSignal): Promise<string> {

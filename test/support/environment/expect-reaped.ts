@@ -2,8 +2,8 @@ import { NativeConnection } from '@temporalio/worker'
 import { expect } from 'vitest'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
-import { isWorkflowRunning, sandboxOwner } from '../../../src/worker/sandbox-owner.js'
-import { reap } from '../../../src/worker/reaper.js'
+import { isWorkflowRunning, sandboxOwner } from '../../../src/worker/resources/sandbox-owner.js'
+import { reap } from '../../../src/worker/resources/reaper.js'
 import type { RunInState } from './run-states.js'
 import { sharedServer } from '../temporal/shared-server.js'
 
@@ -13,6 +13,8 @@ export async function expectReaped({ env, handle, toolAborted, release }: RunInS
   await toolAborted
   await env.workers.stop() // so that no activity runs any more
   await runReaper()
+  // The reaper of another test's worker may be removing the container: then ours leaves it to that one.
+  await expect.poll(() => env.containers(handle), { timeout: 10_000 }).toEqual([])
   await env.expectCleanEnd(handle)
 }
 

@@ -16,5 +16,6 @@ export async function createDataConverter(
   store: StoreOption = { kind: 'local' },
   folder = process.cwd(),
 ): Promise<DataConverter> {
-  return { externalStorage: payloadStorage(await openStore(parseStore(store, folder))) }
+  const opened = await openStore(parseStore(store, folder))
+  return { externalStorage: payloadStorage(() => opened) }
 }

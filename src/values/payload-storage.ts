@@ -9,31 +9,46 @@ const thresholdBytes = 256 * 1024
 /** Part of every stored reference, so it must not change. */
 const driverName = 'ptc.values'
 
+type OpenStore = () => ValueStore | Promise<ValueStore>
+
 /**
  * The value store as Temporal's external storage: any other large payload (a question, a configuration) is stored
  * there, too, and stays under the server's limit of 2 MiB. Clients and workers both need it: `dataConverter: {
- * externalStorage: payloadStorage(store) }`.
+ * externalStorage: payloadStorage(() => store) }`.
  *
+ * @param open the store; called for each operation
  * @param retryForMs how long to retry while the store is full or unavailable
  */
-export function payloadStorage(store: ValueStore, retryForMs = 30_000): ExternalStorage {
+export function payloadStorage(open: OpenStore, retryForMs = 30_000): ExternalStorage {
   const driver: StorageDriver = {
     name: driverName,
     type: 'durable-ptc.values',
     store: ({ abortSignal = neverAborted }, payloads) =>
       Promise.all(
         payloads.map((payload) =>
-          retryWhileUnavailable(retryForMs, abortSignal, () => storePayload(store, payload, abortSignal)),
+          retryWhileUnavailable(retryForMs, abortSignal, async () => storePayload(await open(), payload, abortSignal)),
         ),
       ),
     retrieve: ({ abortSignal = neverAborted }, claims) =>
       Promise.all(
         claims.map((claim) =>
-          retryWhileUnavailable(retryForMs, abortSignal, () => retrievePayload(store, claim, abortSignal)),
+          retryWhileUnavailable(retryForMs, abortSignal, async () => retrievePayload(await open(), claim, abortSignal)),
         ),
       ),
   }
   return new ExternalStorage({ drivers: [driver], payloadSizeThreshold: thresholdBytes })
+}
+
+/**
+ * Adds the value store to the external storage of a user. The user's storage still decides where a payload is stored;
+ * payloads that are in the value store can be read.
+ */
+export function addPayloadStorage(existing: ExternalStorage | undefined, open: OpenStore): ExternalStorage {
+  const ours = payloadStorage(open)
+  if (existing === undefined) return ours
+  if (existing.getDriver(driverName)) return existing
+  const { drivers, driverSelector, payloadSizeThreshold } = existing
+  return new ExternalStorage({ drivers: [...drivers, ...ours.drivers], driverSelector, payloadSizeThreshold })
 }
 
 const neverAborted = new AbortController().signal

@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
 import { PtcError } from '../common/errors.js'
 
-const pattern = /^[A-Za-z0-9._-]{1,100}$/
+/** Also a part of a task queue's name. */
+export const hostIdPattern = /^[A-Za-z0-9._-]{1,100}$/
 
 /**
  * Identity of this sandbox host: `PTC_HOST_ID`, else the machine's name. Workers with the same identity share one
@@ -15,7 +16,7 @@ export function defaultHostId(environment: NodeJS.ProcessEnv = process.env): str
     hostname()
       .replaceAll(/[^A-Za-z0-9._-]/g, '-')
       .slice(0, 100)
-  if (pattern.test(id)) return id
+  if (hostIdPattern.test(id)) return id
   throw new PtcError('CONFIG_INVALID', `PTC_HOST_ID is ${JSON.stringify(id)}`, {
     hint: 'It may have up to 100 letters, digits, dots, dashes and underscores.',
   })

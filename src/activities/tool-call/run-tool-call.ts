@@ -1,4 +1,4 @@
-import { log } from '@temporalio/activity'
+import { activityInfo, log } from '@temporalio/activity'
 import {
   type CallLimits,
   type FollowedCall,
@@ -17,7 +17,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
 import { type AttemptReport, toolAttempt, readAttemptReport } from './attempt-report.js'
-import { failUnregisteredTool } from './unregistered-tool.js'
+import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
@@ -28,12 +28,18 @@ import { LatestAttempts } from './latest-attempts.js'
 export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, followUps?: FollowUps) {
   const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
-  return (call: ToolActivityInput): Promise<Externalizable | FollowedCall> => {
+  return async (call: ToolActivityInput | undefined): Promise<Externalizable | FollowedCall> => {
+    if (!isToolCall(call)) throw unknownActivity(activityInfo().activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig
       ? runToolCall({ registry, values, limits, latest, followUps }, toolConfig, call)
       : failUnregisteredTool(call.tool)
   }
+}
+
+/** Workflows of a user may schedule an activity that nobody has registered: its input is theirs. */
+function isToolCall(input: unknown): input is ToolActivityInput {
+  return typeof input === 'object' && input !== null && 'idempotencyKey' in input
 }
 
 const defaultCallLimits: CallLimits = {

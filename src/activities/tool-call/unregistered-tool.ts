@@ -1,4 +1,4 @@
-import { Context } from '@temporalio/activity'
+import { ApplicationFailure, Context } from '@temporalio/activity'
 import { PtcError } from '../../common/errors.js'
 import { formatDuration } from '../../tools/duration.js'
 import { type AttemptReport, readAttemptReport } from './attempt-report.js'
@@ -34,4 +34,10 @@ export function failUnregisteredTool(tool: string): Promise<never> {
     },
     () => isGivenUp,
   )
+}
+
+/** The failure of an activity that is neither a tool nor registered by the user of the worker: that of the SDK. */
+export function unknownActivity(activityType: string): ApplicationFailure {
+  const message = `Activity function ${activityType} is not registered on this Worker`
+  return ApplicationFailure.retryable(message, 'NotFoundError')
 }

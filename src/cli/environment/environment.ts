@@ -68,7 +68,7 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     const worker = startsWorker && config !== undefined ? await startWorker({ ...project, config }, options) : undefined
     if (worker !== undefined) stack.defer(() => worker.close())
     // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
-    const dataConverter = { externalStorage: payloadStorage(values.valueStore) }
+    const dataConverter = { externalStorage: payloadStorage(() => values.valueStore) }
     const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter))
     return new Environment({ project, server, values, worker, client, stack, interrupts })
   } catch (thrown) {

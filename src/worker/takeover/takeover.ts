@@ -23,8 +23,8 @@ import { maxSocketPathBytes, Peers } from './peers.js'
 export interface TakeoverOptions {
   readonly connection: NativeConnection
   readonly namespace: string
-  /** Workers of one server, task queue and host identity share a folder. */
-  readonly group: { readonly address: string; readonly taskQueue: string; readonly hostId: string }
+  /** Workers of one namespace, task queue and host identity share a folder. `owner`: name and id of the namespace. */
+  readonly group: { readonly owner: string; readonly taskQueue: string; readonly hostId: string }
 }
 
 export interface Takeover {
@@ -41,7 +41,7 @@ function workerIdentity(processId: string): string {
 
 /** Undefined where it can't work: on Windows, or when the folder can't be used. */
 export async function startTakeover({ connection, namespace, group }: TakeoverOptions): Promise<Takeover | undefined> {
-  const folder = folderOf(namespace, group)
+  const folder = folderOf(group)
   if (folder === undefined) return undefined
   try {
     const peers = await Peers.start({ folder, onEnd: (name) => void takeOver(name) })
@@ -82,11 +82,11 @@ export async function startTakeover({ connection, namespace, group }: TakeoverOp
 }
 
 /** A folder that only this user can write to: a record makes attempts fail. */
-function folderOf(namespace: string, { address, taskQueue, hostId }: TakeoverOptions['group']): string | undefined {
+function folderOf({ owner, taskQueue, hostId }: TakeoverOptions['group']): string | undefined {
   const userId = process.geteuid?.()
   if (userId === undefined) return undefined
   const key = createHash('sha256')
-    .update(JSON.stringify([address, namespace, taskQueue, hostId]))
+    .update(JSON.stringify([owner, taskQueue, hostId]))
     .digest('hex')
   const folder = join(tmpdir(), `durable-ptc-${userId}-${key.slice(0, 12)}`)
   if (Buffer.byteLength(folder) + 30 > maxSocketPathBytes) return undefined

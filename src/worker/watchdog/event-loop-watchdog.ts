@@ -17,11 +17,16 @@ import { fileURLToPath } from 'node:url'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Context } from '@temporalio/activity'
 import type { DataConverter } from '@temporalio/common'
-import { type ActivityInterceptors, type NativeConnection, Runtime } from '@temporalio/worker'
+import {
+  type ActivityInterceptors,
+  type NativeConnection,
+  type NativeConnectionOptions,
+  Runtime,
+} from '@temporalio/worker'
 import { setActivityChannel } from '../../activities/activity-channel.js'
 import { messageOf } from '../../common/errors.js'
+import { activityNames } from '../../common/names.js'
 import type { ToolRegistry } from '../../tools/registry.js'
-import type { ConnectConfig } from '../connect-config.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
 import {
   type SuspectedTools,
@@ -35,6 +40,8 @@ import {
   type ToWatchdog,
 } from './protocol.js'
 
+const engineActivities: ReadonlySet<string> = new Set(Object.values(activityNames))
+
 /** The thread uses memory only while it loads its libraries. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2 }
 
@@ -42,7 +49,9 @@ const resourceLimits = { maxYoungGenerationSizeMb: 2 }
 const entry = fileURLToPath(new URL('../../../dist/worker/watchdog/thread.js', import.meta.url))
 
 interface EventLoopWatchdogOptions {
-  readonly server: Pick<ConnectConfig, 'namespace' | 'connectionOptions'>
+  readonly namespace: string
+  /** For the connection of the thread. */
+  readonly connectionOptions: NativeConnectionOptions
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
   readonly registry: ToolRegistry
@@ -72,17 +81,24 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   /** Reported by the thread since the event loop last ran. */
   #suspects: SuspectedTools | undefined
 
-  constructor({ server, connection, dataConverter, registry, log: target }: EventLoopWatchdogOptions) {
+  constructor({
+    namespace,
+    connectionOptions,
+    connection,
+    dataConverter,
+    registry,
+    log: target,
+  }: EventLoopWatchdogOptions) {
     this.connection = connection
     this.dataConverter = dataConverter
     this.#toolTimeouts = new Map(registry.toolConfigs().map(({ name, timeoutMs }) => [name, timeoutMs]))
     this.#tick()
     const { port1, port2 } = new MessageChannel()
-    const { address, tls, apiKey, metadata } = server.connectionOptions
+    const { address, tls, apiKey, metadata } = connectionOptions
     const workerData: WatchdogThreadData = {
       port: port2,
       memory: this.#state.memory,
-      namespace: server.namespace,
+      namespace,
       identity: `${process.pid}@watch-thread`,
       log: target === false ? undefined : (target ?? process.stderr.fd),
       connectionOptions: {
@@ -145,8 +161,18 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     const id = ++this.#lastId
     const workflowId = workflowExecution?.workflowId ?? ''
     const toolTimeoutMs = this.#toolTimeouts.get(activityType)
+    const isUserActivity = toolTimeoutMs === undefined && !engineActivities.has(activityType)
     const details = heartbeatDetails === undefined ? undefined : JSON.stringify(heartbeatDetails)
-    const watched = { id, taskToken, activityType, workflowId, heartbeatTimeoutMs, toolTimeoutMs, details }
+    const watched = {
+      id,
+      taskToken,
+      activityType,
+      workflowId,
+      heartbeatTimeoutMs,
+      toolTimeoutMs,
+      isUserActivity,
+      details,
+    }
     const activity = new ActivityReporter(context, watched, this)
     setActivityChannel(context, activity)
     this.#activities.set(id, activity)

@@ -13,6 +13,8 @@ export interface WatchedActivity {
   readonly heartbeatTimeoutMs: number
   /** Timeout of one attempt of the tool, in milliseconds; undefined when the activity is no tool call. */
   readonly toolTimeoutMs?: number | undefined
+  /** True for an activity of the user whose worker has the plugin. */
+  readonly isUserActivity?: boolean
   /** Heartbeat details, as JSON; undefined when there are none. */
   readonly details: string | undefined
 }
@@ -34,7 +36,9 @@ export type FromWatchdog =
   /** The server asks the activity to stop, or no longer knows it. */
   | { readonly type: 'stop'; readonly id: number; readonly reason: 'CANCELLED' | 'NOT_FOUND' }
 
-/** Tools of which one blocks the event loop. Empty when no tool call runs. */
+/**
+ * Names of tools of which one blocks the event loop, and activities of the user as `activity NAME`. Empty when none runs.
+ */
 export type SuspectedTools = readonly string[]
 
 /** The `workerData` of the thread. */
@@ -108,8 +112,12 @@ export function describeStall(suspects: SuspectedTools, milliseconds: number, is
   const loop = 'the event loop of the worker'
   if (suspects.length === 0)
     return `${loop} ${isOver ? 'was' : 'has been'} blocked for ${time}; no tool call was running`
-  const tools = suspects.length === 1 ? `tool ${suspects[0]}` : `one of the tools ${suspects.slice(0, 10).join(', ')}`
-  return `${tools} ${isOver ? '' : 'has '}blocked ${loop} for ${time}`
+  // No tool has a space in its name.
+  const isTool = (name: string): boolean => !name.includes(' ')
+  const [first = '', ...others] = suspects
+  const one = isTool(first) ? `tool ${first}` : first
+  const several = `${suspects.every(isTool) ? 'one of the tools' : 'one of'} ${suspects.slice(0, 10).join(', ')}`
+  return `${others.length === 0 ? one : several} ${isOver ? '' : 'has '}blocked ${loop} for ${time}`
 }
 
 /** Adds a note about the blocked event loop to heartbeat details; details that are no object stay as they are. */

@@ -114,6 +114,17 @@ it('names the tool whose function has not returned, else every running tool', as
   expect(certain.lines[0]).toContain('(run run-2)')
 })
 
+it('names an activity of the user, and never fails it', async () => {
+  const own = { toolTimeoutMs: undefined, isUserActivity: true }
+  const harness = new DetectorHarness(activity(1, 'charge'), activity(2, 'importOrders', own))
+  await harness.checkUntil(4)
+  expect(harness.lines[0]).toContain('one of charge, activity importOrders has blocked')
+  const alone = new DetectorHarness(activity(1, 'importOrders', own))
+  await alone.checkUntil(200)
+  expect(alone.lines[0]).toContain('activity importOrders has blocked')
+  expect(alone.failed).toEqual([])
+})
+
 it('names no tool when none runs', async () => {
   const harness = new DetectorHarness(activity(1, 'model.turn'))
   await harness.checkUntil(4)

@@ -146,7 +146,7 @@ export class StallDetector {
 
   #reportStall(milliseconds: number): SuspectedTools {
     const candidates = this.#suspects()
-    const suspects = [...new Set(candidates.map(({ activityType }) => activityType))]
+    const suspects = [...new Set(candidates.map(labelOf))]
     const runs = [...new Set(candidates.map(({ workflowId }) => workflowId))].slice(0, 10)
     const where = runs.length === 0 ? '' : ` (run ${runs.join(', ')})`
     this.#actions.log(`${describeStall(suspects, milliseconds, false)}${where}. ${blockedLoopAdvice}`)
@@ -154,10 +154,10 @@ export class StallDetector {
     return suspects
   }
 
-  /** The tool call whose `run` has not returned; else every running tool call. */
+  /** The tool call whose `run` has not returned; else every running tool call and activity of the user. */
   #suspects(): readonly WatchedActivity[] {
     const calls = [...this.#entries.values()].flatMap(({ activity }) =>
-      activity.toolTimeoutMs === undefined ? [] : [activity],
+      activity.toolTimeoutMs === undefined && activity.isUserActivity !== true ? [] : [activity],
     )
     const active = calls.find(({ id }) => id === this.#state.activeCallId)
     return active ? [active] : calls
@@ -171,7 +171,7 @@ export class StallDetector {
   /** The block may never end. Other workers retry the other activities, but not the call that blocks. */
   #abandon(message: string): void {
     const [call, ...others] = this.#suspects()
-    if (call && others.length === 0) {
+    if (call?.toolTimeoutMs !== undefined && others.length === 0) {
       this.#actions.log(
         `${message}: the call fails without retry; other activities of this process time out and are retried elsewhere`,
       )
@@ -208,3 +208,7 @@ export class StallDetector {
 
 const blockedLoopAdvice =
   'Nothing else runs in this process until it returns: let a tool compute in a thread or process of its own'
+
+function labelOf({ activityType, isUserActivity }: WatchedActivity): string {
+  return isUserActivity === true ? `activity ${activityType}` : activityType
+}

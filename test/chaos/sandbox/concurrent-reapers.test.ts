@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { defaultLimits } from '../../../src/common/limits.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
-import { reap } from '../../../src/worker/reaper.js'
+import { reap } from '../../../src/worker/resources/reaper.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 

@@ -6,7 +6,7 @@ import Dockerode from 'dockerode'
 import { expect, it, onTestFinished } from 'vitest'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
-import { reap } from '../../../src/worker/reaper.js'
+import { reap } from '../../../src/worker/resources/reaper.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 
 const poolProcess = fileURLToPath(new URL('pool-process.ts', import.meta.url))

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { isWorkflowRunning, sandboxOwner } from '../../../src/worker/sandbox-owner.js'
+import { isWorkflowRunning, sandboxOwner } from '../../../src/worker/resources/sandbox-owner.js'
 import { temporalTest } from '../../support/temporal/shared-server.js'
 
 temporalTest(

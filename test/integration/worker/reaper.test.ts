@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { defaultLimits } from '../../../src/common/limits.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { SessionHost } from '../../../src/sandbox/session/session-host.js'
-import { reap } from '../../../src/worker/reaper.js'
+import { reap } from '../../../src/worker/resources/reaper.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 
 describeDocker('the reaper', () => {

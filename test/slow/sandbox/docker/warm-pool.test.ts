@@ -4,7 +4,7 @@ import { SessionHost } from '../../../../src/sandbox/session/session-host.js'
 import type { DockerBackend } from '../../../../src/sandbox/docker/index.js'
 import { containerName } from '../../../../src/sandbox/docker/container/sandbox-identity.js'
 import type { DockerBackendOptions } from '../../../../src/sandbox/docker/options.js'
-import { reap } from '../../../../src/worker/reaper.js'
+import { reap } from '../../../../src/worker/resources/reaper.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { defineBackend } from '../sandbox/define-backend.js'
-import { parseConfig } from './config/parse-config.js'
-import { mayHavePackages } from './temporal-workers.js'
+import { defineBackend } from '../../sandbox/define-backend.js'
+import { parseConfig } from '../config/parse-config.js'
+import { mayHavePackages } from './task-queues.js'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -1,10 +1,10 @@
-import type { BuiltInBackend } from '../common/run-config.js'
-import { PtcError } from '../common/errors.js'
-import type { SandboxBackend } from '../sandbox/backend.js'
-import type { BackendDefinition } from '../sandbox/define-backend.js'
-import { createDockerBackend, type DockerBackend } from '../sandbox/docker/index.js'
-import { createWasmBackend } from '../sandbox/wasm/index.js'
-import type { ResolvedConfig } from './config/parse-config.js'
+import type { BuiltInBackend } from '../../common/run-config.js'
+import { PtcError } from '../../common/errors.js'
+import type { SandboxBackend } from '../../sandbox/backend.js'
+import type { BackendDefinition } from '../../sandbox/define-backend.js'
+import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
+import { createWasmBackend } from '../../sandbox/wasm/index.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
 
 interface Backends {
   /** The first one is used for `auto`. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { PtcError } from '../common/errors.js'
+import { PtcError } from '../../common/errors.js'
 
-/** Written by the build. The same relative path works from `src/worker` and from `dist/worker`. */
-const file = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url))
+/** Written by the build. The same relative path works from `src/worker/plugin` and from `dist/worker/plugin`. */
+const file = fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url))
 
 /**
  * Path of the prebuilt workflow code.

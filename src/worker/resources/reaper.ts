@@ -1,7 +1,7 @@
-import { messageOf } from '../common/errors.js'
-import { isSameSandbox, type SandboxId } from '../sandbox/backend.js'
-import type { DockerBackend, ListedSandbox } from '../sandbox/docker/index.js'
-import type { SessionHost } from '../sandbox/session/session-host.js'
+import { messageOf } from '../../common/errors.js'
+import { isSameSandbox, type SandboxId } from '../../sandbox/backend.js'
+import type { DockerBackend, ListedSandbox } from '../../sandbox/docker/index.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
 
 const intervalMs = 60_000
 

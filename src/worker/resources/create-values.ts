@@ -1,6 +1,6 @@
-import { openStore } from '../values/open-store.js'
-import { Values } from '../values/values.js'
-import type { ResolvedConfig } from './config/parse-config.js'
+import { openStore } from '../../values/open-store.js'
+import { Values } from '../../values/values.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
 
 /** Opens the value store of a worker. The worker closes it. */
 export async function createValues({ values }: Pick<ResolvedConfig, 'values'>): Promise<Values> {

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { BundleOptions, WorkflowBundleOption } from '@temporalio/worker'
+import { queryRefusedMessage, workflowNames } from '../../common/names.js'
+import { PtcError } from '../../common/errors.js'
+
+type WebpackConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0]
+type WebpackPlugin = Extract<NonNullable<NonNullable<WebpackConfig['plugins']>[number]>, { apply: unknown }>
+
+/** Written by the build. The same relative path works from `src/worker/plugin` and from `dist/worker/plugin`. */
+const built = (path: string): string => fileURLToPath(new URL(`../../../dist/workflows/${path}`, import.meta.url))
+
+const entry = built('with-user-workflows.js')
+const interceptorModules = [built('temporal/query-guard.js')]
+const preloadModules = [built('preload.js')]
+
+/** The name by which `src/workflows/with-user-workflows.ts` imports the workflows of the user. */
+const userModule = 'durable-ptc-user-workflows'
+
+/** Bundles our workflows together with those of the user. */
+export function bundleWorkflows(options: BundleOptions): BundleOptions {
+  const { workflowsPath, webpackConfigHook = (config) => config } = options
+  return {
+    ...options,
+    workflowsPath: entry,
+    workflowInterceptorModules: [...(options.workflowInterceptorModules ?? []), ...interceptorModules],
+    preloadModules: [...(options.preloadModules ?? []), ...preloadModules],
+    webpackConfigHook: (config) => includeUserWorkflows(webpackConfigHook(config), workflowsPath),
+  }
+}
+
+function includeUserWorkflows(config: WebpackConfig, workflowsPath: string): WebpackConfig {
+  const { resolve = {}, plugins = [] } = config
+  const alias = Array.isArray(resolve.alias)
+    ? [...resolve.alias, { name: userModule, alias: workflowsPath, onlyModule: true }]
+    : { ...resolve.alias, [`${userModule}$`]: workflowsPath }
+  return { ...config, resolve: { ...resolve, alias }, plugins: [...plugins, refuseSameNames] }
+}
+
+/** Without it, our workflow would silently replace one of the user that has the same name. */
+const refuseSameNames: WebpackPlugin = {
+  apply(compiler) {
+    compiler.hooks.compilation.tap(userModule, ({ hooks, moduleGraph }) => {
+      // After webpack has found the exports of each module, which is a callback of the same hook.
+      hooks.finishModules.tapPromise({ name: userModule, stage: 1_000 }, async (modules) => {
+        for (const { dependencies } of modules) {
+          const dependency = dependencies.find((each) => 'request' in each && each.request === userModule)
+          const module = dependency && moduleGraph.getModule(dependency)
+          const names = module && moduleGraph.getProvidedExports(module)
+          if (Array.isArray(names)) assertNoEngineName(names)
+        }
+      })
+    })
+  },
+}
+
+/** @throws PtcError CONFIG_INVALID */
+function assertNoEngineName(names: readonly string[]): void {
+  const taken = Object.values(workflowNames).find((name) => names.includes(name))
+  if (taken === undefined) return
+  throw new PtcError('CONFIG_INVALID', `the workflows of this worker export ${taken}, a workflow of durable-ptc`, {
+    hint: `Rename it: ${Object.values(workflowNames).join(', ')} are the workflow types of durable-ptc.`,
+  })
+}
+
+/**
+ * Checks that a bundle of the user has our workflows.
+ *
+ * @throws PtcError CONFIG_INVALID
+ */
+export function assertHasEngineWorkflows(bundle: WorkflowBundleOption): void {
+  const code = 'code' in bundle ? bundle.code : readFileSync(bundle.codePath, 'utf8')
+  // The message of an interceptor, which is in every bundle with our workflows.
+  if (code.includes(queryRefusedMessage)) return
+  throw new PtcError('CONFIG_INVALID', 'the workflow bundle of this worker has no workflows of durable-ptc', {
+    hint: 'Give the same plugin to bundleWorkflowCode: `plugins: [new PtcPlugin(…)]`.',
+  })
+}

@@ -1,0 +1,145 @@
+import type { ClientOptions, ClientPlugin } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
+import type {
+  BundleOptions,
+  BundlerPlugin,
+  NativeConnectionOptions,
+  NativeConnectionPlugin,
+  ReplayWorkerOptions,
+  Worker,
+  WorkerOptions,
+  WorkerPlugin,
+} from '@temporalio/worker'
+import { PtcError } from '../../common/errors.js'
+import { type Role, roles as allRoles } from '../../common/names.js'
+import { addPayloadStorage } from '../../values/payload-storage.js'
+import { openStore } from '../../values/open-store.js'
+import type { ValueStore } from '../../values/store.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
+import { defaultHostId } from '../host-id.js'
+import type { ProcessSettings, Resources } from '../resources/open-resources.js'
+import { bundleWorkflows } from './bundle-workflows.js'
+import { WorkerGroup } from './worker-group.js'
+import { workflowBundle } from './workflow-bundle.js'
+
+export interface EnginePluginOptions {
+  readonly config: ResolvedConfig
+  /** Default: every role. */
+  readonly roles?: readonly Role[] | undefined
+  /** Default: {@link defaultHostId}. */
+  readonly hostId?: string | undefined
+  readonly settings: ProcessSettings
+  /** The plugin as Temporal knows it. Default: this one. */
+  readonly plugin?: WorkerPlugin
+  /** Called when the resources of a worker are open. */
+  readonly onOpened: (resources: Pick<Resources, 'sandboxNotice'>) => void
+}
+
+/**
+ * Adds durable-ptc to Temporal's own objects: activities, workflows and shared resources to a worker, the value store to
+ * the data converter of clients and replayers, our workflows to a bundle.
+ */
+export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
+  readonly name = 'durable-ptc'
+  readonly #options: EnginePluginOptions
+  /** By namespace and task queue of the user's worker. */
+  readonly #groups = new Map<string, WorkerGroup>()
+  /** Namespace and task queue of each worker that a group creates. */
+  readonly #roleWorkers = new Set<string>()
+  #connectionOptions: NativeConnectionOptions | undefined
+  #store: Promise<ValueStore> | undefined
+
+  constructor(options: EnginePluginOptions) {
+    this.#options = options
+  }
+
+  configureNativeConnection(options: NativeConnectionOptions): NativeConnectionOptions {
+    this.#connectionOptions = options
+    return options
+  }
+
+  configureClient(options: Omit<ClientOptions, 'plugins'>): Omit<ClientOptions, 'plugins'> {
+    return { ...options, dataConverter: this.#addStorage(options.dataConverter) }
+  }
+
+  configureBundler(options: BundleOptions): BundleOptions {
+    return bundleWorkflows(options)
+  }
+
+  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
+    const hasWorkflows = options.workflowsPath !== undefined || options.workflowBundle !== undefined
+    const dataConverter = this.#addStorage(options.dataConverter)
+    return { ...options, ...(!hasWorkflows && { workflowBundle: workflowBundle() }), dataConverter }
+  }
+
+  /** @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING */
+  async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
+    // A plugin of the connection also gets the workers that a group creates.
+    if (this.#roleWorkers.has(keyOf(options))) return options
+    const { connection } = options
+    if (connection === undefined) {
+      throw new PtcError('CONFIG_INVALID', 'the worker has no connection', {
+        hint: 'Give it one: `connection: await NativeConnection.connect({ plugins: [ptc] })`.',
+      })
+    }
+    const { config, settings, roles = allRoles, hostId = defaultHostId() } = this.#options
+    const group = await WorkerGroup.open(options, {
+      config,
+      settings,
+      roles: new Set(roles),
+      hostId,
+      connection,
+      connectionOptions: this.#connectionOptions,
+      dataConverter: this.#addStorage(options.dataConverter),
+      plugins: this.#laterPlugins(options),
+    })
+    const key = keyOf(group.workerOptions)
+    // A worker that was created before, and did not run because its creation failed later.
+    const replaced = this.#groups.get(key)
+    if (replaced?.isRunning === false) await replaced.close()
+    for (const taskQueue of group.roleQueues) this.#roleWorkers.add(keyOf({ ...options, taskQueue }))
+    this.#groups.set(key, group)
+    this.#options.onOpened(group.resources)
+    return group.workerOptions
+  }
+
+  async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    const key = keyOf(worker.options)
+    const group = this.#groups.get(key)
+    if (!group) return next(worker)
+    try {
+      await group.run(worker, () => next(worker))
+    } finally {
+      this.#groups.delete(key)
+      if (this.#groups.size === 0) await this.#closeStore()
+    }
+  }
+
+  /** Closes what a worker that never ran has opened. A worker that runs closes it at its end. Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#groups.values()].filter((group) => !group.isRunning).map((group) => group.close()))
+    await this.#closeStore()
+  }
+
+  /** The plugins that have not seen these options yet. Those of the connection come by themselves. */
+  #laterPlugins({ plugins = [], connection }: WorkerOptions): WorkerPlugin[] {
+    const ofConnection: readonly unknown[] = connection?.plugins ?? []
+    const { plugin = this } = this.#options
+    return plugins.slice(plugins.indexOf(plugin) + 1).filter((plugin) => !ofConnection.includes(plugin))
+  }
+
+  #addStorage(dataConverter: DataConverter | undefined): DataConverter {
+    const open = () => (this.#store ??= openStore(this.#options.config.values.store))
+    return { ...dataConverter, externalStorage: addPayloadStorage(dataConverter?.externalStorage, open) }
+  }
+
+  async #closeStore(): Promise<void> {
+    const store = await this.#store
+    this.#store = undefined
+    await store?.close()
+  }
+}
+
+function keyOf({ namespace = 'default', taskQueue }: Pick<WorkerOptions, 'namespace' | 'taskQueue'>): string {
+  return JSON.stringify([namespace, taskQueue])
+}

@@ -1,0 +1,147 @@
+import type { Context } from '@temporalio/activity'
+import type { DataConverter } from '@temporalio/common'
+import {
+  type ActivityInterceptorsFactory,
+  type NativeConnection,
+  type NativeConnectionOptions,
+  Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from '@temporalio/worker'
+import { PtcError } from '../../common/errors.js'
+import { hostQueue, type Role } from '../../common/names.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
+import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
+import { endNow, runTogether } from './run-together.js'
+import { type Activities, engineActivities, engineQueues } from './task-queues.js'
+import {
+  addEngine,
+  assertNoEngineActivity,
+  type EngineOptions,
+  hasOwnWork,
+  roleWorkerOptions,
+} from './worker-options.js'
+
+export interface WorkerGroupOptions {
+  readonly config: ResolvedConfig
+  readonly roles: ReadonlySet<Role>
+  readonly hostId: string
+  readonly settings: ProcessSettings
+  readonly connection: NativeConnection
+  /** For the watchdog thread. Undefined: there is no watchdog. */
+  readonly connectionOptions: NativeConnectionOptions | undefined
+  readonly dataConverter: DataConverter
+  /** Plugins for the other workers of the process. */
+  readonly plugins: readonly WorkerPlugin[]
+}
+
+interface RoleWorker {
+  readonly taskQueue: string
+  readonly activities: Activities
+}
+
+/**
+ * The workers of one process for one task queue of the user: the user's own, and one for each other task queue of
+ * durable-ptc. They share resources, which are open when the group exists, and are closed when the user's worker has
+ * ended.
+ */
+export class WorkerGroup {
+  /** The options of the user's worker. */
+  readonly workerOptions: WorkerOptions
+  readonly resources: Resources
+  readonly #options: WorkerGroupOptions
+  readonly #roleWorkers: readonly RoleWorker[]
+  readonly #roleWorkerOptions: Omit<WorkerOptions, 'taskQueue'>
+  #isRunning = false
+
+  /**
+   * @param requested the options of the user's worker
+   * @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
+   */
+  static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
+    const { namespace = 'default', taskQueue } = requested
+    assertNoEngineActivity(requested.activities ?? {}, options.config)
+    const resources = await openResources({ ...options, namespace, taskQueue })
+    try {
+      return new WorkerGroup(requested, options, resources)
+    } catch (thrown) {
+      await resources.close()
+      throw thrown
+    }
+  }
+
+  private constructor(requested: WorkerOptions, options: WorkerGroupOptions, resources: Resources) {
+    const { config, roles, hostId, dataConverter } = options
+    const { namespace = 'default', taskQueue } = requested
+    const hasTools = roles.has('tools') && config.registry.names.length > 0
+    const ownHostQueue = hostQueue(taskQueue, hostId)
+    const activities = engineActivities({ config, namespace, hostQueue: ownHostQueue, hasTools, resources })
+    const engine: EngineOptions = { config, dataConverter, interceptors: interceptorsOf(requested, resources) }
+    const queues = engineQueues({ taskQueue, roles, hostId, hasTools })
+    const own = hasOwnWork(requested) ? queues.find(({ kind }) => kind === 'main') : queues[0]
+    this.#options = options
+    this.resources = resources
+    this.workerOptions = addEngine(requested, engine, own && { ...own, activities: activities[own.kind] })
+    this.#roleWorkerOptions = roleWorkerOptions(requested, engine)
+    this.#roleWorkers = queues
+      .filter((queue) => queue !== own)
+      .map(({ kind, name }) => ({ taskQueue: name, activities: activities[kind] }))
+  }
+
+  /** The task queues for which this group creates workers. */
+  get roleQueues(): readonly string[] {
+    return this.#roleWorkers.map(({ taskQueue }) => taskQueue)
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  /**
+   * Runs the workers until the user's worker has ended, or one has failed.
+   *
+   * @param run runs the user's worker
+   * @throws the failure of a worker
+   */
+  async run(worker: Worker, run: () => Promise<void>): Promise<void> {
+    if (this.#isRunning) throw new PtcError('CONFIG_INVALID', 'two workers of one plugin poll the same task queue')
+    this.#isRunning = true
+    try {
+      // At once: a worker that does not run yet can't be shut down.
+      const user = { worker, ended: run() }
+      const others = await this.#createRoleWorkers().catch((thrown: unknown) => endNow(user, thrown))
+      this.resources.startReaper()
+      await runTogether(user, others)
+    } finally {
+      await this.close()
+    }
+  }
+
+  /** Idempotent. */
+  close(): Promise<void> {
+    return this.resources.close()
+  }
+
+  #createRoleWorkers(): Promise<Worker[]> {
+    const { connection, plugins } = this.#options
+    return Promise.all(
+      this.#roleWorkers.map((each) =>
+        Worker.create({ ...this.#roleWorkerOptions, ...each, connection, plugins: [...plugins] }),
+      ),
+    )
+  }
+}
+
+/** The watchdog also watches the user's own activities: one of them may block the event loop. */
+function interceptorsOf({ activities = {} }: WorkerOptions, resources: Resources): ActivityInterceptorsFactory[] {
+  const { takeover, watchdog } = resources
+  return [
+    ...(takeover
+      ? [
+          (context: Context) =>
+            Object.hasOwn(activities, context.info.activityType) ? {} : takeover.interceptors(context),
+        ]
+      : []),
+    ...(watchdog ? [watchdog.interceptors] : []),
+  ]
+}

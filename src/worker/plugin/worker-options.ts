@@ -1,0 +1,139 @@
+import type { DataConverter } from '@temporalio/common'
+import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker'
+import { PtcError } from '../../common/errors.js'
+import { activityNames } from '../../common/names.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
+import { assertHasEngineWorkflows } from './bundle-workflows.js'
+import { isolateTimeout } from './isolate-timeout.js'
+import type { Activities, EngineQueue } from './task-queues.js'
+import { workflowBuildId, workflowBundle } from './workflow-bundle.js'
+
+/** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
+const stickyQueueScheduleToStartTimeout = '1s'
+
+/** Time that running activities get after a shutdown request. */
+const shutdownGraceTime = '10s'
+
+/** Without it, a worker that can't deliver results to a lost server would never end. */
+const shutdownForceTime = '20s'
+
+/** Slots for tool calls: many of them only wait for a reply. */
+const maxConcurrentActivityTaskExecutions = 200
+
+/** What every worker of the process gets. */
+export interface EngineOptions {
+  readonly config: ResolvedConfig
+  readonly dataConverter: DataConverter
+  readonly interceptors: readonly ActivityInterceptorsFactory[]
+}
+
+/** True when a worker of the user has something to do without durable-ptc. */
+export function hasOwnWork({ activities = {}, workflowsPath, workflowBundle, nexusServices }: WorkerOptions): boolean {
+  const isEmpty = workflowsPath === undefined && workflowBundle === undefined && nexusServices === undefined
+  return !isEmpty || Object.keys(activities).length > 0
+}
+
+/**
+ * The options of the user's worker with what durable-ptc adds. An option that the user has set stays as it is.
+ *
+ * @param queue the queue that this worker polls for durable-ptc; undefined: none
+ * @throws PtcError CONFIG_INVALID when a bundle of the user lacks our workflows
+ */
+export function addEngine(
+  options: WorkerOptions,
+  engine: EngineOptions,
+  queue: (EngineQueue & { readonly activities: Activities }) | undefined,
+): WorkerOptions {
+  for (const activity of Object.values(queue?.activities ?? {})) addedActivities.add(activity)
+  return {
+    // The SDK refuses it beside a tuner.
+    ...(queue?.kind === 'main' && options.tuner === undefined && { maxConcurrentActivityTaskExecutions }),
+    ...defaults(engine.config),
+    ...(hasBuildId(options) ? {} : { workerDeploymentOptions: workerDeploymentOptions() }),
+    ...options,
+    ...shared(options, engine),
+    ...(queue && { taskQueue: queue.name }),
+    ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
+    ...(queue?.hasWorkflows && addWorkflows(options)),
+  }
+}
+
+/** The options of a worker that durable-ptc creates for another queue of the same process. */
+export function roleWorkerOptions(options: WorkerOptions, engine: EngineOptions): Omit<WorkerOptions, 'taskQueue'> {
+  const { namespace, identity } = options
+  return {
+    ...defaults(engine.config),
+    ...(options.shutdownGraceTime !== undefined && { shutdownGraceTime: options.shutdownGraceTime }),
+    ...(options.shutdownForceTime !== undefined && { shutdownForceTime: options.shutdownForceTime }),
+    ...(namespace !== undefined && { namespace }),
+    ...(identity !== undefined && { identity }),
+    ...shared(options, engine),
+    // Temporal allows 100 task queues in a deployment version.
+    workerDeploymentOptions: workerDeploymentOptions(),
+  }
+}
+
+function defaults({ runConfig }: ResolvedConfig) {
+  return {
+    shutdownGraceTime,
+    shutdownForceTime,
+    // The SDK throttles heartbeats to four fifths of their timeout: a worker that is slow for a moment would count as
+    // dead.
+    maxHeartbeatThrottleInterval: runConfig.timeouts.heartbeatMs / 3,
+  }
+}
+
+function shared({ interceptors }: WorkerOptions, engine: EngineOptions) {
+  return {
+    dataConverter: engine.dataConverter,
+    interceptors: { ...interceptors, activity: [...engine.interceptors, ...(interceptors?.activity ?? [])] },
+  }
+}
+
+function addWorkflows(options: WorkerOptions): Partial<WorkerOptions> {
+  const { workflowsPath, workflowBundle: bundle } = options
+  if (bundle !== undefined) assertHasEngineWorkflows(bundle)
+  const isPrebuilt = bundle === undefined && workflowsPath === undefined
+  return {
+    stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? stickyQueueScheduleToStartTimeout,
+    ...isolateTimeout,
+    ...(isPrebuilt && { workflowBundle: workflowBundle() }),
+  }
+}
+
+/** True when the user has set the build id of a worker, or has workflows of which Temporal makes one. */
+function hasBuildId(options: WorkerOptions): boolean {
+  const { buildId, workerDeploymentOptions: deployment, workflowsPath, workflowBundle: bundle } = options
+  return [buildId, deployment, workflowsPath, bundle].some((each) => each !== undefined)
+}
+
+function workerDeploymentOptions() {
+  return {
+    version: { deploymentName: 'durable-ptc', buildId: workflowBuildId() },
+    useWorkerVersioning: false,
+  } as const
+}
+
+/** The activities that `addEngine` has added to workers. */
+const addedActivities = new WeakSet<object>()
+
+/**
+ * Temporal runs an activity by its name: the user's activity would run instead of the tool.
+ *
+ * @throws PtcError CONFIG_INVALID
+ */
+export function assertNoEngineActivity(activities: object, { registry }: ResolvedConfig): void {
+  if (Object.values(activities).some((activity) => addedActivities.has(activity))) {
+    throw new PtcError('CONFIG_INVALID', 'this worker has the plugin of durable-ptc twice', {
+      hint: 'Give it to the connection or to the worker, not to both.',
+    })
+  }
+  const taken = [...registry.names, ...Object.values(activityNames), 'default'].find((name) =>
+    Object.hasOwn(activities, name),
+  )
+  if (taken === undefined) return
+  const owner = registry.get(taken) ? 'a tool of durable-ptc' : 'an activity of durable-ptc'
+  throw new PtcError('CONFIG_INVALID', `the activities of this worker have ${taken}, which is ${owner}`, {
+    hint: 'Rename one of them, or give durable-ptc a worker on another task queue.',
+  })
+}

@@ -1,0 +1,126 @@
+import type { DataConverter } from '@temporalio/common'
+import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker'
+import { DisposableStack } from '../../common/disposable-stack.js'
+import type { Role } from '../../common/names.js'
+import type { ModelProvider } from '../../models/provider.js'
+import { SessionHost } from '../../sandbox/session/session-host.js'
+import type { Values } from '../../values/values.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
+import { type Takeover, startTakeover } from '../takeover/takeover.js'
+import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
+import { createBackends } from './create-backends.js'
+import { createProvider, type ProviderOptions } from './create-provider.js'
+import { createValues } from './create-values.js'
+import { startReaper } from './reaper.js'
+import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
+
+/** Settings of a worker process that are no part of the configuration. */
+export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
+  /** Size of the pool of idle containers when the configuration sets none (`sandbox.docker.warm`). Default 0. */
+  readonly warm?: number
+  /**
+   * Where the watchdog thread reports a blocked event loop while it is blocked: the path of a file, or `false` for
+   * nowhere. Default: stderr.
+   */
+  readonly stallLog?: string | false | undefined
+  /** Receives a line for the user about each slow step. */
+  readonly onProgress: (line: string) => void
+}
+
+export interface ResourceOptions {
+  readonly config: ResolvedConfig
+  readonly settings: ProcessSettings
+  readonly roles: ReadonlySet<Role>
+  readonly hostId: string
+  readonly connection: NativeConnection
+  /** How the watchdog thread connects. Undefined: there is no watchdog. */
+  readonly connectionOptions: NativeConnectionOptions | undefined
+  readonly namespace: string
+  readonly taskQueue: string
+  readonly dataConverter: DataConverter
+}
+
+/** What the activities of a worker process share. */
+export interface Resources {
+  readonly values: Values
+  readonly provider: ModelProvider
+  /** Only with role `sandbox`. */
+  readonly host: SessionHost | undefined
+  /** The chosen sandbox backend, for the user; undefined without role `sandbox`. */
+  readonly sandboxNotice: string | undefined
+  /** Only with role `tools`. */
+  readonly watchdog: EventLoopWatchdog | undefined
+  readonly takeover: Takeover | undefined
+  /** Starts to remove abandoned sandboxes. To be called when the workers have been created. */
+  startReaper(): void
+  /** Closes in reverse order. Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the value store, the model provider, the sandbox backends, the watchdog and the takeover of a worker process.
+ *
+ * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
+ */
+export async function openResources(options: ResourceOptions): Promise<Resources> {
+  const { config, settings, roles, hostId, connection, connectionOptions, namespace, taskQueue } = options
+  const { registry } = config
+  const stack = new DisposableStack()
+  try {
+    const owner = await sandboxOwner(connection, namespace)
+    const values = await createValues(config)
+    stack.defer(() => values.close())
+    const provider = createProvider({ ...settings, config })
+    stack.defer(() => provider.close())
+    const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
+    if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
+    const hasTools = roles.has('tools') && registry.names.length > 0
+    const { dataConverter } = options
+    const watchdog =
+      hasTools && connectionOptions !== undefined
+        ? new EventLoopWatchdog({
+            namespace,
+            connection,
+            connectionOptions,
+            dataConverter,
+            registry,
+            log: settings.stallLog,
+          })
+        : undefined
+    if (watchdog) stack.defer(() => watchdog.close())
+    const takeover = await startTakeover({ connection, namespace, group: { owner, taskQueue, hostId } })
+    if (takeover) stack.defer(() => takeover.close())
+    return {
+      values,
+      provider,
+      host: sandboxes?.host,
+      sandboxNotice: sandboxes?.notice,
+      watchdog,
+      takeover,
+      startReaper() {
+        const reaper = sandboxes?.startReaper()
+        if (reaper) stack.defer(() => reaper.close())
+      },
+      close: () => stack[Symbol.asyncDispose](),
+    }
+  } catch (thrown) {
+    await stack[Symbol.asyncDispose]()
+    throw thrown
+  }
+}
+
+interface Sandboxes {
+  readonly host: SessionHost
+  readonly notice: string
+  /** Undefined without Docker: only its sandboxes outlive a worker. */
+  startReaper(): { close(): Promise<void> } | undefined
+}
+
+async function openSandboxes(options: ResourceOptions, owner: string): Promise<Sandboxes> {
+  const { config, settings, connection, namespace } = options
+  const { warm = 0, onProgress } = settings
+  const { backends, docker, notice } = await createBackends(config, { owner, warm, onProgress })
+  const host = new SessionHost({ namespace: owner, backends, tools: config.registry.signatures() })
+  const isRunning = (workflowId: string): Promise<boolean> => isWorkflowRunning(connection, namespace, workflowId)
+  return { host, notice, startReaper: () => docker && startReaper({ docker, host, owner, isRunning, onProgress }) }
+}

@@ -1,0 +1,6 @@
+/*
+ * The workflows of a user and ours in one bundle (src/worker/plugin/bundle-workflows.ts). The bundler replaces the name
+ * of the first module with the path of the user's workflows.
+ */
+export * from 'durable-ptc-user-workflows'
+export { agent, program, session } from './index.js'

@@ -1,0 +1,287 @@
+import { fileURLToPath } from 'node:url'
+import { Client } from '@temporalio/client'
+import type { Payload, PayloadCodec } from '@temporalio/common'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  type NativeConnectionOptions,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker'
+import { describe, expect, onTestFinished, vi } from 'vitest'
+import { createPtcClient } from '../../../src/client/index.js'
+import { installRuntime } from '../../../src/worker/index.js'
+import { PtcPlugin, type PtcPluginOptions } from '../../../src/worker/plugin/index.js'
+import { readHistory } from '../../support/environment/histories.js'
+import { temporaryFolder } from '../../support/folders.js'
+import { sharedServer, temporalTest as test, uniqueName } from '../../support/temporal/shared-server.js'
+import { tool } from '../../support/tools.js'
+
+installRuntime('ERROR', () => undefined)
+
+const workflowsPath = fileURLToPath(new URL('workflows/own.ts', import.meta.url))
+const conflictingPath = fileURLToPath(new URL('workflows/with-agent.ts', import.meta.url))
+const activities = { greet: (name: string) => Promise.resolve(`Hello, ${name}`) }
+const plus = tool('plus', ({ a, b }) => Number(a) + Number(b))
+const program = { source: 'print(await plus(a=40, b=2))' }
+const output42 = { outcome: { status: 'ok', output: '42\n' } }
+
+async function createPlugin(options: Partial<PtcPluginOptions> = {}): Promise<PtcPlugin> {
+  const directory = await temporaryFolder()
+  return new PtcPlugin({
+    tools: [plus],
+    sandbox: { backend: 'wasm', wasm: { warm: 0 } },
+    values: { store: { kind: 'local', directory } },
+    hostId: uniqueName('host'),
+    ...options,
+  })
+}
+
+async function connect(options: Pick<NativeConnectionOptions, 'plugins'> = {}): Promise<NativeConnection> {
+  const connection = await NativeConnection.connect({ address: sharedServer().address, ...options })
+  onTestFinished(() => connection.close())
+  return connection
+}
+
+async function createWorker(options: Omit<WorkerOptions, 'namespace'>): Promise<Worker> {
+  return Worker.create({ namespace: sharedServer().namespace, ...options })
+}
+
+function clientOf(connection: NativeConnection, plugins: PtcPlugin[] = []): Client {
+  return new Client({ connection, namespace: sharedServer().namespace, plugins })
+}
+
+describe('a worker of a user with the plugin', () => {
+  test('runs its own workflow and activity, and a program as their child', async ({ taskQueue, workflowId }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const worker = await createWorker({ connection, taskQueue, workflowsPath, activities })
+    const client = clientOf(connection)
+    const result = await worker.runUntil(client.workflow.execute('welcome', { taskQueue, workflowId, args: ['Ada'] }))
+    expect(result).toMatchObject({ greeting: 'Hello, Ada', program: output42 })
+  })
+
+  test('runs a program without workflows or activities of its own', async ({ taskQueue }) => {
+    const plugin = await createPlugin()
+    const connection = await connect()
+    const worker = await createWorker({ connection, taskQueue, plugins: [plugin] })
+    // In each event of a history: the SDK's own build id is ten times as long.
+    expect(worker.options.workerDeploymentOptions?.version.buildId).toMatch(/^[0-9a-f]{12}$/)
+    const ptc = createPtcClient({ client: clientOf(connection, [plugin]), taskQueue })
+    const run = await worker.runUntil(async () => (await ptc.startProgram(program)).result())
+    expect(run).toMatchObject(output42)
+  })
+
+  test('runs workflows of a bundle that was made with the plugin', async ({ taskQueue, workflowId }) => {
+    const plugin = await createPlugin()
+    const connection = await connect({ plugins: [plugin] })
+    const logger = new DefaultLogger('ERROR')
+    const workflowBundle = await bundleWorkflowCode({ workflowsPath, plugins: [plugin], logger })
+    const worker = await createWorker({ connection, taskQueue, workflowBundle, activities })
+    const client = clientOf(connection)
+    const result = await worker.runUntil(client.workflow.execute('welcome', { taskQueue, workflowId, args: ['Ada'] }))
+    expect(result).toMatchObject({ program: output42 })
+  })
+
+  test('runs again after it has ended', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
+    for (const attempt of [1, 2]) {
+      const worker = await createWorker({ connection, taskQueue })
+      const run = await worker.runUntil(async () => (await ptc.startProgram(program)).result())
+      expect(run, `attempt ${attempt}`).toMatchObject(output42)
+    }
+  })
+
+  test('ends when it is shut down before its other workers run', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const worker = await createWorker({ connection, taskQueue })
+    await worker.runUntil(Promise.resolve())
+    expect(worker.getState()).toBe('STOPPED')
+  })
+
+  test('can be created again after a failure', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    await expect(createWorker({ connection, taskQueue, workflowsPath: conflictingPath })).rejects.toThrow('agent')
+    const worker = await createWorker({ connection, taskQueue })
+    const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
+    const run = await worker.runUntil(async () => (await ptc.startProgram(program)).result())
+    expect(run).toMatchObject(output42)
+  })
+
+  test('stores a large payload in the value store, after the codec of the user', async ({ taskQueue }) => {
+    const plugin = await createPlugin()
+    const connection = await connect()
+    const dataConverter = { payloadCodecs: [invertingCodec] }
+    const worker = await createWorker({ connection, taskQueue, dataConverter, plugins: [plugin] })
+    const { namespace } = sharedServer()
+    const client = new Client({ connection, namespace, dataConverter, plugins: [plugin] })
+    const source = `text = '${'x'.repeat(300_000)}'\nprint(len(text))`
+    const ptc = createPtcClient({ client, taskQueue })
+    const run = await worker.runUntil(async () => {
+      const handle = await ptc.startProgram({ source, limits: { sourceBytes: 1_000_000 } })
+      const { events } = await readHistory(client, handle.workflowId)
+      const input = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]
+      expect(input?.data?.length).toBeLessThan(1_000)
+      return handle.result()
+    })
+    expect(run).toMatchObject({ outcome: { output: '300000\n' } })
+  })
+
+  test('reports an activity that nobody has registered as the SDK does', async ({ taskQueue, workflowId }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const worker = await createWorker({ connection, taskQueue, workflowsPath })
+    const client = clientOf(connection)
+    const options = { taskQueue, workflowId, args: ['Ada'], retry: { maximumAttempts: 1 } }
+    const run = worker.runUntil(client.workflow.execute('greetOnce', options))
+    await expect(run).rejects.toMatchObject({
+      cause: {
+        cause: { type: 'NotFoundError', message: 'Activity function greet is not registered on this Worker' },
+      },
+    })
+  })
+
+  test('replays its histories', async ({ taskQueue }) => {
+    const plugin = await createPlugin()
+    const connection = await connect({ plugins: [plugin] })
+    const client = clientOf(connection)
+    const ptc = createPtcClient({ client, taskQueue })
+    const worker = await createWorker({ connection, taskQueue })
+    const { workflowId } = await worker.runUntil(async () => {
+      const handle = await ptc.startProgram(program)
+      await handle.result()
+      return handle
+    })
+    const history = await readHistory(client, workflowId)
+    await Worker.runReplayHistory({ plugins: [plugin] }, history, workflowId)
+    await Worker.runReplayHistory({ plugins: [plugin], workflowsPath }, history, workflowId)
+  })
+})
+
+test('a run on a worker without the plugin says why it does not go on', async ({ taskQueue }) => {
+  const connection = await connect()
+  const worker = await createWorker({ connection, taskQueue, workflowsPath, activities })
+  const ptc = createPtcClient({ client: clientOf(connection), taskQueue })
+  const failure = await worker.runUntil(async () => {
+    const handle = await ptc.startProgram(program)
+    const found = await vi.waitFor(
+      async () => {
+        const { failure } = await handle.tree()
+        expect(failure).toBeDefined()
+        return failure
+      },
+      { timeout: 60_000, interval: 100 },
+    )
+    await clientOf(connection).workflow.getHandle(handle.workflowId).terminate()
+    return found
+  })
+  expect(failure).toMatchObject({ code: 'WORKFLOW_TASK_FAILED', message: expect.stringContaining("'program'") })
+})
+
+describe('roles', () => {
+  test('two workers share the roles of a task queue', async ({ taskQueue }) => {
+    const directory = await temporaryFolder()
+    const values = { store: { kind: 'local', directory } } as const
+    const first = await connect({ plugins: [await createPlugin({ values, roles: ['workflow', 'tools'] })] })
+    const second = await connect({ plugins: [await createPlugin({ values, roles: ['sandbox'] })] })
+    const one = await createWorker({ connection: first, taskQueue })
+    const two = await createWorker({ connection: second, taskQueue })
+    expect(two.options.taskQueue).toBe(`${taskQueue}.sandbox`)
+    const ptc = createPtcClient({ client: clientOf(first), taskQueue })
+    const run = await one.runUntil(() => two.runUntil(async () => (await ptc.startProgram(program)).result()))
+    expect(run).toMatchObject(output42)
+  })
+
+  test('a worker with an activity of its own keeps its task queue', async ({ taskQueue, workflowId }) => {
+    const directory = await temporaryFolder()
+    const values = { store: { kind: 'local', directory } } as const
+    const first = await connect({ plugins: [await createPlugin({ values, roles: ['workflow', 'tools'] })] })
+    const second = await connect({ plugins: [await createPlugin({ values, roles: ['sandbox'] })] })
+    const own = uniqueName('own')
+    const one = await createWorker({ connection: first, taskQueue, workflowsPath })
+    const two = await createWorker({ connection: second, taskQueue, activities })
+    const client = clientOf(first)
+    const result = await one.runUntil(() =>
+      two.runUntil(client.workflow.execute('welcome', { taskQueue, workflowId, args: [own] })),
+    )
+    expect(result).toMatchObject({ greeting: `Hello, ${own}`, program: output42 })
+  })
+})
+
+describe('a worker with the plugin is refused', () => {
+  test('when a workflow of the user has the name of one of ours', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    await expect(createWorker({ connection, taskQueue, workflowsPath: conflictingPath })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'the workflows of this worker export agent, a workflow of durable-ptc',
+    })
+  })
+
+  test('when its bundle was made without the plugin', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+    await expect(createWorker({ connection, taskQueue, workflowBundle })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'the workflow bundle of this worker has no workflows of durable-ptc',
+      hint: expect.stringContaining('bundleWorkflowCode'),
+    })
+  })
+
+  test('when an activity of the user has the name of a tool', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const own = { plus: () => Promise.resolve(0) }
+    await expect(createWorker({ connection, taskQueue, activities: own })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'the activities of this worker have plus, which is a tool of durable-ptc',
+    })
+  })
+
+  test('when it has the plugin twice', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin()] })
+    const another = await createPlugin()
+    await expect(createWorker({ connection, taskQueue, plugins: [another] })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'this worker has the plugin of durable-ptc twice',
+    })
+  })
+
+  test('when its sandbox can not be opened', async ({ taskQueue }) => {
+    const sandbox = { backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } } as const
+    const connection = await connect({ plugins: [await createPlugin({ sandbox })] })
+    await expect(createWorker({ connection, taskQueue, activities })).rejects.toMatchObject({
+      code: expect.stringMatching(/^SANDBOX_/),
+    })
+  })
+
+  test('when it has no connection', async ({ taskQueue }) => {
+    const plugin = await createPlugin()
+    await expect(createWorker({ taskQueue, plugins: [plugin] })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      hint: expect.stringContaining('NativeConnection.connect'),
+    })
+  })
+
+  test.for([
+    [{ roles: ['tool'] }, 'roles'],
+    [{ roles: [] }, 'roles'],
+    [{ hostId: 'a b' }, 'hostId'],
+    [{ tools: undefined }, 'tools'],
+    [{ taskQueue: 5 }, 'taskQueue'],
+  ] as const)('when the options are %j', async ([options, named]) => {
+    const invalid = options as Partial<PtcPluginOptions>
+    await expect(createPlugin(invalid)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining(named),
+    })
+  })
+})
+
+/** A codec of a user: stands for encryption. */
+const invertingCodec: PayloadCodec = {
+  encode: (payloads) => Promise.resolve(payloads.map(invert)),
+  decode: (payloads) => Promise.resolve(payloads.map(invert)),
+}
+
+function invert({ metadata, data }: Payload): Payload {
+  return { metadata: metadata ?? {}, data: (data ?? new Uint8Array()).map((byte) => 255 - byte) }
+}

@@ -13,7 +13,7 @@ import { hostQueue, type Role } from '../../common/names.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
 import { endNow, runTogether } from './run-together.js'
-import { type Activities, engineActivities, engineQueues } from './task-queues.js'
+import { type Activities, engineActivities, type EngineQueue, engineQueues } from './task-queues.js'
 import {
   addEngine,
   assertNoEngineActivity,
@@ -61,6 +61,11 @@ export class WorkerGroup {
   static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
     const { namespace = 'default', taskQueue } = requested
     assertNoEngineActivity(requested.activities ?? {}, options.config)
+    if (queuesOf(requested, options).length === 0 && !hasOwnWork(requested)) {
+      throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
+        hint: 'Role tools needs a tool in the configuration.',
+      })
+    }
     const resources = await openResources({ ...options, namespace, taskQueue })
     try {
       return new WorkerGroup(requested, options, resources)
@@ -71,13 +76,13 @@ export class WorkerGroup {
   }
 
   private constructor(requested: WorkerOptions, options: WorkerGroupOptions, resources: Resources) {
-    const { config, roles, hostId, dataConverter } = options
+    const { config, hostId, dataConverter } = options
     const { namespace = 'default', taskQueue } = requested
-    const hasTools = roles.has('tools') && config.registry.names.length > 0
+    const hasTools = servesTools(options)
     const ownHostQueue = hostQueue(taskQueue, hostId)
     const activities = engineActivities({ config, namespace, hostQueue: ownHostQueue, hasTools, resources })
     const engine: EngineOptions = { config, dataConverter, interceptors: interceptorsOf(requested, resources) }
-    const queues = engineQueues({ taskQueue, roles, hostId, hasTools })
+    const queues = queuesOf(requested, options)
     const own = hasOwnWork(requested) ? queues.find(({ kind }) => kind === 'main') : queues[0]
     this.#options = options
     this.resources = resources
@@ -130,6 +135,15 @@ export class WorkerGroup {
       ),
     )
   }
+}
+
+function servesTools({ roles, config }: WorkerGroupOptions): boolean {
+  return roles.has('tools') && config.registry.names.length > 0
+}
+
+function queuesOf({ taskQueue }: WorkerOptions, options: WorkerGroupOptions): readonly EngineQueue[] {
+  const { roles, hostId } = options
+  return engineQueues({ taskQueue, roles, hostId, hasTools: servesTools(options) })
 }
 
 /** The watchdog also watches the user's own activities: one of them may block the event loop. */

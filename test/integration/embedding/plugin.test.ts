@@ -1,56 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '@temporalio/client'
 import type { Payload, PayloadCodec } from '@temporalio/common'
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  NativeConnection,
-  type NativeConnectionOptions,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker'
-import { describe, expect, onTestFinished, vi } from 'vitest'
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker'
+import { describe, expect, vi } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
-import { installRuntime } from '../../../src/worker/index.js'
-import { PtcPlugin, type PtcPluginOptions } from '../../../src/worker/plugin/index.js'
+import type { PtcPluginOptions } from '../../../src/worker/plugin/index.js'
+import { clientOf, connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
 import { readHistory } from '../../support/environment/histories.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { sharedServer, temporalTest as test, uniqueName } from '../../support/temporal/shared-server.js'
-import { tool } from '../../support/tools.js'
-
-installRuntime('ERROR', () => undefined)
 
 const workflowsPath = fileURLToPath(new URL('workflows/own.ts', import.meta.url))
 const conflictingPath = fileURLToPath(new URL('workflows/with-agent.ts', import.meta.url))
 const activities = { greet: (name: string) => Promise.resolve(`Hello, ${name}`) }
-const plus = tool('plus', ({ a, b }) => Number(a) + Number(b))
 const program = { source: 'print(await plus(a=40, b=2))' }
 const output42 = { outcome: { status: 'ok', output: '42\n' } }
-
-async function createPlugin(options: Partial<PtcPluginOptions> = {}): Promise<PtcPlugin> {
-  const directory = await temporaryFolder()
-  return new PtcPlugin({
-    tools: [plus],
-    sandbox: { backend: 'wasm', wasm: { warm: 0 } },
-    values: { store: { kind: 'local', directory } },
-    hostId: uniqueName('host'),
-    ...options,
-  })
-}
-
-async function connect(options: Pick<NativeConnectionOptions, 'plugins'> = {}): Promise<NativeConnection> {
-  const connection = await NativeConnection.connect({ address: sharedServer().address, ...options })
-  onTestFinished(() => connection.close())
-  return connection
-}
-
-async function createWorker(options: Omit<WorkerOptions, 'namespace'>): Promise<Worker> {
-  return Worker.create({ namespace: sharedServer().namespace, ...options })
-}
-
-function clientOf(connection: NativeConnection, plugins: PtcPlugin[] = []): Client {
-  return new Client({ connection, namespace: sharedServer().namespace, plugins })
-}
 
 describe('a worker of a user with the plugin', () => {
   test('runs its own workflow and activity, and a program as their child', async ({ taskQueue, workflowId }) => {
@@ -250,6 +214,14 @@ describe('a worker with the plugin is refused', () => {
     const connection = await connect({ plugins: [await createPlugin({ sandbox })] })
     await expect(createWorker({ connection, taskQueue, activities })).rejects.toMatchObject({
       code: expect.stringMatching(/^SANDBOX_/),
+    })
+  })
+
+  test('when its only role is tools, and it has none', async ({ taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin({ tools: [], roles: ['tools'] })] })
+    await expect(createWorker({ connection, taskQueue })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'this worker has nothing to do',
     })
   })
 

@@ -6,9 +6,11 @@ import type { OpenedSession, SessionRef } from '../../../../src/common/session.j
 import { sharedServer } from '../../../support/temporal/shared-server.js'
 import { expectReplays } from '../../../support/environment/histories.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { tool } from '../../../support/tools.js'
 
 it('H1: a program whose sandboxes are all fenced loses its cell after eleven sandboxes', async () => {
-  const env = await TestEnvironment.start({ initialWorkers: [{ roles: ['tools'] }] })
+  const tools = [tool('unused', () => null)]
+  const env = await TestEnvironment.start({ tools, initialWorkers: [{ roles: ['tools'] }] })
   const own = hostQueue(env.taskQueue, 'fenced')
   let opened = 0
   const open = ({ session }: { readonly session: SessionRef }): OpenedSession => {

@@ -17,7 +17,10 @@ export function callDigest(tool: string, args: JsonObject): string {
 export interface RunIdentity {
   readonly namespace: string
   readonly workflowId: string
-  /** The first execution of the continue-as-new chain: the same after a reset and after continue-as-new. */
+  /**
+   * The first execution of the continue-as-new chain: the same after a reset and after continue-as-new. Of a session in
+   * a workflow of a user: the execution as it was before a reset, and the number of the session.
+   */
   readonly firstExecutionRunId: string
 }
 

@@ -22,6 +22,8 @@ export interface Run {
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
+  /** False in a workflow of a user, whose details are the user's. */
+  readonly showsProgress: boolean
 }
 
 /** The state of a run for the next execution of the continue-as-new chain. */
@@ -35,13 +37,32 @@ export interface RunState {
 export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
+  const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
+  const identity = { namespace, workflowId, firstExecutionRunId }
+  return createRun({ config, identity, counts, stored: { bytes: state?.stored.bytes ?? 0 }, showsProgress: true })
+}
+
+/**
+ * A run inside a workflow of a user.
+ *
+ * @param ordinal from 1: tells the runs of the workflow from each other
+ */
+export async function startEmbeddedRun(options: RunOptions, ordinal: number): Promise<Run> {
+  const config = await loadRunConfig(options)
+  // An execution that continues this one as new opens sessions of its own. A reset keeps this id.
+  const { namespace, workflowId, originalExecutionRunId } = workflowInfo()
+  const identity = { namespace, workflowId, firstExecutionRunId: `${originalExecutionRunId}/${ordinal}` }
+  const counts = { turns: ordinal, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
+  return createRun({ config, identity, counts, stored: { bytes: 0 }, showsProgress: false })
+}
+
+function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsProgress'> & { counts: RunCounts }): Run {
+  const { config, counts } = parts
   return {
-    config,
-    identity: { namespace, workflowId, firstExecutionRunId },
+    ...parts,
     tools: new Map(config.tools.map((tool) => [tool.name, tool])),
-    counts: { ...(state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }) },
-    quota: { calls: state?.counts.toolCalls ?? 0 },
-    stored: { bytes: state?.stored.bytes ?? 0 },
+    counts: { ...counts },
+    quota: { calls: counts.toolCalls },
     callSlots: new Semaphore(config.limits.callsInFlight),
   }
 }
@@ -60,6 +81,7 @@ export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
 
 /** Shows in the Temporal UI what the run does. The UI reads it by a query; it does not enter the history. */
 export function showProgress(run: Run, activity: string): void {
+  if (!run.showsProgress) return
   const { turns, cells, toolCalls } = run.counts
   setCurrentDetails(
     `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · ` +

@@ -1,10 +1,8 @@
-import { executeChild, proxyActivities } from '@temporalio/workflow'
-import type { ProgramResult } from 'durable-ptc/client'
+import { proxyActivities } from '@temporalio/workflow'
+import { runProgram } from 'durable-ptc/workflow'
 import type * as activities from './activities.js'
 
 const { placeOrder } = proxyActivities<typeof activities>({ startToCloseTimeout: '10s' })
-
-type Program = (input: { source: string }) => Promise<ProgramResult>
 
 /** What a model could have written: it needs the tools of this worker, and runs in a sandbox. */
 const source = `
@@ -19,7 +17,7 @@ print(json.dumps(orders))
 
 /** A workflow that this worker had before. It now lets a program decide what to order. */
 export async function restock(): Promise<string[]> {
-  const { outcome } = await executeChild<Program>('program', { args: [{ source }] })
+  const { outcome } = await runProgram({ source })
   const orders: Record<string, number> = outcome.status === 'ok' ? JSON.parse(outcome.output) : {}
   return Promise.all(Object.entries(orders).map(([article, pieces]) => placeOrder(article, pieces)))
 }

@@ -1,0 +1,86 @@
+import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
+import type { ErrorCode } from '../../common/errors.js'
+import type { CellOutcome } from '../../common/outcomes.js'
+import type { RunOptions } from '../../common/runs.js'
+import { toCellOutcome } from '../cell/cell-result.js'
+import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
+import { runCell } from '../cell/run-cell.js'
+import { type Run, startEmbeddedRun } from '../run.js'
+
+export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits'>
+
+/** A sandbox whose variables live from one execution to the next, owned by this workflow. */
+export interface WorkflowSession {
+  /**
+   * Executes code after all earlier executions of this session. The code calls tools, each as an activity of this
+   * workflow. Code that fails is an outcome, not an error.
+   *
+   * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine; CancelledFailure
+   */
+  execute(source: string): Promise<CellOutcome>
+  /** Removes the sandbox, also when the workflow is cancelled. Executions in progress end. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Number of sessions that this workflow has opened. */
+let opened = 0
+
+/**
+ * Opens a session in this workflow. Its sandbox starts with the first execution. Close it in a `finally`, and before the
+ * workflow continues as new.
+ *
+ * @throws ActivityFailure when the configuration can't be read
+ */
+export async function openSession(options: SessionOptions = {}): Promise<WorkflowSession> {
+  opened += 1
+  const run = await startEmbeddedRun(options, opened)
+  const { timeouts, limits } = run.config
+  const runtime = createCodeRuntime(run, { idleMs: timeouts.idleMs, outputCharacters: limits.capturedCharacters })
+  return new EmbeddedSession(run, runtime)
+}
+
+class EmbeddedSession implements WorkflowSession {
+  readonly #run: Run
+  readonly #runtime: CodeRuntime
+  readonly #cells = new CancellationScope()
+  #queueTail: Promise<unknown> = Promise.resolve()
+  #closing: Promise<void> | undefined
+
+  constructor(run: Run, runtime: CodeRuntime) {
+    this.#run = run
+    this.#runtime = runtime
+  }
+
+  execute(source: string): Promise<CellOutcome> {
+    const executed = this.#queueTail.then(() => this.#executeNow(source))
+    this.#queueTail = executed.catch(() => undefined)
+    return executed
+  }
+
+  close(): Promise<void> {
+    this.#cells.cancel()
+    return (this.#closing ??= closeRuntime(this.#runtime))
+  }
+
+  async #executeNow(source: string): Promise<CellOutcome> {
+    if (this.#closing) throw closedFailure()
+    const { session, pendingCalls } = this.#runtime
+    try {
+      return await this.#cells.run(async () =>
+        toCellOutcome(await runCell(this.#run, this.#runtime, source), this.#run),
+      )
+    } catch (thrown) {
+      if (isCancellation(thrown)) throw this.#closing ? closedFailure() : thrown
+      // The engine failed during the cell. The next cell starts from the state before it.
+      pendingCalls.dropCell()
+      await session.dropCell()
+      throw thrown
+    }
+  }
+}
+
+const closed: ErrorCode = 'SESSION_CLOSED'
+
+function closedFailure(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('the session was closed before the code ended', closed)
+}

@@ -1,0 +1,73 @@
+import { continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow'
+import {
+  type AgentResult,
+  type CellOutcome,
+  openSession,
+  type ProgramResult,
+  runAgent,
+  runProgram,
+} from '../../../../src/workflows/blocks/index.js'
+
+/** Executes the cells in one session. */
+export async function inSession(cells: readonly string[]): Promise<CellOutcome[]> {
+  const session = await openSession()
+  try {
+    const outcomes: CellOutcome[] = []
+    for (const cell of cells) outcomes.push(await session.execute(cell))
+    return outcomes
+  } finally {
+    await session.close()
+  }
+}
+
+/** The same cell in two sessions at once, then in the next execution of the chain. */
+export async function inTwoSessions(cell: string, isContinued = false): Promise<CellOutcome[]> {
+  const sessions = await Promise.all([openSession(), openSession()])
+  const outcomes = await Promise.all(sessions.map((session) => session.execute(cell)))
+  await Promise.all(sessions.map((session) => session.close()))
+  if (!isContinued) await continueAsNew<typeof inTwoSessions>(cell, true)
+  return outcomes
+}
+
+/** Executions that were queued when the session was closed, and one that comes later. */
+export async function afterClose(): Promise<string[]> {
+  const session = await openSession()
+  const running = session.execute('import asyncio\nawait asyncio.sleep(3600)')
+  const queued = session.execute('print(1)')
+  await session.close()
+  const all = await Promise.allSettled([running, queued, session.execute('print(2)')])
+  return all.map((each) => (each.status === 'rejected' ? String(each.reason.type) : each.value.status))
+}
+
+/** Says how its session ended when the workflow was cancelled. */
+export async function untilCancelled(): Promise<string> {
+  const session = await openSession()
+  try {
+    await session.execute('await hold()')
+    return 'completed'
+  } catch (thrown) {
+    return isCancellation(thrown) ? 'cancelled' : 'failed'
+  } finally {
+    await session.close()
+  }
+}
+
+export async function childRuns(question: string, source: string): Promise<[AgentResult, ProgramResult]> {
+  return Promise.all([runAgent({ question }), runProgram({ source })])
+}
+
+export async function inUnknownBackend(): Promise<CellOutcome> {
+  const session = await openSession({ sandbox: 'nowhere' })
+  try {
+    return await session.execute('print(1)')
+  } finally {
+    await session.close()
+  }
+}
+
+/** Returns the id of the child. */
+export async function childProgram(): Promise<string> {
+  const childId = `${workflowInfo().workflowId}.child`
+  await runProgram({ source: 'print(1)' }, { workflowId: childId })
+  return childId
+}

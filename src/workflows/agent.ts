@@ -82,6 +82,7 @@ class AgentRun {
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.codeRuntime = createCodeRuntime(run, {
       idleMs: run.config.timeouts.idleMs,
+      isContinueAsNewDue: () => this.#continueAsNewPolicy.isDue,
       continueAsNewIfDue: (cell) =>
         this.#continueAsNewIfDue({ toolUseId: this.#pendingToolUses?.currentCell ?? '', cell }),
       state: state?.codeRuntime,

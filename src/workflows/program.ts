@@ -48,7 +48,9 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
       await continueAsNew<typeof program>({ ...options, source: '' }, next)
     }
     const continueAsNewIfDue = (cell: CellState) => (policy.isDue ? tryContinueAsNew(cell) : undefined)
-    const runtime = createCodeRuntime(run, { hasMoreCells: false, continueAsNewIfDue, state: state?.codeRuntime })
+    const isContinueAsNewDue = () => policy.isDue
+    const continuation = { isContinueAsNewDue, continueAsNewIfDue }
+    const runtime = createCodeRuntime(run, { hasMoreCells: false, ...continuation, state: state?.codeRuntime })
     registerInspectQuery(run, runtime)
     const cellRun = await withRuntime(runtime, () => {
       if (!state) return runCell(run, runtime, input.source)

@@ -40,6 +40,8 @@ export interface CodeRuntime {
   readonly outputCharacters: number
   /** Called while a cell waits. Continues the run as new when that is due, and then never returns. */
   readonly continueAsNewIfDue: (cell: CellState) => Promise<void> | undefined
+  /** True when {@link continueAsNewIfDue} has something to do. */
+  readonly isContinueAsNewDue: () => boolean
   /** Whether a cell runs, and when the last one ended, in milliseconds since the epoch. */
   readonly usage: { isBusy: boolean; lastUsedAt: number }
 }
@@ -59,6 +61,7 @@ interface CodeRuntimeOptions {
   readonly outputCharacters?: number
   /** Default: the run does not continue as new. */
   readonly continueAsNewIfDue?: CodeRuntime['continueAsNewIfDue']
+  readonly isContinueAsNewDue?: CodeRuntime['isContinueAsNewDue']
   readonly state?: CodeRuntimeState | undefined
 }
 
@@ -72,6 +75,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
     idleMs,
     outputCharacters,
     continueAsNewIfDue: options.continueAsNewIfDue ?? (() => undefined),
+    isContinueAsNewDue: options.isContinueAsNewDue ?? (() => false),
     usage: { isBusy: false, lastUsedAt: Date.now() },
   }
 }
@@ -140,6 +144,8 @@ export function scheduleIdlePark({ session, timer, idleMs }: CodeRuntime): void 
 type WaitResult =
   /** The program can continue. Without results, its timer is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
+  /** The history is long, while the program waits for many results. */
+  | { readonly type: 'continue_as_new_due' }
   /** The time limit of the cell is over. */
   | { readonly type: 'overdue' }
   /** A request from outside stops the cell. */
@@ -152,7 +158,7 @@ type WaitResult =
  */
 export async function waitForResultsOrTimer(
   run: Run,
-  { session, pendingCalls, timer }: CodeRuntime,
+  { session, pendingCalls, timer, isContinueAsNewDue }: CodeRuntime,
   { wakeAt, deadline, waitsForAll }: Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll'>,
 ): Promise<WaitResult> {
   const now = Date.now()
@@ -170,11 +176,17 @@ export async function waitForResultsOrTimer(
   }
   if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
   else watchDeadline()
-  const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
+  // Without a step for each result, nothing else notices that the history grows.
+  const isHistoryLong = () => waitsForAll && isContinueAsNewDue()
+  const isOver = () =>
+    pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested || isHistoryLong()
   // Without a promise when the results are there: follow-up steps bring many at once.
   if (!isOver()) await (wakeAt === null ? condition(isOver) : condition(isOver, Math.max(wakeAt - now, 1)))
-  const results = pendingCalls.takeResults()
   timer.cancel()
+  const hasResults = pendingCalls.canContinue(waitsForAll)
+  if (!hasResults && !isOverdue && !session.interruption.isRequested && isHistoryLong())
+    return { type: 'continue_as_new_due' }
+  const results = pendingCalls.takeResults()
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

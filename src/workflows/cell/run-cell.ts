@@ -152,6 +152,10 @@ async function runToCompletion(
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
     if (continuing) await continuing // to wait for nothing would cost a promise for each call
     const wait = await waitForResultsOrTimer(run, runtime, cell)
+    if (wait.type === 'continue_as_new_due') {
+      result = undefined
+      continue
+    }
     if (wait.type === 'overdue') {
       return finish(await stopCell(runtime, 'timed_out', totalTimeExceeded(limits.cellTotalSeconds), output))
     }

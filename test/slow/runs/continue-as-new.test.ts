@@ -22,15 +22,15 @@ describe('a run with a long history continues as new', () => {
     const env = await TestEnvironment.start({ tools: [made], limits: shortHistory })
     const { outcome, toolCalls, cells } = await env.runProgram(`
 total = 0
-for n in range(60):
+for n in range(120):
     total += await count(n=n)
-    if n % 20 == 0: print("at", n)
+    if n % 40 == 0: print("at", n)
 print(total)
 `)
-    expect(outcome).toEqual({ status: 'ok', output: 'at 0\nat 20\nat 40\n1770\n' })
-    expect({ toolCalls, cells }).toEqual({ toolCalls: 60, cells: 1 })
-    expect(new Set(keys).size).toBe(60)
-    expect(keys).toHaveLength(60)
+    expect(outcome).toEqual({ status: 'ok', output: 'at 0\nat 40\nat 80\n7140\n' })
+    expect({ toolCalls, cells }).toEqual({ toolCalls: 120, cells: 1 })
+    expect(new Set(keys).size).toBe(120)
+    expect(keys).toHaveLength(120)
     expect((await env.executionHistories()).length).toBeGreaterThan(4)
   })
 
@@ -186,21 +186,21 @@ print(sum(seen))
       script: [
         turn(
           call('direct', { n: 1 }),
-          code('x = 0\nfor n in range(25): x += await count(n=n)\nprint(x)'),
+          code('x = 0\nfor n in range(50): x += await count(n=n)\nprint(x)'),
           call('direct', { n: 2 }),
-          code('for n in range(25): x += await count(n=n)\nprint(x)'),
+          code('for n in range(50): x += await count(n=n)\nprint(x)'),
         ),
         answerResult,
       ],
     })
-    expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '600', cells: 2, toolCalls: 52 })
+    expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: '2450', cells: 2, toolCalls: 102 })
     expect(env.lastUserContent()).toMatchObject([
       { content: '1' },
-      { content: '300' },
+      { content: '1225' },
       { content: '2' },
-      { content: '600' },
+      { content: '2450' },
     ])
-    expect(keys).toHaveLength(50)
+    expect(keys).toHaveLength(100)
     expect(direct.keys).toHaveLength(2)
     expect((await env.executionHistories()).length).toBeGreaterThan(4)
   })

@@ -60,29 +60,35 @@ export class WorkerGroup {
    */
   static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
     const { namespace = 'default', taskQueue } = requested
-    assertNoEngineActivity(requested.activities ?? {}, options.config)
-    if (queuesOf(requested, options).length === 0 && !hasOwnWork(requested)) {
+    const { config, roles, hostId } = options
+    assertNoEngineActivity(requested.activities ?? {}, config)
+    const hasTools = roles.has('tools') && config.registry.names.length > 0
+    const queues = engineQueues({ taskQueue, roles, hostId, hasTools })
+    if (queues.length === 0 && !hasOwnWork(requested)) {
       throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
         hint: 'Role tools needs a tool in the configuration.',
       })
     }
-    const resources = await openResources({ ...options, namespace, taskQueue })
+    const resources = await openResources({ ...options, namespace, taskQueue, hasTools })
     try {
-      return new WorkerGroup(requested, options, resources)
+      const ownHostQueue = hostQueue(taskQueue, hostId)
+      const activities = engineActivities({ config, namespace, hostQueue: ownHostQueue, hasTools, resources })
+      return new WorkerGroup(requested, options, resources, queues, activities)
     } catch (thrown) {
       await resources.close()
       throw thrown
     }
   }
 
-  private constructor(requested: WorkerOptions, options: WorkerGroupOptions, resources: Resources) {
-    const { config, hostId, dataConverter } = options
-    const { namespace = 'default', taskQueue } = requested
-    const hasTools = servesTools(options)
-    const ownHostQueue = hostQueue(taskQueue, hostId)
-    const activities = engineActivities({ config, namespace, hostQueue: ownHostQueue, hasTools, resources })
+  private constructor(
+    requested: WorkerOptions,
+    options: WorkerGroupOptions,
+    resources: Resources,
+    queues: readonly EngineQueue[],
+    activities: Readonly<Record<EngineQueue['kind'], Activities>>,
+  ) {
+    const { config, dataConverter } = options
     const engine: EngineOptions = { config, dataConverter, interceptors: interceptorsOf(requested, resources) }
-    const queues = queuesOf(requested, options)
     const own = hasOwnWork(requested) ? queues.find(({ kind }) => kind === 'main') : queues[0]
     this.#options = options
     this.resources = resources
@@ -135,15 +141,6 @@ export class WorkerGroup {
       ),
     )
   }
-}
-
-function servesTools({ roles, config }: WorkerGroupOptions): boolean {
-  return roles.has('tools') && config.registry.names.length > 0
-}
-
-function queuesOf({ taskQueue }: WorkerOptions, options: WorkerGroupOptions): readonly EngineQueue[] {
-  const { roles, hostId } = options
-  return engineQueues({ taskQueue, roles, hostId, hasTools: servesTools(options) })
 }
 
 /** The watchdog also watches the user's own activities: one of them may block the event loop. */

@@ -37,6 +37,8 @@ export interface ResourceOptions {
   readonly connectionOptions: NativeConnectionOptions | undefined
   readonly namespace: string
   readonly taskQueue: string
+  /** The worker has role `tools`, and there are tools. */
+  readonly hasTools: boolean
   readonly dataConverter: DataConverter
 }
 
@@ -74,8 +76,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     stack.defer(() => provider.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
     if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
-    const hasTools = roles.has('tools') && registry.names.length > 0
-    const { dataConverter } = options
+    const { dataConverter, hasTools } = options
     const watchdog =
       hasTools && connectionOptions !== undefined
         ? new EventLoopWatchdog({

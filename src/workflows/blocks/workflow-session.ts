@@ -2,9 +2,8 @@ import { ApplicationFailure, CancellationScope, isCancellation } from '@temporal
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/outcomes.js'
 import type { RunOptions } from '../../common/runs.js'
-import { toCellOutcome } from '../cell/cell-result.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import { runCell } from '../cell/run-cell.js'
+import { executeCell } from '../cell/execute-cell.js'
 import { type Run, startEmbeddedRun } from '../run.js'
 
 export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits'>
@@ -64,17 +63,10 @@ class EmbeddedSession implements WorkflowSession {
 
   async #executeNow(source: string): Promise<CellOutcome> {
     if (this.#closing) throw closedFailure()
-    const { session, pendingCalls } = this.#runtime
     try {
-      return await this.#cells.run(async () =>
-        toCellOutcome(await runCell(this.#run, this.#runtime, source), this.#run),
-      )
+      return await executeCell(this.#cells, this.#run, this.#runtime, source)
     } catch (thrown) {
-      if (isCancellation(thrown)) throw this.#closing ? closedFailure() : thrown
-      // The engine failed during the cell. The next cell starts from the state before it.
-      pendingCalls.dropCell()
-      await session.dropCell()
-      throw thrown
+      throw isCancellation(thrown) && this.#closing ? closedFailure() : thrown
     }
   }
 }

@@ -176,16 +176,14 @@ export async function waitForResultsOrTimer(
   }
   if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
   else watchDeadline()
+  const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
   // Without a step for each result, nothing else notices that the history grows.
   const isHistoryLong = () => waitsForAll && isContinueAsNewDue()
-  const isOver = () =>
-    pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested || isHistoryLong()
+  const mustReturn = () => isOver() || isHistoryLong()
   // Without a promise when the results are there: follow-up steps bring many at once.
-  if (!isOver()) await (wakeAt === null ? condition(isOver) : condition(isOver, Math.max(wakeAt - now, 1)))
+  if (!mustReturn()) await (wakeAt === null ? condition(mustReturn) : condition(mustReturn, Math.max(wakeAt - now, 1)))
   timer.cancel()
-  const hasResults = pendingCalls.canContinue(waitsForAll)
-  if (!hasResults && !isOverdue && !session.interruption.isRequested && isHistoryLong())
-    return { type: 'continue_as_new_due' }
+  if (isHistoryLong() && !isOver()) return { type: 'continue_as_new_due' }
   const results = pendingCalls.takeResults()
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }

@@ -37,8 +37,7 @@ import {
 } from '../../common/session.js'
 import { pluralize, utf8Length } from '../../common/text.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import { toCellOutcome } from '../cell/cell-result.js'
-import { runCell } from '../cell/run-cell.js'
+import { executeCell } from '../cell/execute-cell.js'
 import { type Run, startRun } from '../run.js'
 
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
@@ -206,13 +205,9 @@ export class NamedSession {
     this.#currentExecution = id
     run.quota.calls = 0
     try {
-      return await this.#cells.run(async () => toCellOutcome(await runCell(run, runtime, source), run))
+      return await executeCell(this.#cells, run, runtime, source)
     } catch (thrown) {
-      if (isCancellation(thrown)) throw this.#closedFailure()
-      // The engine failed during the cell. The next cell starts from the state before it.
-      runtime.pendingCalls.dropCell()
-      await runtime.session.dropCell()
-      throw thrown
+      throw isCancellation(thrown) ? this.#closedFailure() : thrown
     } finally {
       this.#currentExecution = undefined
     }

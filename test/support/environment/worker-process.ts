@@ -24,7 +24,10 @@ export class WorkerProcess implements TestWorker {
     child.on('exit', () => this.#changes.emit('change'))
   }
 
-  /** Starts the process and waits until it polls its task queues. */
+  /**
+   * Starts the process and waits until it polls its task queues. A process that a failpoint kills before is returned
+   * dead: it takes work before all of its task queues have a worker.
+   */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = sharedServer()
     const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload, roles } = options
@@ -95,9 +98,13 @@ export class WorkerProcess implements TestWorker {
     }
   }
 
-  /** Settles when `ptc worker` has printed that it polls its task queues. */
+  /** Settles when `ptc worker` has printed that it polls its task queues, or a failpoint has killed it. */
   async #ready(): Promise<void> {
-    await this.waitForOutput(/worker ready/i)
+    try {
+      await this.waitForOutput(/worker ready/i)
+    } catch (thrown) {
+      if (this.#child.signalCode !== 'SIGKILL') throw thrown
+    }
   }
 }
 

@@ -23,6 +23,7 @@ export interface RunTreeOptions {
 /** Builds a {@link RunTree} from a run's events. Add them in order; an event that was added before is ignored. */
 export class RunTreeBuilder {
   readonly #workflowId: string | undefined
+  readonly #reader: PayloadReader
   readonly #log: RunEventLog
   readonly #fetched: FetchedValues
   #callNodes: CallNodes = new WeakMap()
@@ -34,7 +35,8 @@ export class RunTreeBuilder {
   constructor(options: RunTreeOptions = {}) {
     const { workflowId, dataConverter = defaultDataConverter, previewCharacters = 2_000 } = options
     this.#workflowId = workflowId
-    this.#log = new RunEventLog(new PayloadReader(dataConverter), previewCharacters)
+    this.#reader = new PayloadReader(dataConverter)
+    this.#log = new RunEventLog(this.#reader, previewCharacters)
     this.#fetched = new FetchedValues(previewCharacters)
   }
 
@@ -45,8 +47,10 @@ export class RunTreeBuilder {
    * before the reset: pass `runId`.
    */
   async add(events: Iterable<HistoryEvent>, runId?: string): Promise<void> {
+    const page = [...events]
+    await this.#reader.prepare(page)
     this.#tree = undefined
-    for (const event of events) await this.#log.read(event, runId)
+    for (const event of page) this.#log.read(event, runId)
   }
 
   /**
@@ -54,8 +58,10 @@ export class RunTreeBuilder {
    * attempts.
    */
   async addPending(pending: Iterable<PendingActivity>): Promise<void> {
+    const all = [...pending]
+    await this.#reader.prepare(all)
     this.#tree = undefined
-    await this.#log.readPending([...pending])
+    this.#log.readPending(all)
   }
 
   /**

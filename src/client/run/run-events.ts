@@ -31,17 +31,37 @@ export async function* runHistoryPages(
   options: EventsOptions = {},
 ): AsyncGenerator<RunHistoryPage, void, undefined> {
   const { workflowId } = execution
-  const runIds = await listRunIds(client, execution, options.signal)
-  let runId = runIds.shift()
-  while (runId !== undefined) {
+  const open = (runId: string) => ({ runId, pages: requestFirst(historyPages(client, { workflowId, runId }, options)) })
+  const [firstRunId, ...runIds] = await listRunIds(client, execution, options.signal)
+  let current = firstRunId === undefined ? undefined : open(firstRunId)
+  while (current !== undefined) {
+    const { runId, pages } = current
+    const [successor] = runIds.splice(0, 1)
+    // The server prepares the next history while the caller reads this one.
+    let next = successor === undefined ? undefined : open(successor)
     let nextRunId: string | undefined
-    for await (const events of historyPages(client, { workflowId, runId }, options)) {
+    for await (const events of pages) {
       nextRunId = nextRunIdIn(events.at(-1)) ?? nextRunId
       yield { runId, events }
     }
     // After a reset the successor of a predecessor is another execution than the one of this chain: `runIds` comes
     // first.
-    runId = runIds.shift() ?? nextRunId
+    if (next === undefined && nextRunId !== undefined) next = open(nextRunId)
+    current = next
+  }
+}
+
+/** Requests the first value at once, and the others when the caller asks for them. */
+function requestFirst<Value>(values: AsyncGenerator<Value, void, undefined>): AsyncIterable<Value> {
+  const first = values.next()
+  first.catch(() => undefined) // the caller may end before it needs the value
+  return {
+    async *[Symbol.asyncIterator]() {
+      const { value, done } = await first
+      if (done === true) return
+      yield value
+      yield* values
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { requireTrusted } from '../trusted-path.js'
+import { cachedCompiler } from './compile-cache.js'
 import { loadEnvironmentFile } from './environment-file.js'
 import { parseConfig, type ResolvedConfig } from './parse-config.js'
 
@@ -42,8 +43,10 @@ export async function loadConfig(
 }
 
 async function importDefault(path: string, displayPath: string): Promise<unknown> {
-  // No compilation cache: it is in the temporary folder, and a full disk there would stop the worker from starting.
-  const jiti = createJiti(path, { alias, moduleCache: true, fsCache: false, interopDefault: false })
+  // Not jiti's own cache: with a full disk it would stop the worker from starting.
+  const options = { alias, moduleCache: true, fsCache: false, interopDefault: false }
+  const compiler = createJiti(path, options)
+  const jiti = createJiti(path, { ...options, transform: cachedCompiler((source) => compiler.transform(source)) })
   let module: unknown
   try {
     module = await jiti.import(path)

@@ -49,29 +49,29 @@ export class ActivityLog {
    * An activity has no events between its scheduling and its end; the server's description of pending activities adds
    * the rest.
    */
-  async readPending(pending: readonly PendingActivity[]): Promise<void> {
+  readPending(pending: readonly PendingActivity[]): void {
     const openRecords = new Map(this.records.filter(({ end }) => !end).map((record) => [record.activityId, record]))
     for (const { activityId, attempt, state, lastFailure, heartbeatDetails } of pending) {
       const record = openRecords.get(activityId ?? '')
       if (!record) continue
       record.started = Number(state) === pendingStates.started
       record.attempts = Math.max((attempt ?? 1) - (record.started ? 0 : 1), 0)
-      record.lastFailure = await this.#reader.failure(lastFailure)
-      record.blockedNote = (await this.#reader.blockedNote(heartbeatDetails)) ?? record.blockedNote
+      record.lastFailure = this.#reader.failure(lastFailure)
+      record.blockedNote = this.#reader.blockedNote(heartbeatDetails) ?? record.blockedNote
     }
   }
 
-  async read(event: HistoryEvent): Promise<void> {
+  read(event: HistoryEvent): void {
     const at = toMilliseconds(event.eventTime)
     const scheduled = event.activityTaskScheduledEventAttributes
     if (scheduled) {
       const name = scheduled.activityType?.name ?? ''
-      const summary = await this.#reader.value(event.userMetadata?.summary)
+      const summary = this.#reader.value(event.userMetadata?.summary)
       const record: ActivityRecord = {
         activityId: scheduled.activityId ?? '',
         summary: typeof summary === 'string' ? summary : name,
         scheduledAt: at,
-        input: parseActivityInput(name, await this.#reader.first(scheduled.input)),
+        input: parseActivityInput(name, this.#reader.first(scheduled.input)),
         started: false,
         attempts: 0,
         lastFailure: undefined,
@@ -88,15 +88,15 @@ export class ActivityLog {
       if (!record) return
       record.started = true
       record.attempts = started.attempt ?? 1
-      record.lastFailure = await this.#reader.failure(started.lastFailure)
+      record.lastFailure = this.#reader.failure(started.lastFailure)
       return
     }
     const completed = event.activityTaskCompletedEventAttributes
     if (completed) {
       const record = this.#byEvent.get(toEventId(completed.scheduledEventId))
       if (!record) return
-      const value = await this.#reader.first(completed.result)
-      record.blockedNote = await this.#reader.blockedNote(undefined, completed.result)
+      const value = this.#reader.first(completed.result)
+      record.blockedNote = this.#reader.blockedNote(undefined, completed.result)
       const followUps = followUpRecords(record, value, at, this.#previewCharacters)
       const result = parseActivityResult(record.input, value, this.#previewCharacters)
       record.end = { type: 'completed', at: followUps?.resultAt ?? at, result }
@@ -107,9 +107,9 @@ export class ActivityLog {
     if (failed) {
       const record = this.#byEvent.get(toEventId(failed.scheduledEventId))
       if (!record) return
-      const failure = (await this.#reader.failure(failed.failure)) ?? { code: 'UNKNOWN', message: '' }
+      const failure = (this.#reader.failure(failed.failure)) ?? { code: 'UNKNOWN', message: '' }
       const { timeoutFailureInfo } = failed.failure?.cause ?? failed.failure ?? {}
-      record.blockedNote = await this.#reader.blockedNote(timeoutFailureInfo?.lastHeartbeatDetails)
+      record.blockedNote = this.#reader.blockedNote(timeoutFailureInfo?.lastHeartbeatDetails)
       record.end = { type: 'failed', at, failure }
       return
     }

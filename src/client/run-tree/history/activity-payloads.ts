@@ -142,7 +142,7 @@ export function parseActivityResult(
     }
     case 'tool': {
       if (activityInput.followUps) {
-        const { data } = shapes.followedCall.safeParse(value)
+        const { data } = shapes.resultOfFollowedCall.safeParse(value)
         return data ? toolResult(data.value, previewCharacters) : other
       }
       return toolResult(value, previewCharacters)

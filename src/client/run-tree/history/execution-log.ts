@@ -49,42 +49,42 @@ export class ExecutionLog {
     return this.#activities.records
   }
 
-  async read(event: HistoryEvent): Promise<void> {
+  read(event: HistoryEvent): void {
     const id = toEventId(event.eventId)
     if (id <= this.#lastEventId) return
     this.#lastEventId = id
-    await this.#readExecutionEvent(event)
-    await this.#activities.read(event)
+    this.#readExecutionEvent(event)
+    this.#activities.read(event)
   }
 
-  readPending(pending: readonly PendingActivity[]): Promise<void> {
+  readPending(pending: readonly PendingActivity[]): void {
     return this.#activities.readPending(pending)
   }
 
-  async #readExecutionEvent(event: HistoryEvent): Promise<void> {
+  #readExecutionEvent(event: HistoryEvent): void {
     const at = toMilliseconds(event.eventTime)
     if (event.workflowTaskCompletedEventAttributes) this.taskFailure = undefined
-    if (event.workflowTaskFailedEventAttributes) await this.#readTaskFailure(event.workflowTaskFailedEventAttributes)
+    if (event.workflowTaskFailedEventAttributes) this.#readTaskFailure(event.workflowTaskFailedEventAttributes)
     const started = event.workflowExecutionStartedEventAttributes
     if (started) {
-      const summary = await this.#reader.value(started.memo?.fields?.[memoKeys.summary])
+      const summary = this.#reader.value(started.memo?.fields?.[memoKeys.summary])
       this.start = {
         workflowType: started.workflowType?.name ?? '',
         workflowId: started.workflowId ?? '',
         isContinuation: Boolean(started.continuedExecutionRunId),
-        input: await this.#reader.first(started.input),
-        state: await this.#reader.value(started.input?.payloads?.[1]),
+        input: this.#reader.first(started.input),
+        state: this.#reader.value(started.input?.payloads?.[1]),
         summary: typeof summary === 'string' ? summary : '',
         at,
       }
     }
     const completed = event.workflowExecutionCompletedEventAttributes
     if (completed) {
-      const result = await this.#reader.first(completed.result)
+      const result = this.#reader.first(completed.result)
       this.end = { status: 'completed', at, result }
     }
     const failed = event.workflowExecutionFailedEventAttributes
-    if (failed) this.end = { status: 'failed', at, failure: await this.#reader.failure(failed.failure) }
+    if (failed) this.end = { status: 'failed', at, failure: this.#reader.failure(failed.failure) }
     const terminated = event.workflowExecutionTerminatedEventAttributes
     if (terminated) {
       const message = terminated.reason || 'terminated'
@@ -95,9 +95,9 @@ export class ExecutionLog {
   }
 
   /** Of several failures in a row only the first one is an event. */
-  async #readTaskFailure(failed: TaskFailedAttributes): Promise<void> {
+  #readTaskFailure(failed: TaskFailedAttributes): void {
     if (transientWorkflowTaskFailures.has(Number(failed.cause))) return
-    const failure = await this.#reader.failure(failed.failure)
+    const failure = this.#reader.failure(failed.failure)
     this.taskFailure = { code: 'WORKFLOW_TASK_FAILED', message: failure?.message ?? 'the workflow task fails' }
   }
 }

@@ -32,7 +32,7 @@ export function followUpRecords(
   const { turn, cell, now } = input.followUps
   const context = { startedAt: scheduledAt - now, turn, cell }
   const ofTool = input.type === 'tool' ? [{ index: input.call.position.index, outcome: { status: 'ok' as const } }] : []
-  let calls = callsOf(shapes.stepResult.safeParse(result).data)
+  let calls = callsOf(input.type === 'step' ? shapes.stepResult.safeParse(result).data : undefined)
   const records = data.followUps.flatMap((followUp, place) => {
     const { number, results = ofTool, result: stepResult } = followUp
     const next = data.followUps[place + 1]

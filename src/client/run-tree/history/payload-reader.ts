@@ -12,26 +12,44 @@ import type { FailurePayload, Payload, Payloads } from './event.js'
 import { storageReference } from './storage-reference.js'
 import type { Failure } from '../tree.js'
 
-/** Decodes payloads with a data converter. Never throws: undefined stands for what can't be read. */
+/**
+ * Decodes payloads with a data converter. Reading never throws: undefined stands for what can't be read.
+ *
+ * Codecs and the external storage are asynchronous: {@link prepare} applies them to the messages of a page. Reading is
+ * synchronous, because promises would be most of its cost.
+ */
 export class PayloadReader {
   readonly #converter: LoadedDataConverter
+  /** What codecs and the external storage made of a payload; undefined where they failed. */
+  readonly #prepared = new WeakMap<Payload, Payload | undefined>()
 
   constructor(converter: LoadedDataConverter) {
     this.#converter = converter
+  }
+
+  /** Must be called with each message whose payloads are read. Never rejects. */
+  async prepare(messages: readonly object[]): Promise<void> {
+    const { payloadCodecs, externalStorage } = this.#converter
+    if (payloadCodecs.length === 0 && externalStorage === undefined) return
+    for (const payload of messages.flatMap(payloadsIn)) {
+      const isPlain = payloadCodecs.length === 0 && payload.metadata?.['messageType'] === undefined
+      if (isPlain || this.#prepared.has(payload)) continue
+      this.#prepared.set(payload, await this.#decode(payload).catch(() => undefined))
+    }
   }
 
   /**
    * The first value; undefined when there is none, or when it can't be decoded (for example without its encryption
    * key).
    */
-  async first(payloads: Payloads | null | undefined): Promise<unknown> {
+  first(payloads: Payloads | null | undefined): unknown {
     return this.value(payloads?.payloads?.[0])
   }
 
-  async value(payload: Payload | null | undefined): Promise<unknown> {
+  value(payload: Payload | null | undefined): unknown {
     if (!payload) return undefined
     try {
-      return this.#converter.payloadConverter.fromPayload(await this.#decode(payload))
+      return this.#converter.payloadConverter.fromPayload(this.#preparedOf(payload))
     } catch {
       // The tree leaves it out: the run itself is not affected.
       return undefined
@@ -39,23 +57,20 @@ export class PayloadReader {
   }
 
   /** The note about a blocked event loop, in heartbeat details or in the metadata of a result. */
-  async blockedNote(
-    heartbeatDetails: Payloads | null | undefined,
-    result?: Payloads | null,
-  ): Promise<string | undefined> {
+  blockedNote(heartbeatDetails: Payloads | null | undefined, result?: Payloads | null): string | undefined {
     const metadataNote = result?.payloads?.[0]?.metadata?.[eventLoopBlockKey]
     if (metadataNote) return new TextDecoder().decode(metadataNote)
-    const details = await this.first(heartbeatDetails)
+    const details = this.first(heartbeatDetails)
     const hasNote = typeof details === 'object' && details !== null && eventLoopBlockKey in details
     const note = hasNote ? details[eventLoopBlockKey] : undefined
     return typeof note === 'string' ? note : undefined
   }
 
-  async failure(failure: FailurePayload | null | undefined): Promise<Failure | undefined> {
+  failure(failure: FailurePayload | null | undefined): Failure | undefined {
     if (!failure) return undefined
     const { failureConverter, payloadConverter } = this.#converter
     try {
-      return toFailure(failureConverter.failureToError(await this.#decodeFailure(failure), payloadConverter))
+      return toFailure(failureConverter.failureToError(this.#preparedFailure(failure), payloadConverter))
     } catch {
       return { code: 'UNKNOWN', message: failure.message ?? '' }
     }
@@ -79,15 +94,31 @@ export class PayloadReader {
     return fetched ?? payload
   }
 
+  /** @throws Error when the payload could not be decoded */
+  #preparedOf(payload: Payload): Payload {
+    const prepared = this.#prepared.get(payload)
+    if (prepared === undefined && this.#prepared.has(payload)) throw new Error('the payload can not be decoded')
+    return prepared ?? payload
+  }
+
   /** Message and stack may be in an encoded payload. */
-  async #decodeFailure(failure: FailurePayload): Promise<FailurePayload> {
+  #preparedFailure(failure: FailurePayload): FailurePayload {
     const { encodedAttributes, cause } = failure
     return {
       ...failure,
-      encodedAttributes: encodedAttributes ? await this.#decode(encodedAttributes) : null,
-      cause: cause ? await this.#decodeFailure(cause) : null,
+      encodedAttributes: encodedAttributes ? this.#preparedOf(encodedAttributes) : null,
+      cause: cause ? this.#preparedFailure(cause) : null,
     }
   }
+}
+
+/** The payloads anywhere in a message. */
+function payloadsIn(message: object): Payload[] {
+  if (message instanceof Uint8Array) return []
+  if ('metadata' in message && 'data' in message) return [message as Payload]
+  return Object.values(message).flatMap((field: unknown) =>
+    typeof field === 'object' && field !== null ? payloadsIn(field) : [],
+  )
 }
 
 /** The innermost failure is the cause; the outer ones name the activities it passed through. */

@@ -111,6 +111,8 @@ const followUps = z.array(
 export const followedStep = z.object({ followUps })
 /** Result of a call whose worker may have executed follow-up steps. */
 export const followedCall = z.object({ value: z.unknown(), followUps })
+/** The same without the follow-up steps. */
+export const resultOfFollowedCall = followedCall.pick({ value: true })
 
 const cellState = z.object({ number: z.number(), turn: z.number() })
 /** The state that continue-as-new carries over: the second argument of the workflow. */

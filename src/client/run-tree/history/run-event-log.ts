@@ -47,16 +47,16 @@ export class RunEventLog {
   }
 
   /** @param runId the execution of the event; undefined: the one that the latest start event named */
-  async read(event: HistoryEvent, runId: string | undefined): Promise<void> {
+  read(event: HistoryEvent, runId: string | undefined): void {
     const started = event.workflowExecutionStartedEventAttributes
     if (runId !== undefined) this.#current = this.#logOf(runId)
     else if (started || !this.#current) this.#current = this.#logOf(started?.originalExecutionRunId ?? '')
-    await this.#current.read(event)
+    this.#current.read(event)
   }
 
   /** Pending activities belong to the last execution: none is carried over. */
-  async readPending(pending: readonly PendingActivity[]): Promise<void> {
-    await this.#logs.at(-1)?.readPending(pending)
+  readPending(pending: readonly PendingActivity[]): void {
+    this.#logs.at(-1)?.readPending(pending)
   }
 
   #logOf(runId: string): ExecutionLog {

@@ -18,9 +18,9 @@ export const maximumFrameBytes = 2 ** 24 - 1
  * @throws PtcError LIMIT_EXCEEDED; VALUE_CORRUPT for a text with a zero byte, which would start a frame
  */
 export function encodeFrame(message: unknown, frameBytes: number, text?: string): Uint8Array {
-  const json = JSON.stringify(message)
-  const body = text === undefined ? json : `${json}\n${text}`
-  const bytes = Buffer.byteLength(body)
+  const json = text === undefined ? JSON.stringify(message) : `${JSON.stringify(message)}\n`
+  const jsonBytes = Buffer.byteLength(json)
+  const bytes = jsonBytes + (text === undefined ? 0 : Buffer.byteLength(text))
   if (bytes > frameBytes) {
     throw new PtcError('LIMIT_EXCEEDED', `a frame of ${bytes} bytes is over the limit of ${frameBytes}`, {
       hint: 'Return less from the tool, or raise limits.frameBytes.',
@@ -28,7 +28,9 @@ export function encodeFrame(message: unknown, frameBytes: number, text?: string)
   }
   const frame = Buffer.allocUnsafe(headerBytes + bytes)
   frame.writeUInt32BE(bytes, 0)
-  frame.write(body, headerBytes)
+  frame.write(json, headerBytes)
+  // Not as one string with the JSON: to join them copies a large text.
+  if (text !== undefined) frame.write(text, headerBytes + jsonBytes)
   if (text !== undefined && frame.includes(0, headerBytes)) {
     throw new PtcError('VALUE_CORRUPT', 'the text of a stored value contains a zero byte, so it is not JSON')
   }

@@ -31,7 +31,9 @@ export class PayloadReader {
   async prepare(messages: readonly object[]): Promise<void> {
     const { payloadCodecs, externalStorage } = this.#converter
     if (payloadCodecs.length === 0 && externalStorage === undefined) return
-    for (const payload of messages.flatMap(payloadsIn)) {
+    const payloads: Payload[] = []
+    collectPayloads(messages, payloads)
+    for (const payload of payloads) {
       const isPlain = payloadCodecs.length === 0 && payload.metadata?.['messageType'] === undefined
       if (isPlain || this.#prepared.has(payload)) continue
       this.#prepared.set(payload, await this.#decode(payload).catch(() => undefined))
@@ -112,13 +114,13 @@ export class PayloadReader {
   }
 }
 
-/** The payloads anywhere in a message. */
-function payloadsIn(message: object): Payload[] {
-  if (message instanceof Uint8Array) return []
-  if ('metadata' in message && 'data' in message) return [message as Payload]
-  return Object.values(message).flatMap((field: unknown) =>
-    typeof field === 'object' && field !== null ? payloadsIn(field) : [],
-  )
+/** Adds the payloads anywhere in a message. It runs for each event: most fields are numbers, and have none. */
+function collectPayloads(message: object, found: Payload[]): void {
+  for (const field of Object.values(message) as unknown[]) {
+    if (typeof field !== 'object' || field === null || 'low' in field || field instanceof Uint8Array) continue
+    if ('metadata' in field && 'data' in field) found.push(field as Payload)
+    else collectPayloads(field, found)
+  }
 }
 
 /** The innermost failure is the cause; the outer ones name the activities it passed through. */

@@ -107,7 +107,7 @@ export class ActivityLog {
     if (failed) {
       const record = this.#byEvent.get(toEventId(failed.scheduledEventId))
       if (!record) return
-      const failure = (this.#reader.failure(failed.failure)) ?? { code: 'UNKNOWN', message: '' }
+      const failure = this.#reader.failure(failed.failure) ?? { code: 'UNKNOWN', message: '' }
       const { timeoutFailureInfo } = failed.failure?.cause ?? failed.failure ?? {}
       record.blockedNote = this.#reader.blockedNote(timeoutFailureInfo?.lastHeartbeatDetails)
       record.end = { type: 'failed', at, failure }

@@ -16,6 +16,9 @@ export const limitsSchema = z.strictObject({
   callsInFlight: positiveInteger
     .max(1_000, 'Temporal allows 2,000 pending activities; at most 1,000')
     .default(defaultLimits.callsInFlight),
+  deferredCalls: positiveInteger
+    .max(5_000, 'continue-as-new carries each waiting call over; at most 5,000')
+    .default(defaultLimits.deferredCalls),
   cellSeconds: seconds.default(defaultLimits.cellSeconds),
   cellTotalSeconds: seconds.default(defaultLimits.cellTotalSeconds),
   historyEvents: positiveInteger

@@ -1,7 +1,9 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client'
+import type { JsonValue } from '../common/json.js'
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './run-tree/index.js'
+import { completeCall } from './calls/complete-call.js'
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
@@ -36,6 +38,22 @@ export interface PtcClient {
    * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE
    */
   list(options?: ListOptions): Promise<readonly RunInfo[]>
+  /**
+   * Completes a deferred call with its result. Settles when the run has checked the result against the output schema of
+   * the tool, and recorded it. A second completion with the same result does nothing.
+   *
+   * @param token the `completionToken` of the call
+   * @throws PtcError COMPLETION_TOKEN_INVALID; CALL_NOT_FOUND when no call with this token waits; CALL_COMPLETED when the
+   *   call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call still
+   *   waits; TEMPORAL_UNREACHABLE
+   */
+  completeCall(token: string, value: JsonValue): Promise<void>
+  /**
+   * Fails a deferred call: its code gets a `ToolError` with this message.
+   *
+   * @throws PtcError as {@link completeCall}
+   */
+  failCall(token: string, message: string): Promise<void>
   /** Named sandboxes, whose variables outlive a run. */
   readonly sessions: Sessions
 }
@@ -73,6 +91,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     startProgram: (input, options = {}) => start('program', input, options),
     handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId, values),
     list: (options = {}) => listRuns(client, taskQueue, options),
+    completeCall: (token, value) => completeCall(client, token, { type: 'value', value }),
+    failCall: (token, message) => completeCall(client, token, { type: 'failure', message }),
     sessions: createSessions(client, taskQueue),
   }
 }

@@ -1,3 +1,4 @@
+import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { canonicalJson } from './canonical-json.js'
@@ -32,4 +33,12 @@ export function deriveIdempotencyKey(run: RunIdentity, position: CallPosition, d
   const { namespace, workflowId, firstExecutionRunId } = run
   const { turn, cell, index } = position
   return digestJson([namespace, workflowId, firstExecutionRunId, turn, cell, index, digest])
+}
+
+/**
+ * Signature of a call: HMAC-SHA256 with a secret of its run, first 128 bits as 32 hex digits. Who has the token of one
+ * call can't derive that of another.
+ */
+export function signCall(secret: string, idempotencyKey: string): string {
+  return bytesToHex(hmac(sha256, utf8ToBytes(secret), utf8ToBytes(idempotencyKey))).slice(0, 32)
 }

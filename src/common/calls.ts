@@ -1,4 +1,5 @@
 import type { Externalizable } from './external-value.js'
+import type { DeferredInput } from './deferred-calls.js'
 import type { JsonObject } from './json.js'
 import type { Limits } from './limits.js'
 import type { ToolSet } from './run-config.js'
@@ -59,6 +60,8 @@ export interface ToolActivityInput extends ToolCallInput {
   readonly limits?: CallLimits
   /** Digest of the tool's input schema at the start of the run. */
   readonly inputDigest: string
+  /** Only for a deferred tool. */
+  readonly deferred?: DeferredInput
   /** Only for a call that its program waits for, and for nothing else. */
   readonly followUp?: FollowUpInput
 }

@@ -68,6 +68,15 @@ export const errorTable = {
   RUN_CANCELLED: { retryable: false },
   RUN_TERMINATED: { retryable: false },
   RUN_TIMED_OUT: { retryable: false },
+  /** A completion token that is no token, or of another namespace. */
+  COMPLETION_TOKEN_INVALID: { retryable: false },
+  /** No call waits for this result: the run has ended or dropped the call, or the token is not of a call. */
+  CALL_NOT_FOUND: { retryable: false },
+  /** The call has another result. */
+  CALL_COMPLETED: { retryable: false },
+  CALL_EXPIRED: { retryable: false },
+  /** The run is about to continue as new. The client sends the result again. */
+  RUN_BUSY: { retryable: true },
   /** No worker polls the task queue. */
   WORKER_MISSING: { retryable: false },
   // named sessions

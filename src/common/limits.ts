@@ -8,9 +8,11 @@ export interface Limits {
   readonly callsPerRun: number
   /** Concurrent tool activities of a run; further calls are queued. */
   readonly callsInFlight: number
+  /** Deferred calls of a run that wait at once. One more is refused. */
+  readonly deferredCalls: number
   /** Seconds a cell's code may run. Waiting for tools is not counted. */
   readonly cellSeconds: number
-  /** Seconds a cell may take in total. Waiting for tools and timers is counted. */
+  /** Seconds a cell may take in total. Waiting for tools and timers is counted, waiting for deferred calls is not. */
   readonly cellTotalSeconds: number
   /** History events after which a run continues as new; it does so earlier if Temporal suggests it. */
   readonly historyEvents: number
@@ -65,6 +67,7 @@ export const defaultLimits: Limits = {
   callsPerCell: 1_000,
   callsPerRun: 5_000,
   callsInFlight: 200,
+  deferredCalls: 1_000,
   cellSeconds: 90,
   cellTotalSeconds: 24 * 60 * 60,
   historyEvents: 4_000,

@@ -11,6 +11,9 @@ export const sessionMessages = {
   inspect: 'inspect',
 } as const
 
+/** The update that completes a deferred call. Workflows of users have it, too, so it must not be a name of theirs. */
+export const completeCallUpdate = 'ptc.completeCall'
+
 /** Keys of a run's memo. Listing runs returns their memos without further requests. */
 export const memoKeys = {
   /** First 200 characters of the question or program. */

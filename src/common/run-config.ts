@@ -1,4 +1,5 @@
 import type { Caller, Effect } from './calls.js'
+import type { DeferredConfig } from './deferred-calls.js'
 import type { Limits } from './limits.js'
 import type { Externalizable } from './external-value.js'
 
@@ -15,6 +16,8 @@ export interface ToolConfig {
   readonly inputDigest: string
   /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
   readonly execution?: 'local'
+  /** The result comes later. Undefined: from the activity. */
+  readonly deferred?: DeferredConfig
 }
 
 /**
@@ -27,7 +30,7 @@ export interface ToolSet {
   readonly documentation: Externalizable
   /** `ToolCallSignature[]`: for the stubs in the sandbox. */
   readonly signatures: Externalizable
-  /** JSON Schema of each tool's result, by its name. Absent in runs that began before it was recorded. */
+  /** JSON Schema of the result of each deferred tool, by its name. Undefined: there is no such tool. */
   readonly outputSchemas?: Externalizable
 }
 
@@ -88,10 +91,12 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
+  /** Signs the completion tokens of the run. Random; only in a run with a deferred tool. */
+  readonly completionSecret?: string
 }
 
 /** The configuration of a worker for its runs. Activity `run.config` adds overrides and tool set. */
-export type RunDefaults = Omit<RunConfig, 'toolSet'>
+export type RunDefaults = Omit<RunConfig, 'toolSet' | 'completionSecret'>
 
 export interface ModelConfig {
   readonly provider: string

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls.js'
 import { messageOf, PtcError } from '../common/errors.js'
+import type { DeferredConfig } from '../common/deferred-calls.js'
 import type { JsonObject } from '../common/json.js'
 import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
@@ -8,7 +9,7 @@ import { describeIssues } from './validation/describe-issues.js'
 import { toJsonSchema } from './validation/json-schema.js'
 import { measureJson } from './validation/measure-json.js'
 import { sealTool } from './tool.js'
-import type { Tool, ToolDefinition } from './tool.js'
+import type { DeferredToolDefinition, Tool, ToolDefinition } from './tool.js'
 import { checkToolName } from './tool-name.js'
 
 const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[]
@@ -16,6 +17,7 @@ const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effec
 const executions = ['activity', 'local'] as const satisfies readonly Execution[]
 const defaultTimeoutMs = 60_000
 const defaultAttempts = 3
+const maxExpiresMs = 366 * 24 * 60 * 60 * 1_000
 const maxExampleBytes = 16 * 1024
 
 /**
@@ -25,7 +27,13 @@ const maxExampleBytes = 16 * 1024
  * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID: the definition is checked here, before anything runs
  */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
+  definition: DeferredToolDefinition<Input, Output>,
+): Tool<Input, Output>
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
+): Tool<Input, Output>
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
+  definition: Definition<Input, Output>,
 ): Tool<Input, Output> {
   const { name, description } = definition
   checkToolName(name)
@@ -54,13 +62,19 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
     allowedCallers: Object.freeze([...new Set(allowedCallers)]),
     effect: definition.effect,
     execution: executionOf(definition, invalid),
+    deferred: deferredOf(definition, invalid),
     timeoutMs: timeoutOf(definition.timeout, invalid),
     attempts: attemptsOf(definition, invalid),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
     ...optionalSummary(definition.summary, invalid),
-    run: definition.run.bind(definition),
+    // The second argument of a deferred tool has a token, and nobody reads its result.
+    run: (definition.run as Tool<Input, Output>['run']).bind(definition),
   })
 }
+
+type Definition<Input extends z.ZodObject, Output extends z.ZodType> =
+  | DeferredToolDefinition<Input, Output>
+  | ToolDefinition<Input, Output>
 
 type InvalidError = (message: string, hint?: string) => PtcError
 
@@ -72,6 +86,7 @@ const definitionKeys: readonly string[] = [
   'allowedCallers',
   'effect',
   'execution',
+  'deferred',
   'timeout',
   'retry',
   'summary',
@@ -143,14 +158,28 @@ function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: Invalid
 }
 
 function executionOf(
-  { effect, execution = 'activity' }: { readonly effect: Effect; readonly execution?: Execution },
+  definition: { readonly effect: Effect; readonly execution?: Execution; readonly deferred?: unknown },
   invalid: InvalidError,
 ): Execution {
+  const { effect, execution = 'activity', deferred } = definition
   checkChoice('execution', [execution], executions, invalid)
+  if (execution === 'local' && deferred !== undefined) {
+    throw invalid("execution 'local' is not for a deferred tool", 'Its result comes later, through Temporal.')
+  }
   if (execution === 'local' && effect !== 'read') {
     throw invalid("execution 'local' is for effect 'read'", 'A local call may be repeated when its worker dies.')
   }
   return execution
+}
+
+function deferredOf({ deferred }: { readonly deferred?: unknown }, invalid: InvalidError): DeferredConfig | undefined {
+  if (deferred === undefined) return undefined
+  if (typeof deferred !== 'object' || deferred === null) throw invalid("deferred must be an object: { expires: '3d' }")
+  const problem = describeUnknownKeys(deferred, ['expires'])
+  if (problem !== undefined) throw invalid(`deferred: ${problem}`)
+  const expiresMs = parseDuration('expires' in deferred ? deferred.expires : undefined, maxExpiresMs)
+  if (expiresMs !== undefined) return Object.freeze({ expiresMs })
+  throw invalid("deferred.expires must be milliseconds or text such as '3d', above 0 and at most 366 days")
 }
 
 function timeoutOf(timeout: unknown, invalid: InvalidError): number {

@@ -1,15 +1,15 @@
-const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Milliseconds, or a number with a unit: `'500ms'`, `'30s'`, `'2m'`, `'1h'`. */
+/** Milliseconds, or a number with a unit: `'500ms'`, `'30s'`, `'2m'`, `'1h'`, `'3d'`. */
 export type Duration = number | `${number}${keyof typeof units}`
 
 /** Longer durations overflow a Node timer, which then fires at once. */
 const maxDurationMs = 2 ** 31 - 1
 
-/** Whole milliseconds; undefined for anything but a positive duration of at most 24 days, the maximum of a timer. */
-export function parseDuration(duration: unknown): number | undefined {
+/** Whole milliseconds; undefined for anything but a positive duration of at most 24 days, the maximum of a Node timer. */
+export function parseDuration(duration: unknown, maxMs = maxDurationMs): number | undefined {
   const ms = typeof duration === 'string' ? parseText(duration) : duration
-  if (typeof ms !== 'number' || !(ms > 0 && ms <= maxDurationMs)) return undefined
+  if (typeof ms !== 'number' || !(ms > 0 && ms <= maxMs)) return undefined
   return Math.max(1, Math.round(ms))
 }
 
@@ -21,6 +21,6 @@ export function formatDuration(ms: number): string {
 }
 
 function parseText(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
   return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
 }

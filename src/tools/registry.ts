@@ -27,7 +27,7 @@ export interface ToolRegistry {
   documentation(): readonly ToolDocumentation[]
   /** For code: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
-  /** JSON Schema of each tool's result, by its name. */
+  /** JSON Schema of the result of each deferred tool, by its name. */
   outputSchemas(): Readonly<Record<string, JsonObject>>
   /** Digest of documentation, signatures and output schemas: two registries with the same digest describe the same tools. */
   readonly digest: string
@@ -48,7 +48,7 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const toolConfigs = all.map(({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema }) => ({
+  const toolConfigs = all.map(({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema, deferred }) => ({
     name,
     allowedCallers,
     effect,
@@ -56,10 +56,13 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     attempts,
     inputDigest: digestJson(inputSchema),
     ...(execution === 'local' && { execution }),
+    ...(deferred && { deferred }),
   }))
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
-  const outputSchemas = Object.fromEntries(all.map(({ name, outputSchema }) => [name, outputSchema]))
+  const outputSchemas = Object.fromEntries(
+    all.filter(({ deferred }) => deferred).map(({ name, outputSchema }) => [name, outputSchema]),
+  )
   return Object.freeze({
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),

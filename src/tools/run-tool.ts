@@ -16,6 +16,8 @@ import type { Tool, ToolContext } from './tool.js'
 export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'> & {
   /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it without. */
   readonly runMonitored?: <Result>(work: () => Result) => Result
+  /** For a deferred tool. */
+  readonly completionToken?: string
 }
 
 /**
@@ -23,7 +25,7 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
  *
  * Error messages are for the caller: they contain no stack and no path of this host. The log has both.
  *
- * @returns plain JSON of at most `limits.resultBytes`
+ * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID: nothing ran. TOOL_REFUSED: the tool threw a
  * ToolError. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran,
  * and its result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
@@ -42,7 +44,8 @@ export async function runTool(
   if (sizeRefusal !== undefined) throw refusalError(sizeRefusal)
   const input = await parseArguments(tool, call.arguments)
   if (!input.ok) throw refusalError(input.refusal)
-  return checkOutput(tool, await runAttempt(tool, input.value, call, context), limits)
+  const returned = await runAttempt(tool, input.value, call, context)
+  return tool.deferred ? null : checkOutput(tool, returned, limits)
 }
 
 /** Races the tool against its timeout and the caller's signal, so that a tool that ignores its signal delays nobody. */
@@ -52,7 +55,7 @@ async function runAttempt(
   { caller, idempotencyKey }: ToolCallInput,
   context: ToolRunContext,
 ): Promise<unknown> {
-  const { signal, log, runMonitored = (work) => work() } = context
+  const { signal, log, completionToken, runMonitored = (work) => work() } = context
   signal.throwIfAborted()
   const abortController = new AbortController()
   // Added before the listeners of the tool: an error that the tool throws because of the signal comes too late.
@@ -72,6 +75,7 @@ async function runAttempt(
         log,
         caller,
         attempt,
+        ...(completionToken !== undefined && { completionToken }),
       }
       return await runMonitored(() => tool.run(input, toolContext))
     } catch (thrown) {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls.js'
+import type { DeferredConfig } from '../common/deferred-calls.js'
 import type { JsonObject } from '../common/json.js'
 import type { Duration } from './duration.js'
 
@@ -33,6 +34,29 @@ export interface ToolContext {
   readonly attempt: number
 }
 
+/** Second argument of a deferred tool's `run`. */
+export interface DeferredToolContext extends ToolContext {
+  /**
+   * Completes this call: `ptc.completeCall(token, value)`, `ptc calls complete TOKEN`. The same in every attempt. Whoever
+   * has it can complete this call, and no other.
+   */
+  readonly completionToken: string
+}
+
+/** Argument of {@link defineTool} for a tool whose result comes later. */
+export interface DeferredToolDefinition<Input extends z.ZodObject, Output extends z.ZodType> extends Omit<
+  ToolDefinition<Input, Output>,
+  'run' | 'execution' | 'deferred'
+> {
+  /**
+   * The result comes later, from outside. `expires` is the time from the end of `run` to the expiry of the call: `'3d'`,
+   * `'2h'`, or milliseconds; at most 366 days.
+   */
+  readonly deferred: { readonly expires: Duration }
+  /** Starts the work elsewhere. What it returns is ignored. */
+  run(input: z.output<Input>, context: DeferredToolContext): void | Promise<void>
+}
+
 /** Argument of {@link defineTool}. */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType> {
   /** A Python and JavaScript identifier of at most 64 characters; also the activity's name in the Temporal UI. */
@@ -64,6 +88,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodT
   readonly summary?: (input: z.output<Input>) => string
   /** Realistic inputs, shown to the model. */
   readonly inputExamples?: readonly z.input<Input>[]
+  readonly deferred?: undefined
   run(input: z.output<Input>, context: ToolContext): z.input<Output> | Promise<z.input<Output>>
 }
 
@@ -79,12 +104,15 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly allowedCallers: readonly Caller[]
   readonly effect: Effect
   readonly execution: Execution
+  /** Undefined for a tool that returns its result. */
+  readonly deferred: DeferredConfig | undefined
   /** Milliseconds one attempt may take. */
   readonly timeoutMs: number
   readonly attempts: number
   readonly inputExamples: readonly JsonObject[]
   /** The definition's `summary`. May throw. */
   summarize?(input: z.output<Input>): string
+  /** The context of a deferred tool is a {@link DeferredToolContext}, and its result is ignored. */
   run(input: z.output<Input>, context: ToolContext): z.input<Output> | Promise<z.input<Output>>
 }
 

@@ -34,7 +34,7 @@ import {
   registerInspectQuery,
 } from './cell/code-runtime.js'
 import { startPendingCalls } from './cell/run-cell.js'
-import { addReplyUsage, type Run, type RunState, showProgress, startRun } from './run.js'
+import { addReplyUsage, type Run, type RunState, runState, showProgress, startRun } from './run.js'
 import { type SuspendedCell, executeToolUses, type PendingToolUses } from './conversation/execute-tool-uses.js'
 
 /** The state for the next execution of the continue-as-new chain. */
@@ -153,13 +153,11 @@ class AgentRun {
   /** Continues the run as new, and then never returns, unless calls in progress take too long. */
   async #tryContinueAsNew(suspendedCell: SuspendedCell | null): Promise<void> {
     if (!(await this.#continueAsNewPolicy.attempt())) return
-    const { config, counts, stored } = this.#run
     const { question: _, ...options } = this.#input
+    const codeRuntime = await serializeRuntime(this.codeRuntime)
     const state: AgentState = {
-      config,
-      counts,
-      stored,
-      codeRuntime: await serializeRuntime(this.codeRuntime),
+      ...runState(this.#run),
+      codeRuntime,
       conversation: this.#conversation.state,
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,

@@ -26,7 +26,7 @@ import {
   withRuntime,
 } from './cell/code-runtime.js'
 import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
-import { type RunState, startRun } from './run.js'
+import { type RunState, runState, startRun } from './run.js'
 
 /** The state for the next execution of the continue-as-new chain. The cell waits. */
 export interface ProgramState extends RunState {
@@ -39,12 +39,13 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
   return failWorkflowOnError(async () => {
     recordSummary(input.source)
     const run = await startRun(input, state)
-    const { config, counts, stored } = run
+    const { config, counts } = run
     const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
     const tryContinueAsNew = async (cell: CellState): Promise<void> => {
       if (!(await policy.attempt())) return
       const { source: _, ...options } = input
-      const next: ProgramState = { config, counts, stored, codeRuntime: await serializeRuntime(runtime), cell }
+      const codeRuntime = await serializeRuntime(runtime)
+      const next: ProgramState = { ...runState(run), codeRuntime, cell }
       await continueAsNew<typeof program>({ ...options, source: '' }, next)
     }
     const continueAsNewIfDue = (cell: CellState) => (policy.isDue ? tryContinueAsNew(cell) : undefined)

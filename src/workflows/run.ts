@@ -4,6 +4,9 @@ import type { RunCounts, RunOptions } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
+import type { DeferredCallsState } from '../common/deferred-calls.js'
+import { handleCompletions } from './cell/complete-call.js'
+import { DeferredCalls } from './cell/deferred-calls.js'
 import { loadRunConfig } from './temporal/activities.js'
 import { Semaphore } from './temporal/semaphore.js'
 import type { StoredBytes } from './stored-bytes.js'
@@ -22,6 +25,8 @@ export interface Run {
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
+  /** The calls whose result comes later. */
+  readonly deferredCalls: DeferredCalls
   /** False in a workflow of a user, whose details are the user's. */
   readonly showsProgress: boolean
 }
@@ -31,6 +36,8 @@ export interface RunState {
   readonly config: RunConfig
   readonly counts: RunCounts
   readonly stored: StoredBytes
+  /** Undefined: there was no deferred call. */
+  readonly deferredCalls?: DeferredCallsState
 }
 
 /** @param state of the same run in the execution before this one */
@@ -39,7 +46,16 @@ export async function startRun(options: RunOptions, state?: RunState): Promise<R
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
   const identity = { namespace, workflowId, firstExecutionRunId }
-  return createRun({ config, identity, counts, stored: { bytes: state?.stored.bytes ?? 0 }, showsProgress: true })
+  const stored = { bytes: state?.stored.bytes ?? 0 }
+  const run = createRun({ config, identity, counts, stored, showsProgress: true }, state?.deferredCalls)
+  handleCompletions(() => [run.deferredCalls])
+  return run
+}
+
+/** The state of a run for the next execution. Read when no call is in progress. */
+export function runState({ config, counts, stored, deferredCalls }: Run): RunState {
+  const { state } = deferredCalls
+  return { config, counts, stored, ...(state && { deferredCalls: state }) }
 }
 
 /**
@@ -56,14 +72,19 @@ export async function startEmbeddedRun(options: RunOptions, ordinal: number): Pr
   return createRun({ config, identity, counts, stored: { bytes: 0 }, showsProgress: false })
 }
 
-function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsProgress'> & { counts: RunCounts }): Run {
-  const { config, counts } = parts
+function createRun(
+  parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsProgress'> & { counts: RunCounts },
+  deferredCalls?: DeferredCallsState,
+): Run {
+  const { config, counts, stored } = parts
+  const callSlots = new Semaphore(config.limits.callsInFlight)
   return {
     ...parts,
     tools: new Map(config.tools.map((tool) => [tool.name, tool])),
     counts: { ...counts },
     quota: { calls: counts.toolCalls },
-    callSlots: new Semaphore(config.limits.callsInFlight),
+    callSlots,
+    deferredCalls: new DeferredCalls({ config, stored, callSlots }, deferredCalls),
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { failpoint } from '../../common/failpoint.js'
 import type { RunConfig, RunDefaults } from '../../common/run-config.js'
 import type { RunOptions } from '../../common/runs.js'
@@ -16,6 +17,9 @@ export function loadRunConfig(configured: RunDefaults, registry: ToolRegistry, v
         toolSet: await recordToolSet(registry, values, signal),
         model: { ...configured.model, ...(options.model === undefined ? {} : { name: options.model }) },
         backend: options.sandbox ?? configured.backend,
+        ...(registry.toolConfigs().some(({ deferred }) => deferred) && {
+          completionSecret: randomBytes(32).toString('hex'),
+        }),
         limits: applyOverrides(configured.limits, options.limits ?? {}),
       }
       failpoint('config.loaded')

@@ -10,13 +10,15 @@ import type { Values } from '../../values/values.js'
 export async function recordToolSet(registry: ToolRegistry, values: Values, signal: AbortSignal): Promise<ToolSet> {
   const externalize = (part: object): Promise<Externalizable> =>
     values.externalize(part as unknown as JsonValue, signal)
+  const schemas = registry.outputSchemas()
+  const hasSchemas = Object.keys(schemas).length > 0
   const [documentation, signatures, outputSchemas] = await Promise.all([
     externalize(registry.documentation()),
     externalize(registry.signatures()),
     // Always by reference: each `tool.result` has it in its input.
-    values.store(registry.outputSchemas(), signal).then(externalValue),
+    hasSchemas ? values.store(schemas, signal).then(externalValue) : undefined,
   ])
-  return { digest: registry.digest, documentation, signatures, outputSchemas }
+  return { digest: registry.digest, documentation, signatures, ...(outputSchemas && { outputSchemas }) }
 }
 
 /** True when the run recorded the tools of this registry. */

@@ -6,6 +6,8 @@ import {
   type ToolActivityInput,
   type ToolCallInput,
 } from '../../common/calls.js'
+import { encodeCompletionToken } from '../../tools/completion-token.js'
+import type { DeferredInput } from '../../common/deferred-calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
@@ -62,7 +64,7 @@ function runToolCall(
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
-  const { limits: allowed = defaultCallLimits, inputDigest, followUp, ...call } = input
+  const { limits: allowed = defaultCallLimits, inputDigest, followUp, deferred, ...call } = input
   const work = async (scope: ActivityScope) => {
     const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored } = scope
     const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
@@ -81,7 +83,8 @@ function runToolCall(
       details = newDetails
       report({ details, unregisteredAttempts } satisfies AttemptReport)
     }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
+    const token = deferred && { completionToken: completionTokenOf(call, deferred) }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, ...token }
     const limits = { ...configured, ...allowed }
     const result = await runTool(registry, { ...call, arguments: args }, limits, context).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
@@ -120,4 +123,14 @@ function toToolChangedError({ name }: ToolConfig, thrown: unknown): unknown {
 async function loadArguments(values: Values, { tool, arguments: value }: ToolCallInput, signal: AbortSignal) {
   // The stored arguments are an object: those of a sandbox and of a model always are.
   return (await values.load(value, `the arguments of ${tool}`, signal)) as JsonObject
+}
+
+function completionTokenOf({ idempotencyKey }: ToolCallInput, deferred: DeferredInput): string {
+  const { namespace, workflowExecution } = activityInfo()
+  return encodeCompletionToken({
+    namespace,
+    workflowId: workflowExecution?.workflowId ?? '',
+    idempotencyKey,
+    ...deferred,
+  })
 }

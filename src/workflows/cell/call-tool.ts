@@ -4,8 +4,9 @@ import {
   isCancellation,
   scheduleActivity,
   TimeoutFailure,
+  workflowInfo,
 } from '@temporalio/workflow'
-import { deriveIdempotencyKey } from '../../common/call-identity.js'
+import { deriveIdempotencyKey, signCall } from '../../common/call-identity.js'
 import {
   type Caller,
   type CallPosition,
@@ -14,11 +15,18 @@ import {
   lostWorkerRetries,
   type ToolActivityInput,
 } from '../../common/calls.js'
+import type { DeferredConfig } from '../../common/deferred-calls.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
 import { defaultLimits } from '../../common/limits.js'
 import { callActivityId } from '../../common/names.js'
-import { type CallOutcome, isLostWorkerFailure, lostWorkerFailureTypes, toCallStatus } from '../../common/outcomes.js'
+import {
+  type CallOutcome,
+  isLostWorkerFailure,
+  lostWorkerFailureTypes,
+  outcomeUnknown,
+  toCallStatus,
+} from '../../common/outcomes.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
@@ -41,18 +49,47 @@ const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartT
  */
 const timeoutMarginMs = 10 * 60_000
 
-interface CalledTool {
+export interface CalledTool {
   readonly outcome: CallOutcome
   readonly followUps: readonly FollowUpStep[]
 }
 
 /**
- * Executes one tool call as an activity with the name of the tool, or refuses it. Every failure is an outcome for the
- * model or its code. The caller holds a slot of `callSlots` until it has recorded the outcome.
+ * Executes one tool call, and records its outcome. A call that is not deferred holds a slot of `callSlots` until its
+ * outcome is recorded: when no slot is acquired, no started call lacks its outcome. A deferred call holds one while its
+ * activity runs; then `deferredCalls` has the call.
  *
+ * @param onWait called when the slot is free again, and the call waits for its result
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
-export async function callTool(
+export async function executeCall(
+  run: Run,
+  call: DescribedCall,
+  caller: Caller,
+  position: CallPosition,
+  record: (called: CalledTool) => void,
+  { followUp, onWait }: { readonly followUp?: FollowUpInput | undefined; readonly onWait?: () => void } = {},
+): Promise<void> {
+  const { callSlots, deferredCalls, tools, identity } = run
+  if (tools.get(call.tool)?.deferred === undefined) {
+    return callSlots.run(async () => record(await callTool(run, call, caller, position, followUp)))
+  }
+  const idempotencyKey = deriveIdempotencyKey(identity, position, call.digest)
+  // In the execution before this one the call may have begun to wait.
+  if (!deferredCalls.has(idempotencyKey)) {
+    await callSlots.run(async () => {
+      const called = await callTool(run, call, caller, position)
+      if (!deferredCalls.has(idempotencyKey)) record(called)
+    })
+  }
+  if (!deferredCalls.has(idempotencyKey)) return
+  onWait?.()
+  await deferredCalls.waitForOutcome(idempotencyKey)
+  record({ outcome: deferredCalls.takeOutcome(idempotencyKey), followUps: [] })
+}
+
+/** Executes one tool call as an activity with the name of the tool, or refuses it. Every failure is an outcome. */
+async function callTool(
   run: Run,
   call: DescribedCall,
   caller: Caller,
@@ -73,12 +110,36 @@ export async function callTool(
     inputDigest: tool.inputDigest,
     ...(followUp && tool.effect !== 'once' && { followUp }),
   }
+  if (tool.deferred) return startDeferredCall(run, call, tool, tool.deferred, input)
   try {
     const { value, followUps } = followedCall(input, await scheduleToolActivity(run, tool, input, call.summary))
     run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
     return { outcome: { status: 'ok', value }, followUps }
   } catch (thrown) {
     return { outcome: toCallOutcome(thrown, tool), followUps: [] }
+  }
+}
+
+/** Runs the activity of a deferred call. When it succeeds, `deferredCalls` has the call, and the outcome is not used. */
+async function startDeferredCall(
+  run: Run,
+  call: DescribedCall,
+  tool: ToolConfig,
+  { expiresMs }: DeferredConfig,
+  input: ToolActivityInput,
+): Promise<CalledTool> {
+  const { deferredCalls, config } = run
+  const { idempotencyKey, position } = input
+  const signature = signCall(config.completionSecret ?? '', idempotencyKey)
+  const { firstExecutionRunId } = workflowInfo()
+  deferredCalls.begin(idempotencyKey, tool.name, position)
+  try {
+    await scheduleToolActivity(run, tool, { ...input, deferred: { firstExecutionRunId, signature } }, call.summary)
+    deferredCalls.startWaiting(idempotencyKey, expiresMs)
+    return { outcome: { status: 'ok', value: null }, followUps: [] }
+  } catch (thrown) {
+    const completed = await deferredCalls.abandon(idempotencyKey)
+    return { outcome: completed ?? toCallOutcome(thrown, tool), followUps: [] }
   }
 }
 
@@ -98,12 +159,14 @@ function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | 
 }
 
 function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
-  const { callsPerRun, storedBytes } = run.config.limits
+  const { callsPerRun, deferredCalls = defaultLimits.deferredCalls, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
   if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller))
     return denied(`${call.tool} may not be called by ${callerDescriptions[caller]}`)
   if (run.quota.calls >= callsPerRun) return denied(`the run has used up its ${callsPerRun} tool calls`)
+  if (tool.deferred && run.deferredCalls.size >= deferredCalls)
+    return denied(`${deferredCalls} deferred calls of the run wait already`)
   if (isStorageExhausted(run)) return denied(`the run has used up the ${storedBytes} bytes it may store`)
   return tool
 }
@@ -151,12 +214,12 @@ function toCallOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
   const { cause } = thrown
   if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type)) {
     const status = toCallStatus(cause.type ?? '')
-    if (status === 'outcome_unknown') return outcomeUnknown(tool, cause.message)
-    if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool, 'it did not answer in time')
-    if (tool.effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(tool, cause.message)
+    if (status === 'outcome_unknown') return outcomeUnknown(tool.name, cause.message)
+    if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool.name, 'it did not answer in time')
+    if (tool.effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(tool.name, cause.message)
     return { status, message: cause.message }
   }
-  if (tool.effect === 'once') return outcomeUnknown(tool, 'the worker that ran it was lost')
+  if (tool.effect === 'once') return outcomeUnknown(tool.name, 'the worker that ran it was lost')
   if (cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === workerLost))
     return { status: 'timed_out', message: `${tool.name} was lost with its worker, again and again` }
   return { status: 'tool_error', message: cause?.message ?? thrown.message }
@@ -169,10 +232,3 @@ function isOutcomeUnknownTo(code: string): boolean {
 
 const failed: ErrorCode = 'TOOL_FAILED'
 const workerLost: ErrorCode = 'WORKER_LOST'
-
-function outcomeUnknown(tool: ToolConfig, why: string): CallOutcome {
-  return {
-    status: 'outcome_unknown',
-    message: `${tool.name} may or may not have happened: ${why}. It is not repeated by itself.`,
-  }
-}

@@ -1,4 +1,11 @@
-import { CancellationScope, condition, ContinueAsNew, defineQuery, setHandler } from '@temporalio/workflow'
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  ContinueAsNew,
+  defineQuery,
+  setHandler,
+} from '@temporalio/workflow'
 import type { Externalizable } from '../../common/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session.js'
@@ -6,6 +13,7 @@ import type { DeliveredResult } from '../../common/steps.js'
 import { type Run, showProgress } from '../run.js'
 import { Session, type SessionState } from '../session/session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
+import type { DeferredCalls } from './deferred-calls.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
 
 /** A cell between two of its steps. Times are milliseconds since the epoch. */
@@ -24,12 +32,15 @@ export interface CellState {
   /** Number of times the cell continued without a new result. */
   readonly wakes: number
   readonly output: { readonly parts: readonly Externalizable<string>[]; readonly length: number }
+  /** `DeferredCalls.waitedMs` when the cell started. Undefined: 0. */
+  readonly deferredBefore?: number
 }
 
 /** What the cells of a run share: one session, and the calls that are pending in it. */
 export interface CodeRuntime {
   readonly session: Session
   readonly pendingCalls: PendingCalls
+  readonly deferredCalls: DeferredCalls
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */
@@ -70,6 +81,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
   return {
     session: new Session(run, state?.session),
     pendingCalls: new PendingCalls(state?.pendingCalls),
+    deferredCalls: run.deferredCalls,
     timer: new DurableTimer(),
     hasMoreCells,
     idleMs,
@@ -99,13 +111,18 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
     throw thrown
   } finally {
     scope.cancel() // calls that code started and did not await
-    if (!continuesAsNew) await closeRuntime(runtime)
+    if (!continuesAsNew) {
+      await closeRuntime(runtime)
+      // Updates that were accepted have a response.
+      if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
+    }
   }
 }
 
 /** Never cancelled. A host that does not answer does not fail it. */
-export async function closeRuntime({ session, timer }: CodeRuntime): Promise<void> {
+export async function closeRuntime({ session, timer, deferredCalls }: CodeRuntime): Promise<void> {
   timer.close()
+  deferredCalls.close()
   await session.close()
 }
 
@@ -151,23 +168,27 @@ type WaitResult =
   /** A request from outside stops the cell. */
   | { readonly type: 'interrupted' }
 
+type WaitingCell = Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll' | 'deferredBefore'>
+
 /**
- * Waits until the program can continue, or its cell must stop. Parks the sandbox when that takes long.
+ * Waits until the program can continue, or its cell must stop. Parks the sandbox when that takes long. Time during which
+ * a deferred call waits does not count towards the time limit of the cell.
  *
  * @throws what a call threw: the cancellation of the run
  */
 export async function waitForResultsOrTimer(
   run: Run,
-  { session, pendingCalls, timer, isContinueAsNewDue }: CodeRuntime,
-  { wakeAt, deadline, waitsForAll }: Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll'>,
+  { session, pendingCalls, deferredCalls, timer, isContinueAsNewDue }: CodeRuntime,
+  { wakeAt, deadline: deadlineBefore, waitsForAll, deferredBefore = 0 }: WaitingCell,
 ): Promise<WaitResult> {
   const now = Date.now()
+  const deadline = deadlineBefore + deferredCalls.waitedMs - deferredBefore
   if (now >= deadline) return { type: 'overdue' }
   const parkAt = now + run.config.timeouts.parkMs
   const wake = wakeAt ?? Infinity
   let isOverdue = false
   const watchDeadline = (): void => {
-    if (deadline < wake) timer.schedule(deadline, () => (isOverdue = true))
+    if (deadline < wake) timer.schedule(deadline, () => (isOverdue = deferredCalls.waiting.length === 0))
   }
   const park = (): void => {
     session.park()

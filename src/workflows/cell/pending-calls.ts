@@ -11,7 +11,7 @@ const maxIndexGap = 100_000
 
 /** The pending calls for the next execution of the continue-as-new chain. No call is in progress. */
 export interface PendingCallsState {
-  /** Calls that have not started. */
+  /** Calls that have not started, and deferred calls that wait, without their arguments. */
   readonly notStarted: readonly CellCall[]
   /** Results that no step has delivered yet. */
   readonly arrived: readonly DeliveredResult[]
@@ -34,6 +34,8 @@ export type RecordOutcome = (outcome: CallOutcome) => void
 
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope
+  /** A deferred call that waits for its result. */
+  isWaiting: boolean
 }
 
 /** The calls of a program, from their start until a step delivers the result. */
@@ -56,10 +58,14 @@ export class PendingCalls {
     this.#arrived = [...state.arrived]
   }
 
-  /** Read when no call is in progress: every pending call has yet to start. */
+  /** Read when no call is in progress: every pending call has yet to start, or waits for its result. */
   get state(): PendingCallsState {
     return {
-      notStarted: [...this.#pending.values()].map(({ call, turn, cell }) => ({ call, turn, cell })),
+      notStarted: [...this.#pending.values()].map(({ call, turn, cell, isWaiting }) => ({
+        call: isWaiting ? { ...call, arguments: {} } : call,
+        turn,
+        cell,
+      })),
       arrived: this.#arrived,
       lateResults: this.#lateResults,
       lastIndex: this.#lastIndex,
@@ -86,14 +92,20 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  /** Starts a call. */
-  start(cellCall: CellCall, execute: (cellCall: CellCall, record: RecordOutcome) => Promise<void>): void {
+  /** Starts a call. `onWait` is called when its activity has ended and its result comes later. */
+  start(
+    cellCall: CellCall,
+    execute: (cellCall: CellCall, record: RecordOutcome, onWait: () => void) => Promise<void>,
+  ): void {
     const scope = new CancellationScope()
     const { index } = cellCall.call
-    this.#pending.set(index, { ...cellCall, scope })
+    const pending = { ...cellCall, scope, isWaiting: false }
+    this.#pending.set(index, pending)
     this.#lastIndex = Math.max(this.#lastIndex, index)
+    const record = (outcome: CallOutcome): void => this.#arrive(index, scope, outcome)
+    const onWait = (): void => void (pending.isWaiting = true)
     scope
-      .run(() => execute(cellCall, (outcome) => this.#arrive(index, scope, outcome)))
+      .run(() => execute(cellCall, record, onWait))
       .catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
@@ -138,7 +150,7 @@ export class PendingCalls {
 
   /** Drops the current cell and the results of its calls. Results of earlier calls are delivered again. */
   dropCell(): void {
-    for (const index of this.#indicesOfCell()) this.#pending.delete(index)
+    this.#drop(this.#indicesOfCell())
     const earlier = this.#arrived.filter(({ index }) => !this.#isOfCell(index))
     this.#arrived = [...this.#lateResults, ...earlier]
     this.#lastIndex = this.#lastIndexBeforeCell
@@ -147,7 +159,7 @@ export class PendingCalls {
 
   /** Drops all calls, because their program is gone. Results that still arrive are ignored. */
   clear(): void {
-    this.#pending.clear()
+    this.#drop([...this.#pending.keys()])
     this.#arrived = []
     this.#lastIndex = 0
     this.beginCell()
@@ -174,13 +186,20 @@ export class PendingCalls {
     return [...this.#pending.keys()].filter((index) => this.#isOfCell(index))
   }
 
-  /** Removes each call before it cancels the call, so that `#fail` ignores the cancellation. */
   #cancel(indices: readonly number[]): void {
-    for (const index of indices) {
-      const pending = this.#pending.get(index)
-      this.#pending.delete(index)
-      pending?.scope.cancel()
-    }
+    for (const pending of this.#remove(indices)) pending.scope.cancel()
+  }
+
+  /** Activities run to their end, and their results are dropped. Calls that only wait end now. */
+  #drop(indices: readonly number[]): void {
+    for (const { isWaiting, scope } of this.#remove(indices)) if (isWaiting) scope.cancel()
+  }
+
+  /** A call is removed before it is cancelled, so that `#fail` ignores the cancellation. */
+  #remove(indices: readonly number[]): PendingCall[] {
+    const removed = indices.flatMap((index) => this.#pending.get(index) ?? [])
+    for (const index of indices) this.#pending.delete(index)
+    return removed
   }
 
   #arrive(index: number, scope: CancellationScope, outcome: CallOutcome): void {

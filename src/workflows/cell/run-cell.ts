@@ -22,7 +22,7 @@
 import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
 import { pluralize, utf8Length } from '../../common/text.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
-import { acceptLocalCall, callTool } from './call-tool.js'
+import { acceptLocalCall, type CalledTool, executeCall } from './call-tool.js'
 import {
   type CellEnd,
   cellEndOf,
@@ -58,6 +58,7 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
     calls: 0,
     wakes: 0,
     output: { parts: [], length: 0 },
+    deferredBefore: run.deferredCalls.waitedMs,
   }
   runtime.pendingCalls.beginCell()
   return markBusy(runtime, () =>
@@ -84,20 +85,21 @@ async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Resu
   }
 }
 
-/** Starts the calls that were pending in the execution before this one, and had not started. */
+/** Starts the calls that were pending in the execution before this one. Deferred calls that waited go on waiting. */
 export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls: readonly CellCall[]): void {
   for (const call of calls) pendingCalls.start(call, callExecutor(run))
 }
 
 function callExecutor(run: Run, prepared?: PreparedFollowUp) {
-  return ({ call, turn, cell }: CellCall, record: RecordOutcome): Promise<void> =>
-    run.callSlots.run(async () => {
-      const { index } = call
-      const position = { turn, cell, index }
-      const { outcome, followUps } = await callTool(run, call, 'code_execution', position, prepared?.input)
+  return ({ call, turn, cell }: CellCall, recordOutcome: RecordOutcome, onWait: () => void): Promise<void> => {
+    const { index } = call
+    const record = ({ outcome, followUps }: CalledTool): void => {
       prepared?.record({ index, outcome }, followUps)
-      record(outcome)
-    })
+      recordOutcome(outcome)
+    }
+    const options = { followUp: prepared?.input, onWait }
+    return executeCall(run, call, 'code_execution', { turn, cell, index }, record, options)
+  }
 }
 
 /** Characters of output that every step may return, even when the cell has reached its limit: the end says the most. */

@@ -4,7 +4,7 @@ import type { CallOutcome } from '../../common/outcomes.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { truncateMiddle, jsonToText } from '../../common/text.js'
 import { type Externalizable, isExternal } from '../../common/external-value.js'
-import { callTool } from '../cell/call-tool.js'
+import { executeCall } from '../cell/call-tool.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
@@ -53,10 +53,7 @@ export async function executeToolUses(
         return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
       })
     }
-    // The slot is released after the result is recorded. So when no slot is acquired, no started call lacks its result.
-    return run.callSlots.run(
-      async () => (results[use.id] = await executeDirectCall(run, use, calls[use.id], position + 1)),
-    )
+    return executeDirectCall(run, use, calls[use.id], position + 1, (block) => (results[use.id] = block))
   }
   return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
 }
@@ -85,10 +82,15 @@ async function executeDirectCall(
   use: ToolUseBlock,
   call: DescribedCall | undefined,
   index: number,
+  record: (block: PendingBlock) => PendingBlock,
 ): Promise<PendingBlock> {
-  if (!call) return toolResult(use, `there is no tool named ${use.name}`, true)
-  const { outcome } = await callTool(run, call, 'direct', { turn: run.counts.turns, cell: 0, index })
-  return toolResult(use, outcomeText(outcome, run.config.limits.outputCharacters), outcome.status !== 'ok')
+  let result = toolResult(use, `there is no tool named ${use.name}`, true)
+  if (!call) return record(result)
+  const limit = run.config.limits.outputCharacters
+  await executeCall(run, call, 'direct', { turn: run.counts.turns, cell: 0, index }, ({ outcome }) => {
+    result = record(toolResult(use, outcomeText(outcome, limit), outcome.status !== 'ok'))
+  })
+  return result
 }
 
 function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {

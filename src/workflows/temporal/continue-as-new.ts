@@ -1,4 +1,5 @@
 import {
+  allHandlersFinished,
   CancellationScope,
   CancelledFailure,
   condition,
@@ -56,7 +57,8 @@ export class ContinueAsNewPolicy {
     this.#hasAttempted = true
     const callSlots = this.#callSlots
     callSlots.pause()
-    const isIdle = (): boolean => callSlots.acquired === 0
+    // An update that was accepted would get no response.
+    const isIdle = (): boolean => callSlots.acquired === 0 && allHandlersFinished()
     if (isIdle()) return true
     const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
     if (mustContinue) await condition(isIdle)

@@ -17,6 +17,10 @@ export class Semaphore {
     return this.#acquired
   }
 
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
   /** No task starts until {@link resume}. Tasks that run are not affected. */
   pause(): void {
     this.#isPaused = true

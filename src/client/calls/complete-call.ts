@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  ApplicationFailure,
+  type Client,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client'
+import { digestJson } from '../../common/call-identity.js'
+import type { CompleteCallInput, DeferredResult } from '../../common/deferred-calls.js'
+import { messageOf, PtcError } from '../../common/errors.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import { completeCallUpdate } from '../../common/names.js'
+import { decodeCompletionToken } from '../../tools/completion-token.js'
+import { runError } from '../run/run-error.js'
+import { checkInlineSize } from '../start/start-options.js'
+import { isTransient } from '../temporal/temporal-error.js'
+
+/** How long a request is repeated while the run or the server does not take it. */
+const maxRefusedMs = 60_000
+
+/** The first pause between two requests; it doubles up to the last. */
+const firstPauseMs = 50
+const lastPauseMs = 1_000
+
+/**
+ * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
+ *
+ * @throws PtcError COMPLETION_TOKEN_INVALID, CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED, TOOL_OUTPUT_INVALID,
+ *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE, and those of the value store
+ */
+export async function completeCall(client: Client, token: string, result: DeferredResult): Promise<void> {
+  const { namespace, workflowId, firstExecutionRunId, idempotencyKey, signature } = decodeCompletionToken(token)
+  if (namespace !== client.options.namespace) {
+    throw new PtcError(
+      'COMPLETION_TOKEN_INVALID',
+      `the token is of namespace ${namespace}, and this client uses ${client.options.namespace}`,
+      { hint: 'Connect to the namespace of the run.' },
+    )
+  }
+  const json = toJson(result)
+  checkInlineSize(JSON.stringify(json), client.options.loadedDataConverter)
+  const digest = digestJson(json as unknown as JsonObject)
+  const input: CompleteCallInput = { idempotencyKey, signature, digest, result: json }
+  const handle = client.workflow.getHandle(workflowId, undefined, { firstExecutionRunId })
+  // The same id for each request: a request that is repeated has the response of the first.
+  const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
+  const startedAt = performance.now()
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, lastPauseMs)) {
+    try {
+      return await handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
+    } catch (thrown) {
+      if (!isRepeatable(thrown) || performance.now() - startedAt > maxRefusedMs) throw toError(thrown, workflowId)
+      await delay(pauseMs)
+    }
+  }
+}
+
+/** Members that are undefined do not exist in JSON. */
+function toJson(result: DeferredResult): DeferredResult {
+  if (result.type === 'failure') return result
+  const json = stringify(result.value)
+  if (json === undefined) throw new PtcError('RUN_INPUT_INVALID', 'the result is not JSON')
+  return { type: 'value', value: JSON.parse(json) as JsonValue }
+}
+
+function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new PtcError('RUN_INPUT_INVALID', `the result is not JSON: ${messageOf(cause)}`, { cause })
+  }
+}
+
+/** The run continues as new or has ten updates in progress, or the server is unavailable. */
+function isRepeatable(thrown: unknown): boolean {
+  if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true
+  if (!(thrown instanceof WorkflowUpdateFailedError)) return isTransient(thrown)
+  const { cause } = thrown
+  return cause instanceof ApplicationFailure && (cause.type === 'RUN_BUSY' || cause.type === endedWithUpdate)
+}
+
+/** The server's type of an update that was accepted, and got no response before its run ended or continued as new. */
+const endedWithUpdate = 'AcceptedUpdateCompletedWorkflow'
+
+function toError(thrown: unknown, workflowId: string): PtcError {
+  if (!(thrown instanceof WorkflowNotFoundError)) return runError(thrown, workflowId)
+  return new PtcError('CALL_NOT_FOUND', `no call with this token waits: run ${workflowId} has ended`, { cause: thrown })
+}

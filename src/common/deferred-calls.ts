@@ -1,0 +1,55 @@
+import type { CallPosition } from './calls.js'
+import type { JsonValue } from './json.js'
+import type { CallOutcome } from './outcomes.js'
+
+/** What a deferred tool declares. */
+export interface DeferredConfig {
+  /** Milliseconds from the end of `run` to the expiry of the call. */
+  readonly expiresMs: number
+}
+
+/** What the activity of a deferred call needs for its completion token, beside the idempotency key. */
+export interface DeferredInput {
+  /** The first execution of the workflow that waits. */
+  readonly firstExecutionRunId: string
+  /** From `signCall`. */
+  readonly signature: string
+}
+
+/** Argument of update `ptc.completeCall`. */
+export interface CompleteCallInput {
+  readonly idempotencyKey: string
+  readonly signature: string
+  /** Digest of `result`: a second completion with the same result is no error. */
+  readonly digest: string
+  readonly result: DeferredResult
+}
+
+export type DeferredResult =
+  | { readonly type: 'value'; readonly value: JsonValue }
+  | { readonly type: 'failure'; readonly message: string }
+
+/** A call whose `run` has ended, and whose result has not arrived. Times are milliseconds since the epoch. */
+export interface WaitingCall {
+  readonly idempotencyKey: string
+  readonly tool: string
+  readonly position: CallPosition
+  readonly since: number
+  readonly expiresAt: number
+}
+
+/** A call that no longer waits, kept for requests that come late. */
+export interface SettledCall {
+  readonly idempotencyKey: string
+  /** Digest of the result; null for an expired call. */
+  readonly digest: string | null
+}
+
+/** The deferred calls of a run for the next execution of the continue-as-new chain. */
+export interface DeferredCallsState {
+  /** The outcome is there when the program does not have it yet. */
+  readonly waiting: readonly (WaitingCall & { readonly outcome?: CallOutcome })[]
+  readonly settled: readonly SettledCall[]
+  /** Milliseconds during which at least one call waited. */
+  readonly waitedMs: number
+}

@@ -1,0 +1,33 @@
+import { defineUpdate, setHandler } from '@temporalio/workflow'
+import type { CompleteCallInput } from '../../common/deferred-calls.js'
+import { completeCallUpdate } from '../../common/names.js'
+import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { type DeferredCalls, noLongerWaiting, rejection } from './deferred-calls.js'
+
+const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)
+
+/**
+ * Handles the update that completes a deferred call.
+ *
+ * @param runs the deferred calls of each run of this workflow
+ */
+export function handleCompletions(runs: () => Iterable<DeferredCalls>): void {
+  const find = (input: CompleteCallInput): DeferredCalls => {
+    const found = [...runs()].find((calls) => calls.hasSigned(input))
+    if (!found) throw noLongerWaiting()
+    return found
+  }
+  const validator = (input: unknown): void => {
+    assertCompleteCallInput(input)
+    find(input).validate(input)
+  }
+  setHandler(completeCall, (input) => failWorkflowOnError(async () => find(input).complete(input)), { validator })
+}
+
+/** @throws ApplicationFailure RUN_INPUT_INVALID */
+function assertCompleteCallInput(input: unknown): asserts input is CompleteCallInput {
+  const { idempotencyKey, signature, digest, result } = (input ?? {}) as Partial<CompleteCallInput>
+  const isComplete = [idempotencyKey, signature, digest].every((part) => typeof part === 'string')
+  const hasResult = result?.type === 'value' || (result?.type === 'failure' && typeof result.message === 'string')
+  if (!isComplete || !hasResult) throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
+}

@@ -1,0 +1,280 @@
+/*
+ * Deferred calls: calls whose result comes later, by an update of the workflow.
+ *
+ * Owns: a deferred call from the scheduling of its activity until its caller takes the outcome, its expiry, and who may
+ * complete it. `call-tool.ts` runs the activity, `complete-call.ts` binds the update.
+ * Boundary: a call is known by its idempotency key. Nothing here knows cells, or who waits for an outcome.
+ *
+ * Invariants:
+ * 1. A waiting call holds no slot of `callSlots` and no activity. All waiting calls share one Temporal timer.
+ * 2. A call has one outcome: the first of a valid result, a failure, and the expiry. A result whose check began before
+ *    the expiry comes first. A result that is not valid changes nothing.
+ * 3. A result that arrives while the activity runs is kept, and replaces the outcome of the activity.
+ * 4. Only the token of a call completes it: its signature is made with a secret of the run.
+ * 5. The state has every waiting call, and every outcome that nobody took. No result is accepted while the run continues
+ *    as new.
+ */
+
+import { ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow'
+import { signCall } from '../../common/call-identity.js'
+import type { CallPosition } from '../../common/calls.js'
+import type {
+  CompleteCallInput,
+  DeferredCallsState,
+  DeferredResult,
+  SettledCall,
+  WaitingCall,
+} from '../../common/deferred-calls.js'
+import type { ErrorCode } from '../../common/errors.js'
+import { refOf } from '../../common/external-value.js'
+import { formatDuration } from '../../common/format.js'
+import { type CallOutcome, outcomeUnknown } from '../../common/outcomes.js'
+import type { RunConfig, ToolConfig } from '../../common/run-config.js'
+import type { StoredBytes } from '../stored-bytes.js'
+import { checkToolResult } from '../temporal/activities.js'
+import { DurableTimer } from '../temporal/durable-timer.js'
+import type { Semaphore } from '../temporal/semaphore.js'
+
+/** Settled calls that are remembered. A request for an older one is rejected with `CALL_NOT_FOUND`. */
+const maxSettled = 1_000
+
+type Waiting = Pick<WaitingCall, 'since' | 'expiresAt'>
+
+interface DeferredCall {
+  readonly tool: string
+  readonly position: CallPosition
+  /** Undefined while the activity runs. */
+  waiting: Waiting | undefined
+  outcome: CallOutcome | undefined
+  /** A result is being checked. */
+  isChecking: boolean
+}
+
+/** The parts of a run that deferred calls need. */
+interface RunParts {
+  readonly config: RunConfig
+  readonly stored: StoredBytes
+  readonly callSlots: Semaphore
+}
+
+/** The deferred calls of a run; see the header. */
+export class DeferredCalls {
+  readonly #run: RunParts
+  /** By idempotency key. */
+  readonly #calls = new Map<string, DeferredCall>()
+  #settled: readonly SettledCall[]
+  readonly #timer = new DurableTimer()
+  /** That of the run: the cancellation of one call does not cancel the timer. */
+  readonly #timerScope = new CancellationScope()
+  #waitedMs: number
+  /** Since when at least one call waits. */
+  #waitingSince: number | undefined
+  #isClosed = false
+
+  /** @param state of the same run in the execution before this one */
+  constructor(run: RunParts, state?: DeferredCallsState) {
+    this.#run = run
+    this.#settled = state?.settled ?? []
+    this.#waitedMs = state?.waitedMs ?? 0
+    for (const { idempotencyKey, tool, position, since, expiresAt, outcome } of state?.waiting ?? []) {
+      this.#calls.set(idempotencyKey, { tool, position, waiting: { since, expiresAt }, outcome, isChecking: false })
+    }
+    if (this.#calls.size > 0) this.#onChange()
+  }
+
+  /** Read when no activity of a call is in progress. Undefined when there was no deferred call. */
+  get state(): DeferredCallsState | undefined {
+    if (this.#calls.size === 0 && this.#settled.length === 0) return undefined
+    return {
+      waiting: [...this.#calls].flatMap(([idempotencyKey, { tool, position, waiting, outcome }]) =>
+        waiting ? [{ idempotencyKey, tool, position, ...waiting, ...(outcome && { outcome }) }] : [],
+      ),
+      settled: this.#settled,
+      waitedMs: this.waitedMs,
+    }
+  }
+
+  /** Number of calls without an outcome, those whose activity runs included. */
+  get size(): number {
+    return this.#open.length
+  }
+
+  /** The calls that wait for their result. */
+  get waiting(): readonly Waiting[] {
+    return this.#open.flatMap(({ waiting }) => waiting ?? [])
+  }
+
+  /** Milliseconds during which at least one call waited. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince)
+  }
+
+  has(idempotencyKey: string): boolean {
+    return this.#calls.has(idempotencyKey)
+  }
+
+  /** The activity of a call is about to be scheduled. From now on its token is valid. */
+  begin(idempotencyKey: string, tool: string, position: CallPosition): void {
+    this.#calls.set(idempotencyKey, { tool, position, waiting: undefined, outcome: undefined, isChecking: false })
+  }
+
+  /** The activity of a call has succeeded: the call waits until its expiry. */
+  startWaiting(idempotencyKey: string, expiresMs: number): void {
+    const call = this.#calls.get(idempotencyKey)
+    if (!call) return
+    const since = Date.now()
+    call.waiting = { since, expiresAt: since + expiresMs }
+    this.#onChange()
+  }
+
+  /** The activity of a call has failed: the call ends. Returns the outcome that arrived meanwhile, if any. */
+  async abandon(idempotencyKey: string): Promise<CallOutcome | undefined> {
+    const call = this.#calls.get(idempotencyKey)
+    if (call?.isChecking === true) await condition(() => !call.isChecking)
+    this.#calls.delete(idempotencyKey)
+    return call?.outcome
+  }
+
+  /**
+   * Waits for the outcome of a call.
+   *
+   * @throws CancelledFailure when the scope of the call is cancelled: then the call is dropped
+   */
+  async waitForOutcome(idempotencyKey: string): Promise<void> {
+    const call = this.#calls.get(idempotencyKey)
+    if (!call) return
+    try {
+      await condition(() => call.outcome !== undefined)
+    } catch (thrown) {
+      this.#calls.delete(idempotencyKey)
+      this.#onChange()
+      throw thrown
+    }
+  }
+
+  /** The outcome of a call after {@link waitForOutcome}. The caller records it without waiting for anything. */
+  takeOutcome(idempotencyKey: string): CallOutcome {
+    const outcome = this.#calls.get(idempotencyKey)?.outcome
+    this.#calls.delete(idempotencyKey)
+    return outcome ?? { status: 'cancelled', message: 'the call was dropped' }
+  }
+
+  /** Whether this run made the token. */
+  hasSigned({ idempotencyKey, signature }: Pick<CompleteCallInput, 'idempotencyKey' | 'signature'>): boolean {
+    const { completionSecret } = this.#run.config
+    return completionSecret !== undefined && signCall(completionSecret, idempotencyKey) === signature
+  }
+
+  /**
+   * Validates an update.
+   *
+   * @throws ApplicationFailure when it is rejected; a rejected update leaves no event in the history
+   */
+  validate(input: CompleteCallInput): void {
+    if (this.#isRepeated(input)) return
+    this.#assertCompletable(input)
+    if (this.#run.callSlots.isPaused) throw rejection('RUN_BUSY', 'the run continues as new')
+  }
+
+  /**
+   * Completes a call. A second completion with the same result does nothing.
+   *
+   * @throws ApplicationFailure CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED; ActivityFailure when the result is not valid
+   */
+  async complete(input: CompleteCallInput): Promise<void> {
+    const { idempotencyKey, digest, result } = input
+    const call = this.#calls.get(idempotencyKey)
+    if (call?.isChecking === true) await condition(() => !call.isChecking)
+    if (this.#isRepeated(input)) return
+    this.#assertCompletable(input)
+    if (!call) return
+    const outcome = await this.#check(call, result)
+    if (this.#calls.get(idempotencyKey) !== call) throw noLongerWaiting()
+    this.#settle(idempotencyKey, call, outcome, digest)
+    this.#onChange()
+  }
+
+  /** From now on no call is completed, and none expires. Idempotent. */
+  close(): void {
+    this.#isClosed = true
+    this.#timer.close()
+  }
+
+  get #open(): readonly DeferredCall[] {
+    return [...this.#calls.values()].filter(({ outcome }) => outcome === undefined)
+  }
+
+  async #check(call: DeferredCall, result: DeferredResult): Promise<CallOutcome> {
+    if (result.type === 'failure') return { status: 'tool_error', message: result.message }
+    const { config, stored } = this.#run
+    const { digest, outputSchemas } = config.toolSet
+    const tools = { digest, ...(outputSchemas !== undefined && { outputSchemas }) }
+    const { tool, position } = call
+    call.isChecking = true
+    try {
+      const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
+      const value = await checkToolResult(input, config.timeouts)
+      stored.bytes += refOf(value)?.bytes ?? 0
+      return { status: 'ok', value }
+    } catch (thrown) {
+      call.isChecking = false
+      this.#onChange() // the call may have expired meanwhile
+      throw thrown
+    }
+  }
+
+  #isRepeated({ idempotencyKey, digest }: CompleteCallInput): boolean {
+    return this.#settledCall(idempotencyKey)?.digest === digest
+  }
+
+  #assertCompletable({ idempotencyKey }: CompleteCallInput): void {
+    const settled = this.#settledCall(idempotencyKey)
+    if (settled?.digest === null) throw rejection('CALL_EXPIRED', 'the call has expired')
+    if (settled) throw rejection('CALL_COMPLETED', 'the call already has another result')
+    if (this.#isClosed || !this.#calls.has(idempotencyKey)) throw noLongerWaiting()
+  }
+
+  #settledCall(idempotencyKey: string): SettledCall | undefined {
+    return this.#settled.find((each) => each.idempotencyKey === idempotencyKey)
+  }
+
+  #settle(idempotencyKey: string, call: DeferredCall, outcome: CallOutcome, digest: string | null): void {
+    call.outcome = outcome
+    call.isChecking = false
+    this.#settled = [...this.#settled.slice(-(maxSettled - 1)), { idempotencyKey, digest }]
+  }
+
+  /** Settles what has expired, counts the time of waiting, and schedules the next expiry. */
+  #onChange(): void {
+    const now = Date.now()
+    let next = Infinity
+    for (const [idempotencyKey, call] of this.#calls) {
+      if (call.outcome || call.isChecking || !call.waiting) continue
+      const { expiresAt } = call.waiting
+      if (expiresAt > now) next = Math.min(next, expiresAt)
+      else this.#settle(idempotencyKey, call, this.#expiry(call.tool), null)
+    }
+    this.#waitedMs = this.waitedMs
+    this.#waitingSince = this.waiting.length === 0 ? undefined : now
+    const schedule = () => this.#timer.schedule(next, () => this.#onChange())
+    if (!this.#isClosed) void this.#timerScope.run(() => Promise.resolve(schedule()))
+  }
+
+  #expiry(name: string): CallOutcome {
+    const { effect, deferred } = this.#run.config.tools.find((each) => each.name === name) ?? unknownTool
+    const why = `no result arrived within ${formatDuration(deferred?.expiresMs ?? 0)}`
+    return effect === 'once'
+      ? outcomeUnknown(name, why)
+      : { status: 'timed_out', message: `${name} has expired: ${why}` }
+  }
+}
+
+const unknownTool: Pick<ToolConfig, 'effect' | 'deferred'> = { effect: 'once' }
+
+export function noLongerWaiting(): ApplicationFailure {
+  return rejection('CALL_NOT_FOUND', 'no call with this token waits: its code has ended or was stopped')
+}
+
+export function rejection(code: ErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code)
+}

@@ -1,5 +1,12 @@
 export { defineConfig, type PtcConfig } from './worker/config/define-config.js'
-export { defineTool, ToolError, type DeferredToolDefinition, type Tool, type ToolContext, type ToolDefinition } from './tools/index.js'
+export {
+  defineTool,
+  ToolError,
+  type DeferredToolDefinition,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+} from './tools/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export type { Effect } from './common/calls.js'

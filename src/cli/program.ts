@@ -14,6 +14,7 @@
 
 import { Command } from 'commander'
 import { closestMatch } from '../common/unknown-keys.js'
+import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
 import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
@@ -63,6 +64,7 @@ export function buildProgram(): Command {
     showCommand(),
     listCommand(),
     cancelCommand(),
+    callsCommand(),
     sessionsCommand(),
     valuesCommand(),
     doctorCommand(),

@@ -45,7 +45,7 @@ export interface PtcClient {
    * @param token the `completionToken` of the call
    * @throws PtcError COMPLETION_TOKEN_INVALID; CALL_NOT_FOUND when no call with this token waits; CALL_COMPLETED when the
    *   call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call still
-   *   waits; TEMPORAL_UNREACHABLE
+   *   waits; WORKER_MISSING; TEMPORAL_UNREACHABLE
    */
   completeCall(token: string, value: JsonValue): Promise<void>
   /**

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { callDigest, deriveIdempotencyKey } from './call-identity.js'
+import { callDigest, deriveIdempotencyKey, signCall } from './call-identity.js'
 import { canonicalJson } from './canonical-json.js'
 
 const run = { namespace: 'n', workflowId: 'w', firstExecutionRunId: 'r' }
 const position = { turn: 1, cell: 2, index: 3 }
 const digest = callDigest('get', { a: 1 })
+
+it('signCall gives each call and each secret a signature of its own (expected value is from openssl)', () => {
+  const key = '3d11038334782067f62d8c79fff72a6f'
+  expect(signCall('secret', key)).toBe('08a13e0c82900e66d9fb4359c4f3b1b7')
+  expect(signCall('other', key)).not.toBe(signCall('secret', key))
+  expect(signCall('secret', 'other')).not.toBe(signCall('secret', key))
+})
 
 describe('deriveIdempotencyKey', () => {
   it('never changes between versions (expected values are from sha256sum)', () => {

@@ -48,6 +48,28 @@ describe('execution', () => {
   })
 })
 
+describe('deferred', () => {
+  it('gives run a completion token, and says when a call expires', () => {
+    const { deferred } = defineTool({
+      ...good,
+      deferred: { expires: '3d' },
+      run: (_input, { completionToken }) => void expectTypeOf(completionToken).toEqualTypeOf<string>(),
+    })
+    expect(deferred).toEqual({ expiresMs: 3 * 24 * 60 * 60 * 1_000 })
+    expect(defineTool(good).deferred).toBeUndefined()
+  })
+
+  it.each([
+    [{ deferred: true }, "deferred must be an object: { expires: '3d' }"],
+    [{ deferred: { expire: '3d' } }, 'deferred: unknown key "expire"'],
+    [{ deferred: { expires: '367d' } }, 'deferred.expires must be'],
+    [{ deferred: {} }, 'deferred.expires must be'],
+    [{ deferred: { expires: '3d' }, execution: 'local' }, "execution 'local' is not for a deferred tool"],
+  ])('rejects %j', (changes, message) => {
+    expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
+  })
+})
+
 describe('defineTool', () => {
   it('infers the types of argument and result of run from the schemas', () => {
     const tool = defineTool({

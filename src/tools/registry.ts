@@ -48,16 +48,18 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const toolConfigs = all.map(({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema, deferred }) => ({
-    name,
-    allowedCallers,
-    effect,
-    timeoutMs,
-    attempts,
-    inputDigest: digestJson(inputSchema),
-    ...(execution === 'local' && { execution }),
-    ...(deferred && { deferred }),
-  }))
+  const toolConfigs = all.map(
+    ({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema, deferred }) => ({
+      name,
+      allowedCallers,
+      effect,
+      timeoutMs,
+      attempts,
+      inputDigest: digestJson(inputSchema),
+      ...(execution === 'local' && { execution }),
+      ...(deferred && { deferred }),
+    }),
+  )
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
   const outputSchemas = Object.fromEntries(

@@ -2,6 +2,7 @@ import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
 import type { RunCounts, RunOptions } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
+import { pluralize } from '../common/text.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
 import type { DeferredCallsState } from '../common/deferred-calls.js'
@@ -106,6 +107,16 @@ export function showProgress(run: Run, activity: string): void {
   const { turns, cells, toolCalls } = run.counts
   setCurrentDetails(
     `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · ` +
-      `tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
+      `tool calls ${toolCalls} (${run.callSlots.acquired} under way)${describeDeferred(run)}`,
   )
+}
+
+/** Deferred calls that wait, since when and until when. */
+function describeDeferred({ deferredCalls }: Run): string {
+  const { waiting } = deferredCalls
+  if (waiting.length === 0) return ''
+  const since = new Date(Math.min(...waiting.map((call) => call.since))).toISOString()
+  const until = new Date(Math.min(...waiting.map((call) => call.expiresAt))).toISOString()
+  const count = pluralize(waiting.length, 'deferred call')
+  return `\n\nwaiting for the results of ${count}, the first since ${since}; the next expires ${until}`
 }

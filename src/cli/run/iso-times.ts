@@ -1,4 +1,4 @@
-import type { RunTree, Span, TurnNode } from '../../client/run-tree/index.js'
+import type { CallNode, RunTree, Span, TurnNode } from '../../client/run-tree/index.js'
 
 /** A tree for `--json`, with its times in ISO 8601 as other commands print them. Values of the run are unchanged. */
 export function withIsoTimes(tree: RunTree): object {
@@ -14,9 +14,14 @@ function isoTurn({ model, cells, directCalls, ...turn }: TurnNode): object {
   return {
     ...turn,
     model: model && isoSpan(model),
-    cells: cells.map((cell) => ({ ...isoSpan(cell), calls: cell.calls.map(isoSpan) })),
-    directCalls: directCalls.map(isoSpan),
+    cells: cells.map((cell) => ({ ...isoSpan(cell), calls: cell.calls.map(isoCall) })),
+    directCalls: directCalls.map(isoCall),
   }
+}
+
+function isoCall({ deferred, ...call }: CallNode): object {
+  const { since, expiresAt } = deferred ?? {}
+  return { ...isoSpan(call), deferred: deferred && { ...deferred, since: iso(since), expiresAt: iso(expiresAt) } }
 }
 
 function isoSpan(timed: Span): object {

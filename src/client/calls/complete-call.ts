@@ -15,6 +15,7 @@ import { completeCallUpdate } from '../../common/names.js'
 import { decodeCompletionToken } from '../../tools/completion-token.js'
 import { runError } from '../run/run-error.js'
 import { checkInlineSize } from '../start/start-options.js'
+import { failWithoutWorker } from '../temporal/worker-availability.js'
 import { isTransient } from '../temporal/temporal-error.js'
 
 /** How long a request is repeated while the run or the server does not take it. */
@@ -28,7 +29,7 @@ const lastPauseMs = 1_000
  * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
  *
  * @throws PtcError COMPLETION_TOKEN_INVALID, CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED, TOOL_OUTPUT_INVALID,
- *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, TEMPORAL_UNREACHABLE, and those of the value store
+ *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, WORKER_MISSING, TEMPORAL_UNREACHABLE, and those of the value store
  */
 export async function completeCall(client: Client, token: string, result: DeferredResult): Promise<void> {
   const { namespace, workflowId, firstExecutionRunId, idempotencyKey, signature } = decodeCompletionToken(token)
@@ -46,10 +47,12 @@ export async function completeCall(client: Client, token: string, result: Deferr
   const handle = client.workflow.getHandle(workflowId, undefined, { firstExecutionRunId })
   // The same id for each request: a request that is repeated has the response of the first.
   const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
+  const awaitedWork = { failedAction: `can't complete a call of run ${workflowId}`, isQuery: true }
+  const send = () => handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
   const startedAt = performance.now()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, lastPauseMs)) {
     try {
-      return await handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
+      return await failWithoutWorker(client, { workflowId, runId: undefined }, awaitedWork, send)
     } catch (thrown) {
       if (!isRepeatable(thrown) || performance.now() - startedAt > maxRefusedMs) throw toError(thrown, workflowId)
       await delay(pauseMs)

@@ -14,6 +14,8 @@ import type { RunTree } from './tree.js'
 export interface RunTreeOptions {
   /** Default: the workflow id in the first event. */
   readonly workflowId?: string
+  /** For the tokens of deferred calls. Default: `default`. */
+  readonly namespace?: string
   /** That of the client, which can decrypt histories: `client.options.loadedDataConverter`. */
   readonly dataConverter?: LoadedDataConverter
   /** Maximum length of the preview of a tool result. Default 2,000. */
@@ -23,6 +25,7 @@ export interface RunTreeOptions {
 /** Builds a {@link RunTree} from a run's events. Add them in order; an event that was added before is ignored. */
 export class RunTreeBuilder {
   readonly #workflowId: string | undefined
+  readonly #namespace: string
   readonly #reader: PayloadReader
   readonly #log: RunEventLog
   readonly #fetched: FetchedValues
@@ -33,8 +36,14 @@ export class RunTreeBuilder {
   #replay: { readonly activities: ActivityReplay; readonly carriedState: RunState | undefined } | undefined
 
   constructor(options: RunTreeOptions = {}) {
-    const { workflowId, dataConverter = defaultDataConverter, previewCharacters = 2_000 } = options
+    const {
+      workflowId,
+      namespace = 'default',
+      dataConverter = defaultDataConverter,
+      previewCharacters = 2_000,
+    } = options
     this.#workflowId = workflowId
+    this.#namespace = namespace
     this.#reader = new PayloadReader(dataConverter)
     this.#log = new RunEventLog(this.#reader, previewCharacters)
     this.#fetched = new FetchedValues(previewCharacters)
@@ -94,6 +103,7 @@ export class RunTreeBuilder {
       settledCount,
       runIds,
       carriedState,
+      namespace: this.#namespace,
     }
     const caches = { fetched: this.#fetched, callNodes: this.#callNodes }
     return buildTree(records, replay.run(activities, settledCount), caches)

@@ -175,6 +175,14 @@ export interface CellNode extends Span {
   readonly calls: readonly CallNode[]
 }
 
+/** A deferred call that waits. Times are in milliseconds since the epoch. */
+export interface DeferredWait {
+  readonly since: number
+  readonly expiresAt: number
+  /** Completes the call. */
+  readonly completionToken: string
+}
+
 export interface CallNode extends Attempted {
   readonly tool: string
   readonly summary: string
@@ -187,6 +195,8 @@ export interface CallNode extends Attempted {
   /** Number of the step that made the call; 0 for direct calls. */
   readonly step: number
   readonly status: PendingStatus | CallStatus
+  /** Only while a deferred call waits for its result; its status is `running`. */
+  readonly deferred?: DeferredWait | undefined
   /** The beginning of the result as JSON. */
   readonly resultPreview: string | undefined
   /** Reference of an external result. */

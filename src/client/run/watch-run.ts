@@ -123,7 +123,8 @@ export async function readTree(
 }
 
 function createBuilder(client: Client, { workflowId }: ExecutionRef): RunTreeBuilder {
-  return new RunTreeBuilder({ workflowId, dataConverter: client.options.loadedDataConverter })
+  const { namespace, loadedDataConverter: dataConverter } = client.options
+  return new RunTreeBuilder({ workflowId, namespace, dataConverter })
 }
 
 /** Pending activities, and task queues without a worker. */

@@ -27,7 +27,8 @@ export async function watchExecution(
   onChange: (tree: RunTree) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const builder = new RunTreeBuilder({ dataConverter: client.options.loadedDataConverter })
+  const { namespace, loadedDataConverter: dataConverter } = client.options
+  const builder = new RunTreeBuilder({ workflowId: execution.workflowId, namespace, dataConverter })
   const startedAt = Date.now()
   let lastEvent = 0
   let unserved: readonly UnservedQueue[] = []

@@ -29,7 +29,7 @@ import {
 } from '../../common/outcomes.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
-import { toTemporalSummary } from '../../common/text.js'
+import { pluralize, toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
 import { onRoleQueue } from '../temporal/activities.js'
 import { type Run, isStorageExhausted } from '../run.js'
@@ -166,7 +166,7 @@ function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | C
     return denied(`${call.tool} may not be called by ${callerDescriptions[caller]}`)
   if (run.quota.calls >= callsPerRun) return denied(`the run has used up its ${callsPerRun} tool calls`)
   if (tool.deferred && run.deferredCalls.size >= deferredCalls)
-    return denied(`${deferredCalls} deferred calls of the run wait already`)
+    return denied(`a run may have ${pluralize(deferredCalls, 'deferred call')} at once`)
   if (isStorageExhausted(run)) return denied(`the run has used up the ${storedBytes} bytes it may store`)
   return tool
 }

@@ -104,9 +104,7 @@ export class PendingCalls {
     this.#lastIndex = Math.max(this.#lastIndex, index)
     const record = (outcome: CallOutcome): void => this.#arrive(index, scope, outcome)
     const onWait = (): void => void (pending.isWaiting = true)
-    scope
-      .run(() => execute(cellCall, record, onWait))
-      .catch((thrown: unknown) => this.#fail(index, scope, thrown))
+    scope.run(() => execute(cellCall, record, onWait)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
   /** A call that a worker has made already. */

@@ -4,7 +4,9 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import proto from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { describe, expect, vi } from 'vitest'
+import { createPtcClient } from '../../../src/client/index.js'
 import { startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { clientOf, connect, createPlugin, createWorker, plus } from '../../support/environment/embedded-worker.js'
 import {
   executionHistories,
@@ -48,6 +50,22 @@ describe('a session in a workflow of a user', () => {
       expect(scheduledActivities(history).at(-1)?.type).toBe('session.close')
       await Worker.runReplayHistory({ plugins: [plugin], workflowsPath }, history, id)
     }
+  })
+
+  test('completes a deferred call of its code', async ({ taskQueue, workflowId }) => {
+    const calls = new DeferredToolCalls()
+    const connection = await connect({ plugins: [await createPlugin({ tools: [calls.tool('approve')] })] })
+    const worker = await createWorker({ connection, taskQueue, workflowsPath })
+    const client = clientOf(connection)
+    const ptc = createPtcClient({ client, taskQueue })
+    const args: [string[]] = [['print(await approve(id=1))']]
+    const outcomes = await worker.runUntil(async () => {
+      const options = { taskQueue, workflowId, args }
+      const handle = await client.workflow.start<typeof blocks.inSession>('inSession', options)
+      await ptc.completeCall(await calls.token(1), { approved: true })
+      return handle.result()
+    })
+    expect(outcomes).toMatchObject([{ status: 'ok', output: "{'approved': True}\n" }])
   })
 
   test('gives its calls keys that no other session of the workflow and its chain has', async ({

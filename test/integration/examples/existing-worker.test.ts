@@ -1,29 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryFolder } from '../../support/folders.js'
+import { buildExample } from '../../support/build-example.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 
 const run = promisify(execFile)
-const checkout = fileURLToPath(new URL('../../../', import.meta.url))
-
-/** The example, with the packages of this checkout, compiled. */
-async function buildExample(): Promise<string> {
-  const project = await temporaryFolder()
-  await cp(join(checkout, 'examples/existing-worker'), project, { recursive: true })
-  const packages = join(project, 'node_modules')
-  await mkdir(packages)
-  for (const name of ['@temporalio', '@types', 'zod', 'undici-types']) {
-    await symlink(join(checkout, 'node_modules', name), join(packages, name))
-  }
-  await symlink(checkout, join(packages, 'durable-ptc'))
-  await run(process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')], { cwd: project })
-  return project
-}
 
 function startWorker(project: string, environment: NodeJS.ProcessEnv): ChildProcess {
   const worker = spawn(process.execPath, ['dist/worker.js'], { cwd: project, env: environment, stdio: 'inherit' })
@@ -32,7 +14,7 @@ function startWorker(project: string, environment: NodeJS.ProcessEnv): ChildProc
 }
 
 test('the example of an existing worker runs its workflow with a program, and ends on SIGTERM', async () => {
-  const project = await buildExample()
+  const project = await buildExample('existing-worker')
   const { address, namespace } = sharedServer()
   const environment = { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
   const worker = startWorker(project, environment)

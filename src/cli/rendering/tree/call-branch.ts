@@ -69,8 +69,17 @@ function outcomeLines(call: CallNode, { full }: RenderContext, columns: number):
     const isComplete = Buffer.byteLength(resultPreview) >= resultBytes
     return textBlock(`→ ${resultPreview}${isComplete ? '' : '…'}`, { columns, style: 'dim', limit: undefined })
   }
+  if (call.deferred) return [[part(formatDeferredWait(call.deferred), 'dim')]]
   if (pending) return retried === undefined ? [] : [[part(oneLine(retried), 'yellow')]]
   if (status === 'interrupted') return []
   const text = message === undefined ? formatStatus(status) : `${formatStatus(status)}: ${message}`
   return textBlock(sanitize(text), { columns, style: 'red', limit: full ? undefined : 3 })
+}
+
+function formatDeferredWait({ since, expiresAt }: NonNullable<CallNode['deferred']>): string {
+  return `waits for its result since ${formatTime(since)}, expires ${formatTime(expiresAt)}`
+}
+
+function formatTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

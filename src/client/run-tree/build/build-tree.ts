@@ -28,18 +28,27 @@ interface RunRecords {
   readonly settledCount: number
   readonly runIds: readonly string[]
   readonly carriedState: RunState | undefined
+  readonly namespace: string
 }
 
 /** @param run the activities, replayed; this function changes it */
 export function buildTree(
-  { start, end, taskFailure, activities, settledCount, runIds, carriedState }: RunRecords,
+  { start, end, taskFailure, activities, settledCount, runIds, carriedState, namespace }: RunRecords,
   run: RunDraft,
   { fetched, callNodes: cache }: TreeCaches,
 ): RunTree {
   const program = programResult.safeParse(end?.result).data
   const onlyCell = run.cells.get(1)
   if (program && end && onlyCell) applyProgramOutcome(onlyCell, program.outcome, end.at)
-  const context = { isRunEnded: end !== undefined, onceTools: run.onceTools, fetched, cache }
+  const context = {
+    isRunEnded: end !== undefined,
+    onceTools: run.onceTools,
+    expiries: run.expiries,
+    namespace,
+    workflowId: start.workflowId,
+    fetched,
+    cache,
+  }
   const turns = run.turns.map((turn) => turnNode(turn, run, context))
   const { workflowType, workflowId, at: startedAt, isContinuation, summary } = start
   const agent = agentResult.safeParse(end?.result).data

@@ -2,12 +2,16 @@ import { isLostWorkerFailure, toCallStatus } from '../../../common/outcomes.js'
 import { resultOf, type CallDraft } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
-import { type CallNode, type Failure, isPending, type PendingStatus } from '../tree.js'
+import { encodeCompletionToken } from '../../../tools/completion-token.js'
+import { type CallNode, type DeferredWait, type Failure, isPending, type PendingStatus } from '../tree.js'
 
 export interface CallContext {
   /** Open activities of an ended run are interrupted. */
   readonly isRunEnded: boolean
   readonly onceTools: ReadonlySet<string>
+  readonly expiries: ReadonlyMap<string, number>
+  readonly namespace: string
+  readonly workflowId: string
   readonly fetched: FetchedValues
   readonly cache: CallNodes
 }
@@ -24,7 +28,8 @@ export function cachedCallNode(call: CallDraft, context: CallContext): CallNode 
   const cached = context.cache.get(call)
   if (cached) return cached
   const node = callNode(call, context)
-  const isSettled = call.activity ? call.activity.end !== undefined : !isPending(node.status)
+  const isSettled =
+    node.deferred === undefined && (call.activity ? call.activity.end !== undefined : !isPending(node.status))
   if (isSettled) context.cache.set(call, node)
   return node
 }
@@ -32,8 +37,11 @@ export function cachedCallNode(call: CallDraft, context: CallContext): CallNode 
 function callNode(call: CallDraft, context: CallContext): CallNode {
   const { activity, described } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
-  const { status, message } = callEndingOf(call, context)
-  const result = activity && resultOf(activity, 'tool')
+  const deferred = deferredWaitOf(call, context)
+  const { status, message } = deferred
+    ? { status: 'running' as const, message: undefined }
+    : callEndingOf(call, context)
+  const { result, endedAt } = endOf(call)
   const tool = input?.tool ?? described?.tool ?? ''
   return {
     tool,
@@ -44,16 +52,39 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     idempotencyKey: input?.idempotencyKey,
     step: call.step,
     startedAt: activity?.scheduledAt ?? call.createdAt,
-    endedAt: activity ? activity.end?.at : isPending(status) ? undefined : call.createdAt,
+    endedAt: deferred ? undefined : activity ? endedAt : isPending(status) ? undefined : call.createdAt,
     attempts: activity?.attempts ?? 0,
     lastFailure: activity?.lastFailure,
     blocked: activity?.blockedNote,
     status,
+    deferred,
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
   }
+}
+
+/** A deferred call ends with its result, which another activity has. */
+function endOf({ activity, completion, deliveredAt }: CallDraft) {
+  const isDeferred = activity?.input.type === 'tool' && activity.input.call.deferred !== undefined
+  if (!isDeferred || activity?.end?.type !== 'completed') {
+    return { result: activity && resultOf(activity, 'tool'), endedAt: activity?.end?.at }
+  }
+  return { result: completion && resultOf(completion, 'tool'), endedAt: completion?.end?.at ?? deliveredAt }
+}
+
+/** Undefined for a call that does not wait for its result. */
+function deferredWaitOf(
+  { activity, delivered, completion }: CallDraft,
+  { isRunEnded, expiries, namespace, workflowId }: CallContext,
+): DeferredWait | undefined {
+  const call = activity?.input.type === 'tool' ? activity.input.call : undefined
+  if (!call?.deferred || activity?.end?.type !== 'completed' || delivered || completion || isRunEnded) return undefined
+  const { at: since } = activity.end
+  const token = { namespace, workflowId, idempotencyKey: call.idempotencyKey ?? '', ...call.deferred }
+  const expiresAt = since + (expiries.get(call.tool) ?? 0)
+  return { since, expiresAt, completionToken: encodeCompletionToken(token) }
 }
 
 /** The outcome that the caller got takes precedence over the end of the activity. */

@@ -3,7 +3,7 @@ import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CellNode } from '../tree.js'
-import { type ActivityResult, onceTools } from '../history/activity-payloads.js'
+import { type ActivityResult, expiries, onceTools } from '../history/activity-payloads.js'
 
 /** A run while its activities are replayed in order. */
 export interface RunDraft {
@@ -16,6 +16,8 @@ export interface RunDraft {
   sandbox: string | undefined
   model: string | undefined
   onceTools: ReadonlySet<string>
+  /** Milliseconds until the calls of each deferred tool expire. */
+  expiries: ReadonlyMap<string, number>
   /** Rebuilds and resumes between two cells; they count for the next cell. */
   rebuilds: number
   wakes: number
@@ -63,6 +65,10 @@ export interface CallDraft {
   readonly activity: ActivityRecord | undefined
   /** The outcome that the caller got; takes precedence. */
   readonly delivered: DeliveredOutcome | undefined
+  /** When the caller got the outcome. */
+  readonly deliveredAt?: number
+  /** The activity that has checked the result of a deferred call. */
+  readonly completion?: ActivityRecord
 }
 
 /** The result of a completed activity; undefined when it could not be read. */
@@ -84,6 +90,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     sandbox: undefined,
     model: carriedState?.config.model.name,
     onceTools: carriedState ? onceTools(carriedState.config) : new Set(),
+    expiries: carriedState ? expiries(carriedState.config) : new Map(),
     rebuilds: 0,
     wakes: 0,
   }

@@ -1,4 +1,4 @@
-import type { RunDraft } from './draft.js'
+import type { CallDraft, RunDraft } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { RunEnd } from '../history/execution-log.js'
 import type { Phase } from '../tree.js'
@@ -26,7 +26,7 @@ export function phaseOf(
       return input.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
     }
   }
-  const calls = openActivities.filter(({ input }) => input.type === 'tool').length + countUnscheduledCalls(run)
+  const calls = openActivities.filter(({ input }) => input.type === 'tool').length + countWaitingCalls(run)
   if (calls > 0) return { type: 'waiting_for_calls', open: calls }
   return activities.length === 0 ? { type: 'starting' } : { type: 'deciding' }
 }
@@ -36,8 +36,17 @@ function openingPhase(reason: 'new' | 'unpark' | 'rebuild', cell: number | undef
   return { type: reason === 'unpark' ? 'waking' : 'rebuilding', cell }
 }
 
-/** Calls of the running cell without an activity yet: they wait for a free slot or for the next workflow task. */
-function countUnscheduledCalls(run: RunDraft): number {
+/** Calls without an open activity: they wait for a free slot, for the next workflow task, or for a result from outside. */
+function countWaitingCalls(run: RunDraft): number {
   const calls = [...(runningCell(run)?.calls.values() ?? [])]
-  return calls.filter(({ activity, delivered, described }) => !activity && !delivered && !described?.refused).length
+  const notScheduled = calls.filter(
+    ({ activity, delivered, described }) => !activity && !delivered && !described?.refused,
+  )
+  const direct = [...(run.turns.at(-1)?.directCalls.values() ?? [])]
+  return notScheduled.length + [...calls, ...direct].filter(isDeferredWaiting).length
+}
+
+function isDeferredWaiting({ activity, delivered, completion }: CallDraft): boolean {
+  const isDeferred = activity?.input.type === 'tool' && activity.input.call.deferred !== undefined
+  return isDeferred && activity?.end?.type === 'completed' && !delivered && !completion
 }

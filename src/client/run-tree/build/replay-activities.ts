@@ -8,6 +8,7 @@ import {
   type RunDraft,
   type TurnDraft,
 } from './draft.js'
+import type { CallPosition } from '../../../common/calls.js'
 import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
 import { isSameText } from '../values/external-values.js'
 import type { ActivityRecord } from '../history/activity-log.js'
@@ -45,6 +46,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       run.backend = config?.backend
       run.model = config?.model
       run.onceTools = config?.onceTools ?? run.onceTools
+      run.expiries = config?.expiries ?? run.expiries
       return
     }
     case 'model':
@@ -59,9 +61,19 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyStep(run, record, input)
     case 'tool':
       return applyToolCall(run, record, input)
+    case 'call_result':
+      return applyCallResult(run, record, input.position)
     case 'close':
     case 'other':
   }
+}
+
+/** A result that is not valid changes nothing. */
+function applyCallResult(run: RunDraft, record: ActivityRecord, { cell, index }: CallPosition): void {
+  if (record.end?.type !== 'completed') return
+  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+  const call = calls?.get(index)
+  if (call) calls?.set(index, { ...call, completion: record })
 }
 
 function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<ActivityInput, { type: 'model' }>): void {
@@ -114,7 +126,7 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
   if (step?.input.type === 'cell' && !run.cells.has(step.input.cell)) {
     startCell(run, step.input.cell, step.input.source, record.scheduledAt)
   }
-  if (step?.input.type === 'results') applyResults(run, step.input.results)
+  if (step?.input.type === 'results') applyResults(run, step.input.results, record.scheduledAt)
   const cell = runningCell(run)
   if (!cell) return
   if (step) cell.steps.add(step.number)
@@ -151,12 +163,12 @@ function startCell(run: RunDraft, number: number, code: Externalizable<string>, 
 type Results = Extract<NonNullable<ExecuteStepInput['step']>['input'], { type: 'results' }>['results']
 
 /** A result belongs to the running cell, or to an earlier cell that ended while its call was open. */
-function applyResults(run: RunDraft, results: Results): void {
+function applyResults(run: RunDraft, results: Results, deliveredAt: number): void {
   const cells = [...run.cells.values()].toReversed()
   for (const { index, outcome } of results) {
     const cell = cells.find(({ calls }) => calls.has(index) && calls.get(index)?.delivered === undefined)
     const call = cell?.calls.get(index)
-    if (call) cell?.calls.set(index, { ...call, delivered: outcome })
+    if (call) cell?.calls.set(index, { ...call, delivered: outcome, deliveredAt })
   }
 }
 

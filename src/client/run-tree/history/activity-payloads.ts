@@ -1,3 +1,4 @@
+import type { CallPosition } from '../../../common/calls.js'
 import { activityNames } from '../../../common/names.js'
 import type { ValueRef } from '../../../common/external-value.js'
 import {
@@ -42,6 +43,8 @@ export type ActivityInput =
     }
   | { readonly type: 'close' }
   | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
+  /** Checks the result of a deferred call. */
+  | { readonly type: 'call_result'; readonly position: CallPosition }
   | { readonly type: 'other' }
 
 /** The result of an activity, reduced in the same way. */
@@ -68,6 +71,7 @@ interface RunConfigSummary {
   readonly backend: string
   /** Names of the tools with effect `once`. */
   readonly onceTools: ReadonlySet<string>
+  readonly expiries: ReadonlyMap<string, number>
 }
 
 const other = { type: 'other' } as const
@@ -97,6 +101,10 @@ export function parseActivityInput(activity: string, input: unknown): ActivityIn
       return { type: 'park' }
     case activityNames.closeSession:
       return { type: 'close' }
+    case activityNames.checkToolResult: {
+      const { data } = shapes.toolResultInput.safeParse(input)
+      return data ? { type: 'call_result', position: data.position } : other
+    }
     default: {
       const { data } = shapes.toolInput.safeParse(input)
       if (!data) return other
@@ -117,7 +125,15 @@ export function parseActivityResult(
     case 'config': {
       const { data } = shapes.runConfig.safeParse(value)
       if (!data) return other
-      return { type: 'config', config: { model: data.model.name, backend: data.backend, onceTools: onceTools(data) } }
+      return {
+        type: 'config',
+        config: {
+          model: data.model.name,
+          backend: data.backend,
+          onceTools: onceTools(data),
+          expiries: expiries(data),
+        },
+      }
     }
     case 'model': {
       const { data } = shapes.modelResult.safeParse(value)
@@ -147,6 +163,8 @@ export function parseActivityResult(
       }
       return toolResult(value, previewCharacters)
     }
+    case 'call_result':
+      return toolResult(value, previewCharacters)
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
     case 'close':
@@ -165,4 +183,9 @@ function toolResult(value: unknown, previewCharacters: number): Extract<Activity
 /** Names of the tools with effect `once`. */
 export function onceTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
   return new Set(tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
+}
+
+/** Milliseconds until the calls of each deferred tool expire. */
+export function expiries({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlyMap<string, number> {
+  return new Map(tools.flatMap(({ name, deferred }) => (deferred ? [[name, deferred.expiresMs]] : [])))
 }

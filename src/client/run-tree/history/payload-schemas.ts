@@ -35,7 +35,13 @@ const cellOutcome = z.discriminatedUnion('status', [
 export const programResult = z.object({ outcome: cellOutcome, ...counts })
 
 export const runConfig = z.object({
-  tools: z.array(z.object({ name: z.string(), effect: z.enum(['read', 'idempotent', 'once']) })),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      effect: z.enum(['read', 'idempotent', 'once']),
+      deferred: z.object({ expiresMs: z.number() }).optional(),
+    }),
+  ),
   model: z.object({ name: z.string() }),
   backend: z.string(),
 })
@@ -131,6 +137,10 @@ export const toolInput = z.object({
   idempotencyKey: z.string().optional(),
   arguments: jsonObject,
   followUp: z.object({ now: z.number() }).optional(),
+  deferred: z.object({ firstExecutionRunId: z.string(), signature: z.string() }).optional(),
+})
+export const toolResultInput = z.object({
+  position: z.object({ turn: z.number(), cell: z.number(), index: z.number() }),
 })
 
 export type RunState = z.infer<typeof runState>

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import type { AgentResult } from '../../../../src/common/runs.js'
 import { answerResult, code, turn } from '../../../support/script.js'
+import { resetToCall } from '../../../support/environment/reset.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
-import { sharedServer } from '../../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
 it('F31: a run that is reset to the middle of a cell gives the same answer with the same idempotency keys, and repeats only lost model turns', async () => {
@@ -78,19 +76,3 @@ it('F31: a run that is reset by one step continues with the new result, not with
   expect(await again.result()).toMatchObject({ outcome: { status: 'ok', output: '2 None\n' } })
   await env.expectCleanEnd(again)
 })
-
-/** Resets a run to the moment of its first call of this tool. */
-async function resetToCall(env: TestEnvironment, { workflowId }: WorkflowHandle, name: string): Promise<void> {
-  const { events } = await env.history()
-  const call = events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === name)
-  const task = events.slice(0, call).findLast((event) => event.workflowTaskCompletedEventAttributes)
-  const workflowTaskFinishEventId = task?.eventId ?? null
-  const { namespace } = sharedServer()
-  await env.client.workflowService.resetWorkflowExecution({
-    namespace,
-    workflowExecution: { workflowId },
-    workflowTaskFinishEventId,
-    requestId: randomUUID(),
-    reason: 'test',
-  })
-}

@@ -1,0 +1,32 @@
+/** Plays the product in which people approve payments: approves what is under 1,000 EUR. */
+import { createServer } from 'node:http'
+import { z } from 'zod'
+import { listen, readBody } from './http.js'
+import { sign } from './signature.js'
+
+const webhookUrl = process.env['WEBHOOK_URL'] ?? 'http://127.0.0.1:8090'
+const ticket = z.object({ key: z.string(), token: z.string(), invoice: z.string(), euros: z.number() })
+const seen = new Set<string>()
+
+async function decide({ token, invoice, euros }: z.infer<typeof ticket>): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ token, result: { approved: euros < 1_000, by: 'ada' } }))
+  const response = await fetch(webhookUrl, { method: 'POST', body, headers: { 'x-signature': sign(body) } })
+  console.log(`decided on ${invoice}: the webhook answered with status ${response.status}`)
+}
+
+const server = createServer((request, response) => {
+  readBody(request)
+    .then(
+      async (body) => {
+        const request = ticket.parse(JSON.parse(body.toString()))
+        response.writeHead(202).end()
+        if (seen.has(request.key)) return
+        seen.add(request.key)
+        await decide(request)
+      },
+      () => response.writeHead(400).end(),
+    )
+    .catch((error: unknown) => console.error(error))
+})
+console.log(`desk on ${await listen(server, 8091)}`)
+process.once('SIGTERM', () => void server.close())

@@ -1,0 +1,90 @@
+import { Command, Option } from 'commander'
+import { messageOf, PtcError } from '../../common/errors.js'
+import type { JsonValue } from '../../common/json.js'
+import type { Environment } from '../environment/environment.js'
+import { withEnvironment } from '../environment/with-environment.js'
+import { print, printStatus } from '../process/stdio.js'
+import { readText } from '../process/read-text.js'
+import { configOption, type ConfigOption, jsonOption, type JsonOption } from './options.js'
+
+/** `ptc calls list|complete|fail`. */
+export function callsCommand(): Command {
+  return new Command('calls')
+    .description('deferred calls, whose result comes later: list, complete, fail')
+    .addCommand(
+      new Command('list')
+        .description('list the deferred calls of a run that wait for their result, with their tokens')
+        .argument('<id>', 'id of the run, as `ptc list` shows it')
+        .addOption(configOption())
+        .addOption(jsonOption('an array of calls'))
+        .action(list),
+    )
+    .addCommand(
+      new Command('complete')
+        .description('complete a deferred call with its result')
+        .argument('<token>', 'completion token of the call')
+        .addOption(new Option('--result <json>', 'the result as JSON').conflicts('resultFile'))
+        .addOption(new Option('--result-file <file>', 'a file with the result as JSON; `-` is standard input'))
+        .addOption(configOption())
+        .action(complete),
+    )
+    .addCommand(
+      new Command('fail')
+        .description('fail a deferred call: its code gets a ToolError')
+        .argument('<token>', 'completion token of the call')
+        .requiredOption('--message <text>', 'why it failed')
+        .addOption(configOption())
+        .action(fail),
+    )
+}
+
+async function list(id: string, { config, json }: ConfigOption & JsonOption): Promise<void> {
+  await withEnvironment({ config, load: 'if_named', ifNoServer: 'start_read_only' }, async ({ ptc }) => {
+    const { waitingCalls } = await import('../run/waiting-calls.js')
+    const calls = waitingCalls(await ptc.handle(id).tree())
+    if (json === true) return print(JSON.stringify(calls, null, 2))
+    if (calls.length === 0) return printStatus(`run ${id} has no deferred call that waits`)
+    const { oneLine } = await import('../rendering/text/sanitize.js')
+    for (const { summary, since, expiresAt, token } of calls) {
+      print(`${oneLine(summary)}\n  waits since ${since}, expires ${expiresAt}\n  ${token}`)
+    }
+  })
+}
+
+interface CompleteOptions extends ConfigOption {
+  readonly result?: string
+  readonly resultFile?: string
+}
+
+async function complete(token: string, { config, result, resultFile }: CompleteOptions): Promise<void> {
+  if (result === undefined && resultFile === undefined) {
+    throw new PtcError('RUN_INPUT_INVALID', 'there is no result', { hint: 'Give --result JSON or --result-file FILE.' })
+  }
+  const value = parseJson(result ?? (await readText(resultFile ?? '-')))
+  await withCalls(config, ({ ptc }) => ptc.completeCall(token, value))
+  printStatus('the call is completed')
+}
+
+async function fail(token: string, { config, message }: ConfigOption & { readonly message: string }): Promise<void> {
+  await withCalls(config, ({ ptc }) => ptc.failCall(token, message))
+  printStatus('the call has failed')
+}
+
+/** A worker of the run records the result. None is started here: it would resume all open runs. */
+async function withCalls(
+  config: string | undefined,
+  action: (environment: Environment) => Promise<void>,
+): Promise<void> {
+  await withEnvironment({ config, load: 'if_named', ifNoServer: 'fail' }, action)
+}
+
+function parseJson(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (cause) {
+    throw new PtcError('RUN_INPUT_INVALID', `the result is not JSON: ${messageOf(cause)}`, {
+      hint: 'Quote it for the shell: --result \'{"approved": true}\'.',
+      cause,
+    })
+  }
+}

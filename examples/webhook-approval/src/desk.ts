@@ -1,5 +1,5 @@
 /** Plays the product in which people approve payments: approves what is under 1,000 EUR. */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { listen, readBody } from './http.js'
 import { sign } from './signature.js'
@@ -14,19 +14,18 @@ async function decide({ token, invoice, euros }: z.infer<typeof ticket>): Promis
   console.log(`decided on ${invoice}: the webhook answered with status ${response.status}`)
 }
 
+async function receive(request: IncomingMessage): Promise<void> {
+  const asked = ticket.parse(JSON.parse((await readBody(request)).toString()))
+  if (seen.has(asked.key)) return
+  seen.add(asked.key)
+  setImmediate(() => void decide(asked).catch(console.error))
+}
+
 const server = createServer((request, response) => {
-  readBody(request)
-    .then(
-      async (body) => {
-        const request = ticket.parse(JSON.parse(body.toString()))
-        response.writeHead(202).end()
-        if (seen.has(request.key)) return
-        seen.add(request.key)
-        await decide(request)
-      },
-      () => response.writeHead(400).end(),
-    )
-    .catch((error: unknown) => console.error(error))
+  receive(request).then(
+    () => response.writeHead(202).end(),
+    () => response.writeHead(400).end(),
+  )
 })
 console.log(`desk on ${await listen(server, 8091)}`)
 process.once('SIGTERM', () => void server.close())

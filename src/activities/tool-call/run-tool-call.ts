@@ -6,7 +6,7 @@ import {
   type ToolActivityInput,
   type ToolCallInput,
 } from '../../common/calls.js'
-import { encodeCompletionToken } from '../../tools/completion-token.js'
+import { encodeCompletionToken } from '../../common/completion-token.js'
 import type { DeferredInput } from '../../common/deferred-calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'

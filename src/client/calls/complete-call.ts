@@ -10,16 +10,20 @@ import {
 import { digestJson } from '../../common/call-identity.js'
 import type { CompleteCallInput, DeferredResult } from '../../common/deferred-calls.js'
 import { messageOf, PtcError } from '../../common/errors.js'
-import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json.js'
 import { completeCallUpdate } from '../../common/names.js'
-import { decodeCompletionToken } from '../../tools/completion-token.js'
+import { decodeCompletionToken } from '../../common/completion-token.js'
+import { describeLatestExecution } from '../run/describe-run.js'
 import { runError } from '../run/run-error.js'
 import { checkInlineSize } from '../start/start-options.js'
-import { failWithoutWorker } from '../temporal/worker-availability.js'
+import { requireWorkers } from '../temporal/task-queue.js'
 import { isTransient } from '../temporal/temporal-error.js'
 
 /** How long a request is repeated while the run or the server does not take it. */
-const maxRefusedMs = 60_000
+const maxRefusedMs = 120_000
+
+/** After this time without a response it is checked whether the run has a worker. */
+const responseTimeoutMs = 20_000
 
 /** The first pause between two requests; it doubles up to the last. */
 const firstPauseMs = 50
@@ -42,22 +46,28 @@ export async function completeCall(client: Client, token: string, result: Deferr
   }
   const json = toJson(result)
   checkInlineSize(JSON.stringify(json), client.options.loadedDataConverter)
-  const digest = digestJson(json as unknown as JsonObject)
+  const digest = digestJson(json)
   const input: CompleteCallInput = { idempotencyKey, signature, digest, result: json }
   const handle = client.workflow.getHandle(workflowId, undefined, { firstExecutionRunId })
   // The same id for each request: a request that is repeated has the response of the first.
   const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
-  const awaitedWork = { failedAction: `can't complete a call of run ${workflowId}`, isQuery: true }
   const send = () => handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
   const startedAt = performance.now()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, lastPauseMs)) {
     try {
-      return await failWithoutWorker(client, { workflowId, runId: undefined }, awaitedWork, send)
+      return await client.connection.withDeadline(Date.now() + responseTimeoutMs, send)
     } catch (thrown) {
       if (!isRepeatable(thrown) || performance.now() - startedAt > maxRefusedMs) throw toError(thrown, workflowId)
+      if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) await assertHasWorker(client, workflowId)
       await delay(pauseMs)
     }
   }
+}
+
+/** @throws PtcError WORKER_MISSING when no worker has polled the task queue of the run for a minute */
+async function assertHasWorker(client: Client, workflowId: string): Promise<void> {
+  const { taskQueue } = await describeLatestExecution(client, { workflowId, runId: undefined })
+  await requireWorkers(client, taskQueue, ['workflow'])
 }
 
 /** Members that are undefined do not exist in JSON. */

@@ -159,7 +159,7 @@ function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | 
 }
 
 function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
-  const { callsPerRun, deferredCalls = defaultLimits.deferredCalls, storedBytes } = run.config.limits
+  const { callsPerRun, deferredCalls, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
   if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller))

@@ -2,7 +2,7 @@ import { isLostWorkerFailure, toCallStatus } from '../../../common/outcomes.js'
 import { resultOf, type CallDraft } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
-import { encodeCompletionToken } from '../../../tools/completion-token.js'
+import { encodeCompletionToken } from '../../../common/completion-token.js'
 import { type CallNode, type DeferredWait, type Failure, isPending, type PendingStatus } from '../tree.js'
 
 export interface CallContext {

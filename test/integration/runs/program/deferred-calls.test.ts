@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../../../src/common/json.js'
-import { decodeCompletionToken, encodeCompletionToken } from '../../../../src/tools/completion-token.js'
+import { decodeCompletionToken, encodeCompletionToken } from '../../../../src/common/completion-token.js'
 import { DeferredToolCalls } from '../../../support/deferred-tool.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { resetToCall } from '../../../support/environment/reset.js'

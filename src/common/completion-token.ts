@@ -1,9 +1,7 @@
-import { z } from 'zod'
-import { PtcError } from '../common/errors.js'
+import { PtcError } from './errors.js'
 
+/** For workers and clients; not for workflows, which have no `Buffer`. */
 const version = 1
-
-const parts = z.tuple([z.literal(version), z.string(), z.string(), z.string(), z.string(), z.string()])
 
 /** What a completion token says: which call of which run it completes, and that the run made the token. */
 export interface CompletionToken {
@@ -24,14 +22,22 @@ export function encodeCompletionToken(token: CompletionToken): string {
 
 /** @throws PtcError COMPLETION_TOKEN_INVALID */
 export function decodeCompletionToken(token: unknown): CompletionToken {
-  const { data } = parts.safeParse(typeof token === 'string' ? parseJson(token) : undefined)
-  if (!data) {
+  const parts: unknown = typeof token === 'string' ? parseJson(token) : undefined
+  if (!isParts(parts)) {
     throw new PtcError('COMPLETION_TOKEN_INVALID', 'this is no completion token', {
       hint: 'Give the completionToken that the tool got, unchanged.',
     })
   }
-  const [, namespace, workflowId, firstExecutionRunId, idempotencyKey, signature] = data
+  const [, namespace, workflowId, firstExecutionRunId, idempotencyKey, signature] = parts
   return { namespace, workflowId, firstExecutionRunId, idempotencyKey, signature }
+}
+
+type Parts = readonly [number, string, string, string, string, string]
+
+function isParts(value: unknown): value is Parts {
+  if (!Array.isArray(value) || value.length !== 6) return false
+  const [first, ...others]: unknown[] = value
+  return first === version && others.every((part) => typeof part === 'string')
 }
 
 function parseJson(token: string): unknown {

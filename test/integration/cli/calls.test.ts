@@ -24,7 +24,8 @@ print(*results)
   const { stdout: json } = await project.run('calls', 'list', handle.workflowId, '--json')
   const listed = JSON.parse(json) as { summary: string; token: string }[]
   const [first, second] = [await calls.token(1), await calls.token(2)]
-  expect(listed).toMatchObject([
+  const byId = listed.toSorted((a, b) => a.summary.localeCompare(b.summary))
+  expect(byId).toMatchObject([
     { tool: 'approve', summary: 'approve 1', token: first, since: expect.any(String), expiresAt: expect.any(String) },
     { tool: 'approve', summary: 'approve 2', token: second },
   ])

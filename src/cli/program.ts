@@ -21,6 +21,7 @@ import { doctorCommand } from './commands/doctor.js'
 import { execCommand } from './commands/exec.js'
 import { initCommand } from './commands/init.js'
 import { listCommand } from './commands/list.js'
+import { replayCheckCommand } from './commands/replay-check.js'
 import { runCommand } from './commands/run.js'
 import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
@@ -65,6 +66,7 @@ export function buildProgram(): Command {
     cancelCommand(),
     sessionsCommand(),
     valuesCommand(),
+    replayCheckCommand(),
     doctorCommand(),
   ]
   for (const command of commands) {

@@ -23,6 +23,7 @@ import { initCommand } from './commands/init.js'
 import { listCommand } from './commands/list.js'
 import { replayCheckCommand } from './commands/replay-check.js'
 import { runCommand } from './commands/run.js'
+import { runsCommand } from './commands/runs.js'
 import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
 import { valuesCommand } from './commands/values.js'
@@ -67,6 +68,7 @@ export function buildProgram(): Command {
     sessionsCommand(),
     valuesCommand(),
     replayCheckCommand(),
+    runsCommand(),
     doctorCommand(),
   ]
   for (const command of commands) {

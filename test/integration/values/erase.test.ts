@@ -6,7 +6,7 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
 
 const signal = new AbortController().signal
-const rows = tool('rows', ({ name }) => Array.from({ length: 2_000 }, (_, row) => `${String(name)} ${row}`))
+const rows = tool('rows', ({ name }) => Array.from({ length: 2_000 }, (_, row) => `${name as string} ${row}`))
 
 it('erases a finished run with the values that no other run refers to', async () => {
   const env = await TestEnvironment.start({ tools: [rows], backend: 'wasm' })

@@ -21,7 +21,9 @@ import { doctorCommand } from './commands/doctor.js'
 import { execCommand } from './commands/exec.js'
 import { initCommand } from './commands/init.js'
 import { listCommand } from './commands/list.js'
+import { replayCheckCommand } from './commands/replay-check.js'
 import { runCommand } from './commands/run.js'
+import { runsCommand } from './commands/runs.js'
 import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
 import { valuesCommand } from './commands/values.js'
@@ -65,6 +67,8 @@ export function buildProgram(): Command {
     cancelCommand(),
     sessionsCommand(),
     valuesCommand(),
+    replayCheckCommand(),
+    runsCommand(),
     doctorCommand(),
   ]
   for (const command of commands) {

@@ -15,13 +15,13 @@
  * 5. The session is closed in every case but continue-as-new, which hands it to the next execution.
  */
 
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
 import { type AgentInput, type AgentResult, type AgentStatus, replyText } from '../common/runs.js'
 import { Conversation, type ConversationState } from './conversation/conversation.js'
 import { interpretReply } from './conversation/interpret-reply.js'
 import { modelTurn } from './temporal/activities.js'
-import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
+import { ContinueAsNewPolicy, continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 import {
@@ -95,7 +95,9 @@ class AgentRun {
     startPendingCalls(this.#run, this.codeRuntime, state?.codeRuntime.pendingCalls.notStarted ?? [])
     if (this.#pendingToolUses) await this.#executeToolUses(this.#pendingToolUses, state?.suspendedCell ?? undefined)
     else if (state) scheduleIdlePark(this.codeRuntime)
-    while (counts.turns < config.limits.turns) {
+    for (let isFirst = true; counts.turns < config.limits.turns; isFirst = false) {
+      // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
+      if (!isFirst && this.#continueAsNewPolicy.isUpgradeDue) await this.#tryContinueAsNew(null)
       await this.#continueAsNewIfDue(null)
       counts.turns += 1
       const outcome = await this.#runTurn()
@@ -164,7 +166,9 @@ class AgentRun {
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,
     }
-    await continueAsNew<typeof agent>({ ...options, question: '' }, state)
+    const isUpgraded = suspendedCell === null && workflowInfo().targetWorkerDeploymentVersionChanged
+    const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
+    await next({ ...options, question: '' }, state)
   }
 }
 

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
+import { PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles } from '../../common/names.js'
-import type { LogLevel } from '../../worker/index.js'
+import type { LogLevel, WorkerVersion } from '../../worker/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, parseRoles } from './options.js'
 import { printStatus, printStep } from '../process/stdio.js'
@@ -9,6 +10,8 @@ import { logLevels } from '../environment/worker-log.js'
 interface Options extends ConfigOption {
   readonly roles: readonly Role[]
   readonly logLevel: LogLevel
+  readonly deploymentName?: string
+  readonly buildId?: string
 }
 
 /** `ptc worker`. */
@@ -24,6 +27,12 @@ export function workerCommand(): Command {
     .addOption(
       new Option('--log-level <level>', 'minimum level of the log on stderr').choices(logLevels).default('INFO'),
     )
+    .addOption(
+      new Option('--deployment-name <name>', 'worker deployment for versioning').env('TEMPORAL_DEPLOYMENT_NAME'),
+    )
+    .addOption(
+      new Option('--build-id <id>', 'version of this worker in the deployment').env('TEMPORAL_WORKER_BUILD_ID'),
+    )
     .addHelpText(
       'after',
       `
@@ -35,7 +44,8 @@ Examples:
     .action(runWorkerCommand)
 }
 
-async function runWorkerCommand({ config: file, roles, logLevel }: Options): Promise<void> {
+async function runWorkerCommand({ config: file, roles, logLevel, ...rest }: Options): Promise<void> {
+  const version = workerVersion(rest)
   using interrupts = listenForInterrupts()
   const { startForegroundWorker } = await import('../environment/cli-worker.js')
   const { loadProject } = await import('../environment/project.js')
@@ -46,11 +56,24 @@ async function runWorkerCommand({ config: file, roles, logLevel }: Options): Pro
   const project = await loadProject(file)
   const { config } = project
   const server = await resolveServer(project, { ifNoServer: 'fail', onProgress: printStep, signal })
-  const worker = await startForegroundWorker({ config, server, roles, logLevel, signal })
+  const worker = await startForegroundWorker({ config, server, roles, logLevel, version, signal })
   printStatus(
     `worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`,
   )
+  if (version !== undefined) printStatus(`version ${version.deploymentName}.${version.buildId}: runs stay on it`)
   if (worker.modelNotice !== undefined) printStatus(`model: ${worker.modelNotice}`)
   if (worker.notice !== undefined) printStatus(worker.notice)
   await runUntilStopped(worker, server, interrupts)
+}
+
+/** @throws PtcError CONFIG_INVALID when only one of the two is given */
+function workerVersion({
+  deploymentName,
+  buildId,
+}: Pick<Options, 'deploymentName' | 'buildId'>): WorkerVersion | undefined {
+  if (deploymentName !== undefined && buildId !== undefined) return { deploymentName, buildId }
+  if (deploymentName === undefined && buildId === undefined) return undefined
+  throw new PtcError('CONFIG_INVALID', 'worker versioning needs both --deployment-name and --build-id', {
+    hint: 'They may also be set as TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID.',
+  })
 }

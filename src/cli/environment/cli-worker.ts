@@ -4,11 +4,13 @@ import { raceWithSignal } from '../../common/abort.js'
 import {
   installRuntime,
   type LogLevel,
+  type ResolvedConfig,
   type RunningWorker,
   startWorker,
   type StartWorkerOptions,
 } from '../../worker/index.js'
 import type { TemporalServer } from '../../dev-server/index.js'
+import { closeTimeoutMs } from '../process/interrupts.js'
 import { printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
 import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'
@@ -20,6 +22,8 @@ export interface CliWorker {
   readonly notice: string | undefined
   /** A line for the user when a script replaces the model. */
   readonly modelNotice: string | undefined
+  /** Milliseconds that `close` may take: running activities get the configured time to end. */
+  readonly closeTimeoutMs: number
   /** Resolves when the worker exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
   /** Idempotent. */
@@ -53,7 +57,7 @@ export async function startEmbeddedWorker({
   return startCliWorker(options)
 }
 
-interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm'> {
+interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm' | 'version'> {
   readonly config: LoadedConfig
   readonly server: TemporalServer
   readonly logLevel: LogLevel
@@ -83,10 +87,11 @@ type CliWorkerOptions = Omit<StartWorkerOptions, 'scriptedModelUrl'> & { readonl
 /** Without an API key, the worker uses the scripted model of the project, if it has one. */
 async function startCliWorker(options: CliWorkerOptions): Promise<CliWorker> {
   const scriptedModel = await startScriptedModel(options.config, options.roles)
-  if (scriptedModel === undefined) return toCliWorker(await startWorker(options))
+  if (scriptedModel === undefined) return toCliWorker(await startWorker(options), options.config)
   try {
     const config = withScriptedModelName(options.config)
-    const worker = toCliWorker(await startWorker({ ...options, config, scriptedModelUrl: scriptedModel.url }))
+    const running = await startWorker({ ...options, config, scriptedModelUrl: scriptedModel.url })
+    const worker = toCliWorker(running, config)
     return {
       ...worker,
       modelNotice: scriptedModelNotice,
@@ -101,7 +106,7 @@ async function startCliWorker(options: CliWorkerOptions): Promise<CliWorker> {
   }
 }
 
-function toCliWorker(worker: RunningWorker): CliWorker {
+function toCliWorker(worker: RunningWorker, { shutdownMs }: ResolvedConfig): CliWorker {
   let isClosing = false
   const unexpectedExit = new Promise<PtcError>((settle) => {
     worker.ended.then(
@@ -113,6 +118,7 @@ function toCliWorker(worker: RunningWorker): CliWorker {
   return {
     notice: worker.sandboxNotice,
     modelNotice: undefined,
+    closeTimeoutMs: shutdownMs + closeTimeoutMs,
     unexpectedExit,
     close() {
       isClosing = true

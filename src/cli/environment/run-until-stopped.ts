@@ -1,12 +1,6 @@
 import type { TemporalServer } from '../../dev-server/index.js'
 import { waitForAbort } from '../../common/abort.js'
-import {
-  shutdownTimeoutMs,
-  waitAtMost,
-  Interrupted,
-  type Interrupts,
-  exitedShutdownTimeoutMs,
-} from '../process/interrupts.js'
+import { waitAtMost, Interrupted, type Interrupts, exitedShutdownTimeoutMs } from '../process/interrupts.js'
 import type { CliWorker } from './cli-worker.js'
 import { printStatus } from '../process/stdio.js'
 
@@ -23,7 +17,7 @@ export async function runUntilStopped(
   const exitError = await Promise.race([worker.unexpectedExit, server.unexpectedExit, waitForAbort(interrupts.first)])
   if (exitError === undefined) printStatus('\nfinishing running activities; press Ctrl-C again to stop now')
   await waitAtMost(
-    exitError === undefined ? shutdownTimeoutMs : exitedShutdownTimeoutMs,
+    exitError === undefined ? worker.closeTimeoutMs : exitedShutdownTimeoutMs,
     closeBoth(worker, server),
     interrupts.second,
   )

@@ -17,6 +17,7 @@ import { containerLabels, containerName } from './container/sandbox-identity.js'
 import { readImageSource } from './image/image-source.js'
 import { SandboxImage } from './image/sandbox-image.js'
 import {
+  keepSandboxesAlive,
   listSandboxes,
   removeExpiredSandboxes,
   type ListedSandbox,
@@ -46,7 +47,12 @@ export interface DockerBackend extends SandboxBackend {
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
   countIdleContainers(): Promise<number>
-  /** Removes expired sandboxes and returns them. Also removes expired idle containers. */
+  /**
+   * Tells the running sandboxes of a namespace that a worker lives. A sandbox that is not told so for an hour ends by
+   * itself: call this every 15 minutes.
+   */
+  keepAlive(namespace: string): Promise<void>
+  /** Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired idle containers. */
   removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }
 
@@ -66,12 +72,13 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
   const image = new SandboxImage(engine, imageSource, settings.image)
-  const { runtime, sendTimeoutMs, lifetimeSeconds, maxIdleSeconds, limits, namespace, warm } = settings
+  const { runtime, sendTimeoutMs, orphanSeconds, lifetimeSeconds, maxIdleSeconds, limits, namespace, warm } = settings
   const factory = new ContainerFactory({
     engine,
     image,
     seccomp,
     runtime,
+    orphanSeconds,
     sendTimeoutMs,
   })
   const pool =
@@ -194,6 +201,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
 
     countIdleContainers: () => countIdleContainers(engine, new Date()),
+
+    keepAlive: (namespace) => keepSandboxesAlive(engine, namespace),
 
     async removeExpired(reap) {
       await removeExpiredIdleContainers(engine, reap)

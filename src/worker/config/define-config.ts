@@ -49,6 +49,8 @@ export interface PtcConfig {
     readonly park?: Duration
     /** An agent that runs no code for this long releases its sandbox. Default 270 seconds. */
     readonly idle?: Duration
+    /** Time that running tools and model calls get when a worker is stopped; then they are cancelled. Default 10 seconds. */
+    readonly shutdown?: Duration
   }
   readonly sessions?: {
     /** A named session (`ptc exec --session`) ends after this long without an execution. Default 270 seconds. */

@@ -55,6 +55,7 @@ const schema = z.strictObject({
       open: durationOption('2m'),
       park: durationOption('60s'),
       idle: durationOption('270s'),
+      shutdown: durationOption('10s'),
     })
     .prefault({}),
   sessions: z
@@ -76,6 +77,8 @@ export interface ResolvedConfig {
   readonly registry: ToolRegistry
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
+  /** Milliseconds that running tools get after a shutdown request. */
+  readonly shutdownMs: number
   readonly sandbox: Omit<Parsed['sandbox'], 'backend'> & {
     readonly backend: BackendChoice
     /** The custom backend of the configuration; in use when `backend` is its name. */
@@ -133,6 +136,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     registry,
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
+    shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
     taskQueue,

@@ -121,7 +121,7 @@ export class WorkerGroup {
       // At once: a worker that does not run yet can't be shut down.
       const user = { worker, ended: run() }
       const others = await this.#createRoleWorkers().catch((thrown: unknown) => endNow(user, thrown))
-      this.resources.startReaper()
+      this.resources.maintainSandboxes()
       await runTogether(user, others)
     } finally {
       await this.close()

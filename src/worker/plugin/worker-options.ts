@@ -11,11 +11,11 @@ import { workflowBuildId, workflowBundle } from './workflow-bundle.js'
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
 const stickyQueueScheduleToStartTimeout = '1s'
 
-/** Time that running activities get after a shutdown request. */
-const shutdownGraceTime = '10s'
-
-/** Without it, a worker that can't deliver results to a lost server would never end. */
-const shutdownForceTime = '20s'
+/**
+ * From the end of the grace time on, in milliseconds. Without it, a worker that can't deliver results to a lost server
+ * would never end.
+ */
+const shutdownForceMs = 10_000
 
 /** Slots for tool calls: many of them only wait for a reply. */
 const maxConcurrentActivityTaskExecutions = 200
@@ -53,6 +53,8 @@ export function addEngine(
     ...options,
     ...shared(options, engine),
     ...(queue && { taskQueue: queue.name }),
+    // Only workflows and tools are versioned: see roleWorkerOptions.
+    ...(queue && queue.kind !== 'main' && { workerDeploymentOptions: workerDeploymentOptions() }),
     ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
     ...(queue?.hasWorkflows && addWorkflows(options)),
   }
@@ -68,15 +70,15 @@ export function roleWorkerOptions(options: WorkerOptions, engine: EngineOptions)
     ...(namespace !== undefined && { namespace }),
     ...(identity !== undefined && { identity }),
     ...shared(options, engine),
-    // Temporal allows 100 task queues in a deployment version.
+    // Temporal allows 100 task queues in a deployment version, and each host has one.
     workerDeploymentOptions: workerDeploymentOptions(),
   }
 }
 
-function defaults({ runConfig }: ResolvedConfig) {
+function defaults({ runConfig, shutdownMs }: ResolvedConfig) {
   return {
-    shutdownGraceTime,
-    shutdownForceTime,
+    shutdownGraceTime: shutdownMs,
+    shutdownForceTime: shutdownMs + shutdownForceMs,
     // The SDK throttles heartbeats to four fifths of their timeout: a worker that is slow for a moment would count as
     // dead.
     maxHeartbeatThrottleInterval: runConfig.timeouts.heartbeatMs / 3,

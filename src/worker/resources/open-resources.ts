@@ -11,6 +11,7 @@ import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
 import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
 import { createValues } from './create-values.js'
+import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
 
@@ -53,8 +54,10 @@ export interface Resources {
   /** Only with role `tools`. */
   readonly watchdog: EventLoopWatchdog | undefined
   readonly takeover: Takeover | undefined
-  /** Starts to remove abandoned sandboxes. To be called when the workers have been created. */
-  startReaper(): void
+  /**
+   * Starts to remove abandoned sandboxes, and to keep the others alive. To be called when the workers have been created.
+   */
+  maintainSandboxes(): void
   /** Closes in reverse order. Idempotent. */
   close(): Promise<void>
 }
@@ -98,9 +101,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
       sandboxNotice: sandboxes?.notice,
       watchdog,
       takeover,
-      startReaper() {
-        const reaper = sandboxes?.startReaper()
-        if (reaper) stack.defer(() => reaper.close())
+      maintainSandboxes() {
+        for (const loop of sandboxes?.maintain() ?? []) stack.defer(() => loop.close())
       },
       close: () => stack[Symbol.asyncDispose](),
     }
@@ -113,8 +115,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
 interface Sandboxes {
   readonly host: SessionHost
   readonly notice: string
-  /** Undefined without Docker: only its sandboxes outlive a worker. */
-  startReaper(): { close(): Promise<void> } | undefined
+  /** Does nothing without Docker: only its sandboxes outlive a worker. */
+  maintain(): readonly { close(): Promise<void> }[]
 }
 
 async function openSandboxes(options: ResourceOptions, owner: string): Promise<Sandboxes> {
@@ -123,5 +125,12 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
   const { backends, docker, notice } = await createBackends(config, { owner, warm, onProgress })
   const host = new SessionHost({ namespace: owner, backends, tools: config.registry.signatures() })
   const isRunning = (workflowId: string): Promise<boolean> => isWorkflowRunning(connection, namespace, workflowId)
-  return { host, notice, startReaper: () => docker && startReaper({ docker, host, owner, isRunning, onProgress }) }
+  return {
+    host,
+    notice,
+    maintain: () =>
+      docker
+        ? [startReaper({ docker, host, owner, isRunning, onProgress }), startKeepAlive({ docker, owner, onProgress })]
+        : [],
+  }
 }

@@ -2,6 +2,7 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
+  type ContinueAsNewOptions,
   makeContinueAsNewFunc,
   type Workflow,
   workflowInfo,
@@ -46,6 +47,14 @@ export class ContinueAsNewPolicy {
   }
 
   /**
+   * True when a newer version of the worker deployment has become current, and the run is pinned to this one. Asked
+   * between two turns only: a turn ends with the code it began with.
+   */
+  get isUpgradeDue(): boolean {
+    return !this.#hasAttempted && workflowInfo().targetWorkerDeploymentVersionChanged
+  }
+
+  /**
    * True when no call is in progress. Then no call starts any more: the workflow must continue as new. False when the
    * calls in progress take too long: the next attempt is due later.
    */
@@ -74,9 +83,22 @@ export class ContinueAsNewPolicy {
  *   cancellation
  */
 export function continueAsNew<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
+  return continueWithOptions<Type>({}, args)
+}
+
+/** The same, on the version of the worker deployment that new runs get. @throws CancelledFailure */
+export function continueAsNewUpgraded<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
+  return continueWithOptions<Type>({ initialVersioningBehavior: 'AUTO_UPGRADE' }, args)
+}
+
+function continueWithOptions<Type extends Workflow>(
+  options: ContinueAsNewOptions,
+  args: Parameters<Type>,
+): Promise<never> {
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')
   const { memo, startTime } = workflowInfo()
-  return makeContinueAsNewFunc<Type>({ memo: { [memoKeys.startedAt]: startTime.toISOString(), ...memo } })(...args)
+  const startedAt = { [memoKeys.startedAt]: startTime.toISOString() }
+  return makeContinueAsNewFunc<Type>({ memo: { ...startedAt, ...memo }, ...options })(...args)
 }
 
 /** Asks the parents, too: the cancellation of a scope reaches its children a moment later. */

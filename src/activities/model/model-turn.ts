@@ -18,6 +18,7 @@ import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { appendTurn, loadMessages } from './conversation.js'
+import { measureTurn } from './model-metrics.js'
 import { runActivity } from '../run-activity.js'
 import { loadDocumentation, matchesToolSet } from '../run/tool-set.js'
 
@@ -36,7 +37,7 @@ export function modelTurn(
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const reply = await provider.turn(request, { signal, onProgress: report })
+      const reply = await measureTurn(model.name, () => provider.turn(request, { signal, onProgress: report }))
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }

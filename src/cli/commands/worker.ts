@@ -2,13 +2,16 @@ import { Command, Option } from 'commander'
 import { type Role, roles as allRoles } from '../../common/names.js'
 import type { LogLevel } from '../../worker/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
-import { configOption, type ConfigOption, parseRoles } from './options.js'
+import { configOption, type ConfigOption, parseAddress, parseRoles } from './options.js'
 import { printStatus, printStep } from '../process/stdio.js'
+import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
 import { logLevels } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption {
   readonly roles: readonly Role[]
   readonly logLevel: LogLevel
+  readonly metricsAddress?: string
+  readonly healthAddress?: string
 }
 
 /** `ptc worker`. */
@@ -24,6 +27,16 @@ export function workerCommand(): Command {
     .addOption(
       new Option('--log-level <level>', 'minimum level of the log on stderr').choices(logLevels).default('INFO'),
     )
+    .addOption(
+      new Option('--metrics-address <address>', 'serve metrics for Prometheus, at http://ADDRESS/metrics')
+        .env('PTC_METRICS_ADDRESS')
+        .argParser(parseAddress),
+    )
+    .addOption(
+      new Option('--health-address <address>', 'serve /healthz and /readyz for probes')
+        .env('PTC_HEALTH_ADDRESS')
+        .argParser(parseAddress),
+    )
     .addHelpText(
       'after',
       `
@@ -35,7 +48,7 @@ Examples:
     .action(runWorkerCommand)
 }
 
-async function runWorkerCommand({ config: file, roles, logLevel }: Options): Promise<void> {
+async function runWorkerCommand({ config: file, roles, logLevel, ...addresses }: Options): Promise<void> {
   using interrupts = listenForInterrupts()
   const { startForegroundWorker } = await import('../environment/cli-worker.js')
   const { loadProject } = await import('../environment/project.js')
@@ -46,10 +59,14 @@ async function runWorkerCommand({ config: file, roles, logLevel }: Options): Pro
   const project = await loadProject(file)
   const { config } = project
   const server = await resolveServer(project, { ifNoServer: 'fail', onProgress: printStep, signal })
-  const worker = await startForegroundWorker({ config, server, roles, logLevel, signal })
+  const { metricsAddress = config.endpoints.metrics, healthAddress = config.endpoints.health } = addresses
+  const endpoints = { metricsAddress, healthAddress }
+  const worker = await startForegroundWorker({ config, server, roles, logLevel, signal, ...endpoints })
   printStatus(
     `worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`,
   )
+  if (metricsAddress !== undefined)
+    printStatus(`metrics: http://${formatListenAddress(parseListenAddress(metricsAddress))}/metrics`)
   if (worker.modelNotice !== undefined) printStatus(`model: ${worker.modelNotice}`)
   if (worker.notice !== undefined) printStatus(worker.notice)
   await runUntilStopped(worker, server, interrupts)

@@ -27,6 +27,7 @@ import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
 import { WarmPool } from './pool/warm-pool.js'
+import { sampleUsage, type SandboxUsage } from './usage.js'
 
 /** Time to open a sandbox, all requests together. */
 const openTimeoutMs = 60_000
@@ -46,6 +47,8 @@ export interface DockerBackend extends SandboxBackend {
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
   countIdleContainers(): Promise<number>
+  /** Measures what the running containers of a namespace use, at most `limit`. @throws PtcError SANDBOX_UNAVAILABLE */
+  sampleUsage(namespace: string, limit: number): Promise<SandboxUsage>
   /** Removes expired sandboxes and returns them. Also removes expired idle containers. */
   removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }
@@ -194,6 +197,8 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
 
     countIdleContainers: () => countIdleContainers(engine, new Date()),
+
+    sampleUsage: (namespace, limit) => sampleUsage(engine, namespace, limit),
 
     async removeExpired(reap) {
       await removeExpiredIdleContainers(engine, reap)

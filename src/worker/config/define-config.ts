@@ -79,6 +79,13 @@ export interface PtcConfig {
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
+  /** What `ptc worker` serves by HTTP. Its options and environment variables come first. Default: nothing. */
+  readonly endpoints?: {
+    /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. */
+    readonly metrics?: string
+    /** Health and readiness for probes. */
+    readonly health?: string
+  }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
 }

@@ -8,11 +8,14 @@ import { type BackendDefinition, isBackendDefinition } from '../../sandbox/defin
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
+import { isListenAddress } from '../health/listen-address.js'
 import { durationOption } from './duration-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
 const positiveInteger = z.int().min(1)
+
+const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
 
 const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
 const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
@@ -65,6 +68,7 @@ const schema = z.strictObject({
     .prefault({}),
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
+  endpoints: z.strictObject({ metrics: listenAddress.optional(), health: listenAddress.optional() }).prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
 
@@ -82,6 +86,8 @@ export interface ResolvedConfig {
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
+  /** What `ptc worker` serves, and where. */
+  readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
   readonly taskQueue: string
 }
 
@@ -107,6 +113,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     taskQueue,
     tools,
     values,
+    endpoints,
   } = parsed.data
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
@@ -135,6 +142,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     idleTimeoutMs: model.idleTimeout,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
+    endpoints,
     taskQueue,
   }
 }

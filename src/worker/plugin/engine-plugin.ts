@@ -16,6 +16,7 @@ import { addPayloadStorage } from '../../values/payload-storage.js'
 import { openStore } from '../../values/open-store.js'
 import type { ValueStore } from '../../values/store.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
+import { joinHealth, type WorkerHealth } from '../health/health.js'
 import { defaultHostId } from '../host-id.js'
 import type { ProcessSettings, Resources } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
@@ -113,6 +114,11 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       this.#groups.delete(key)
       if (this.#groups.size === 0) await this.#closeStore()
     }
+  }
+
+  /** Whether the workers with this plugin can do their work now. Never rejects. */
+  async health(): Promise<WorkerHealth> {
+    return joinHealth(await Promise.all([...this.#groups.values()].map((group) => group.health())))
   }
 
   /** Closes what a worker that never ran has opened. A worker that runs closes it at its end. Idempotent. */

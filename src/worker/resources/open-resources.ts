@@ -3,6 +3,7 @@ import type { NativeConnection, NativeConnectionOptions } from '@temporalio/work
 import { DisposableStack } from '../../common/disposable-stack.js'
 import type { Role } from '../../common/names.js'
 import type { ModelProvider } from '../../models/provider.js'
+import type { SandboxBackend } from '../../sandbox/backend.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
@@ -12,7 +13,9 @@ import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
 import { createValues } from './create-values.js'
 import { startReaper } from './reaper.js'
+import { isMetricsExported } from '../runtime.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
+import { startUsageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are no part of the configuration. */
 export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
@@ -53,8 +56,10 @@ export interface Resources {
   /** Only with role `tools`. */
   readonly watchdog: EventLoopWatchdog | undefined
   readonly takeover: Takeover | undefined
-  /** Starts to remove abandoned sandboxes. To be called when the workers have been created. */
-  startReaper(): void
+  /** The sandbox backends that may become unusable while the worker runs. */
+  readonly externalBackends: readonly SandboxBackend[]
+  /** Starts to remove and to measure sandboxes. To be called when the workers have been created. */
+  watchSandboxes(): void
   /** Closes in reverse order. Idempotent. */
   close(): Promise<void>
 }
@@ -98,9 +103,9 @@ export async function openResources(options: ResourceOptions): Promise<Resources
       sandboxNotice: sandboxes?.notice,
       watchdog,
       takeover,
-      startReaper() {
-        const reaper = sandboxes?.startReaper()
-        if (reaper) stack.defer(() => reaper.close())
+      externalBackends: sandboxes?.externalBackends ?? [],
+      watchSandboxes() {
+        for (const watcher of sandboxes?.watch() ?? []) stack.defer(() => watcher.close())
       },
       close: () => stack[Symbol.asyncDispose](),
     }
@@ -113,8 +118,9 @@ export async function openResources(options: ResourceOptions): Promise<Resources
 interface Sandboxes {
   readonly host: SessionHost
   readonly notice: string
-  /** Undefined without Docker: only its sandboxes outlive a worker. */
-  startReaper(): { close(): Promise<void> } | undefined
+  readonly externalBackends: readonly SandboxBackend[]
+  /** Starts nothing without Docker: only its sandboxes outlive a worker. */
+  watch(): readonly { close(): Promise<void> }[]
 }
 
 async function openSandboxes(options: ResourceOptions, owner: string): Promise<Sandboxes> {
@@ -123,5 +129,14 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
   const { backends, docker, notice } = await createBackends(config, { owner, warm, onProgress })
   const host = new SessionHost({ namespace: owner, backends, tools: config.registry.signatures() })
   const isRunning = (workflowId: string): Promise<boolean> => isWorkflowRunning(connection, namespace, workflowId)
-  return { host, notice, startReaper: () => docker && startReaper({ docker, host, owner, isRunning, onProgress }) }
+  return {
+    host,
+    notice,
+    externalBackends: backends.filter(({ name }) => name !== 'wasm'),
+    watch: () => {
+      if (!docker) return []
+      const reaper = startReaper({ docker, host, owner, isRunning, onProgress })
+      return isMetricsExported() ? [reaper, startUsageSampler({ docker, owner })] : [reaper]
+    },
+  }
 }

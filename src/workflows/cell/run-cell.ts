@@ -38,6 +38,7 @@ import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } fr
 import type { CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
+import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import { type Run, showProgress, isStorageExhausted } from '../run.js'
 
@@ -45,8 +46,8 @@ import { type Run, showProgress, isStorageExhausted } from '../run.js'
 export async function runCell(run: Run, runtime: CodeRuntime, source: Externalizable<string>): Promise<CellRun> {
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
-  if (bytes > sourceBytes) return { end: sourceTooLarge(bytes, sourceBytes), output: '' }
-  if (isStorageExhausted(run)) return { end: storageExceeded(storedBytes, true), output: '' }
+  if (bytes > sourceBytes) return refuseCell(sourceTooLarge(bytes, sourceBytes))
+  if (isStorageExhausted(run)) return refuseCell(storageExceeded(storedBytes, true))
   runtime.timer.cancel()
   run.counts.cells += 1
   const cell: CellState = {
@@ -67,6 +68,17 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
       return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
     }),
   )
+}
+
+/** The end of a cell that does not start. */
+function refuseCell(end: CellEnd): CellRun {
+  recordEnd(end, 0)
+  return { end, output: '' }
+}
+
+function recordEnd({ status }: CellEnd, milliseconds: number): void {
+  metrics.add('ptc_cells_total', 1, { status })
+  metrics.observe('ptc_cell_latency_milliseconds', milliseconds, {})
 }
 
 /** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
@@ -115,6 +127,7 @@ async function runToCompletion(
   const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)
+    recordEnd(end, Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000))
     return { end, output: output.text }
   }
   let cell = state

@@ -4,6 +4,7 @@ import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import { metrics } from '../common/metrics.js'
+import { toolSpan, withSpan } from '../common/tracing.js'
 import { type CallStatus, toCallStatus } from '../common/outcomes.js'
 import { checkOutput } from './validation/check-output.js'
 import { checkSize, findTool, parseArguments } from './validation/check-arguments.js'
@@ -36,7 +37,18 @@ export function runTool(
   limits: Limits,
   context: ToolRunContext,
 ): Promise<JsonValue> {
-  return measureCall(registry, call.tool, context.signal, () => checkAndRun(registry, call, limits, context))
+  const { tool, idempotencyKey, position } = call
+  const attributes = {
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': idempotencyKey,
+    'ptc.turn': position.turn,
+    'ptc.cell': position.cell,
+    'ptc.call': position.index,
+    'ptc.attempt': context.attempt,
+  }
+  return withSpan(toolSpan(registry.get(tool)?.name ?? 'unknown', attributes), () =>
+    measureCall(registry, tool, context.signal, () => checkAndRun(registry, call, limits, context)),
+  )
 }
 
 /** Calls in progress. */

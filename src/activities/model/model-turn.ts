@@ -37,7 +37,8 @@ export function modelTurn(
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const reply = await measureTurn(model.name, () => provider.turn(request, { signal, onProgress: report }))
+      const ask = () => provider.turn(request, { signal, onProgress: report })
+      const reply = await measureTurn(model.provider, request, ask)
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }

@@ -1,3 +1,5 @@
+import type { ClientPlugin } from '@temporalio/client'
+import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Limits } from '../../common/limits.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
@@ -79,6 +81,11 @@ export interface PtcConfig {
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
+  /**
+   * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`. Default:
+   * none. docs/guides/monitoring.md has an example.
+   */
+  readonly tracing?: TracingPlugin
   /** What `ptc worker` serves by HTTP. Its options and environment variables come first. Default: nothing. */
   readonly endpoints?: {
     /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. */
@@ -89,6 +96,9 @@ export interface PtcConfig {
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
 }
+
+/** The plugin of `@temporalio/interceptors-opentelemetry`, or one like it. */
+export type TracingPlugin = WorkerPlugin & ClientPlugin & BundlerPlugin
 
 export type StoreOption = LocalStoreOption | S3StoreOption
 

@@ -9,6 +9,7 @@ import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
+import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
@@ -19,6 +20,9 @@ const listenAddress = z.string().refine(isListenAddress, 'must be an IP address 
 
 const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
 const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
+
+const isPlugin = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'configureWorker' in value && 'configureClient' in value
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
@@ -68,6 +72,9 @@ const schema = z.strictObject({
     .prefault({}),
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
+  tracing: z
+    .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
+    .optional(),
   endpoints: z.strictObject({ metrics: listenAddress.optional(), health: listenAddress.optional() }).prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
@@ -86,6 +93,7 @@ export interface ResolvedConfig {
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
+  readonly tracing: TracingPlugin | undefined
   /** What `ptc worker` serves, and where. */
   readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
   readonly taskQueue: string
@@ -113,6 +121,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     taskQueue,
     tools,
     values,
+    tracing,
     endpoints,
   } = parsed.data
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
@@ -142,6 +151,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     idleTimeoutMs: model.idleTimeout,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
+    tracing,
     endpoints,
     taskQueue,
   }

@@ -74,7 +74,7 @@ export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, Nat
   }
 
   /** Of Temporal's plugin interface. */
-  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
+  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {
     return this.#engine.configureReplayWorker(options)
   }
 

@@ -54,7 +54,7 @@ export function addEngine(
     ...shared(options, engine),
     ...(queue && { taskQueue: queue.name }),
     ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
-    ...(queue?.hasWorkflows && addWorkflows(options)),
+    ...(queue?.hasWorkflows && addWorkflows(options, engine.config)),
   }
 }
 
@@ -90,14 +90,14 @@ function shared({ interceptors }: WorkerOptions, engine: EngineOptions) {
   }
 }
 
-function addWorkflows(options: WorkerOptions): Partial<WorkerOptions> {
+function addWorkflows(options: WorkerOptions, { tracing }: ResolvedConfig): Partial<WorkerOptions> {
   const { workflowsPath, workflowBundle: bundle } = options
   if (bundle !== undefined) assertHasEngineWorkflows(bundle)
   const isPrebuilt = bundle === undefined && workflowsPath === undefined
   return {
     stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? stickyQueueScheduleToStartTimeout,
     ...isolateTimeout,
-    ...(isPrebuilt && { workflowBundle: workflowBundle() }),
+    ...(isPrebuilt && { workflowBundle: workflowBundle(tracing ? 'traced' : 'plain') }),
   }
 }
 

@@ -19,8 +19,10 @@
  *    cell, and its calls do not start.
  */
 
+import { executeCodeTool } from '../../common/names.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
 import { pluralize, utf8Length } from '../../common/text.js'
+import { toolSpan, withSpan } from '../../common/tracing.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
 import { acceptLocalCall, callTool } from './call-tool.js'
 import {
@@ -61,13 +63,25 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
     output: { parts: [], length: 0 },
   }
   runtime.pendingCalls.beginCell()
-  return markBusy(runtime, () =>
-    runToCompletion(run, runtime, cell, (outputLimit) => {
-      showProgress(run, `running cell ${cell.number}`)
-      const localCalls = localCallAllowance(run, runtime, cell)
-      return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
-    }),
-  )
+  return traceCell(run, runtime, cell, (outputLimit) => {
+    showProgress(run, `running cell ${cell.number}`)
+    const localCalls = localCallAllowance(run, runtime, cell)
+    return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
+  })
+}
+
+function traceCell(
+  run: Run,
+  runtime: CodeRuntime,
+  cell: CellState,
+  executeFirstStep: ExecuteFirstStep | undefined,
+): Promise<CellRun> {
+  const span = toolSpan(executeCodeTool, { 'ptc.turn': cell.turn, 'ptc.cell': cell.number })
+  return withSpan(span, async (setAttributes) => {
+    const ended = await markBusy(runtime, () => runToCompletion(run, runtime, cell, executeFirstStep))
+    setAttributes({ 'ptc.cell.status': ended.end.status })
+    return ended
+  })
 }
 
 /** The end of a cell that does not start. */
@@ -83,7 +97,7 @@ function recordEnd({ status }: CellEnd, milliseconds: number): void {
 
 /** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
 export function resumeCell(run: Run, runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
-  return markBusy(runtime, () => runToCompletion(run, runtime, cell, undefined))
+  return traceCell(run, runtime, cell, undefined)
 }
 
 async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Result>): Promise<Result> {
@@ -115,11 +129,13 @@ function callExecutor(run: Run, prepared?: PreparedFollowUp) {
 /** Characters of output that every step may return, even when the cell has reached its limit: the end says the most. */
 const minimumOutputCharacters = 1_000
 
+type ExecuteFirstStep = (outputLimit: number) => Promise<StepOutcome>
+
 async function runToCompletion(
   run: Run,
   runtime: CodeRuntime,
   state: CellState,
-  executeFirstStep: ((outputLimit: number) => Promise<StepOutcome>) | undefined,
+  executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
   const { limits } = run.config
   const { session, pendingCalls, continueAsNewIfDue, outputCharacters } = runtime

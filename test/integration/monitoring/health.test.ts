@@ -43,6 +43,6 @@ describeDocker('a worker process with a health address', () => {
     })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     ledger.releaseReplies('a')
-    await worker.waitForExit()
+    await worker.kill()
   })
 })

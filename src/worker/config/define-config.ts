@@ -5,6 +5,7 @@ import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { Tool } from '../../tools/tool.js'
+import type { AuditOption } from './audit-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
@@ -81,6 +82,11 @@ export interface PtcConfig {
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
+  /**
+   * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
+   * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.
+   */
+  readonly audit?: AuditOption
   /**
    * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`. Default:
    * none. docs/guides/monitoring.md has an example.

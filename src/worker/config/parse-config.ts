@@ -9,6 +9,7 @@ import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
+import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
@@ -72,6 +73,7 @@ const schema = z.strictObject({
     .prefault({}),
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
+  audit: auditOption.optional(),
   tracing: z
     .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
     .optional(),
@@ -93,6 +95,7 @@ export interface ResolvedConfig {
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
+  readonly audit: AuditSettings | undefined
   readonly tracing: TracingPlugin | undefined
   /** What `ptc worker` serves, and where. */
   readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
@@ -121,6 +124,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     taskQueue,
     tools,
     values,
+    audit,
     tracing,
     endpoints,
   } = parsed.data
@@ -151,6 +155,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     idleTimeoutMs: model.idleTimeout,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
+    audit: audit && auditSettings(audit, baseDirectory),
     tracing,
     endpoints,
     taskQueue,

@@ -1,5 +1,6 @@
 import type { DataConverter } from '@temporalio/common'
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker'
+import type { AuditLog } from '../../audit/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
 import type { Role } from '../../common/names.js'
 import type { ModelProvider } from '../../models/provider.js'
@@ -9,6 +10,7 @@ import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
+import { openAuditLog } from './open-audit-log.js'
 import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
 import { createValues } from './create-values.js'
@@ -49,6 +51,8 @@ export interface ResourceOptions {
 export interface Resources {
   readonly values: Values
   readonly provider: ModelProvider
+  /** Undefined when the configuration has none. */
+  readonly audit: AuditLog | undefined
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
   /** The chosen sandbox backend, for the user; undefined without role `sandbox`. */
@@ -77,6 +81,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     const owner = await sandboxOwner(connection, namespace)
     const values = await createValues(config)
     stack.defer(() => values.close())
+    const audit = config.audit && openAuditLog(config.audit, namespace)
+    if (audit) stack.defer(() => audit.close())
     const provider = createProvider({ ...settings, config })
     stack.defer(() => provider.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
@@ -99,6 +105,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     return {
       values,
       provider,
+      audit,
       host: sandboxes?.host,
       sandboxNotice: sandboxes?.notice,
       watchdog,

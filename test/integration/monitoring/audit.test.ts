@@ -27,6 +27,7 @@ describeDocker('the audit log of a run', () => {
       tools: [
         tool('pay', async () => {
           seenByTool.push((await readEvents(file)).map(({ kind }) => kind))
+          return null
         }),
         tool('wait', () => {
           called.resolve()

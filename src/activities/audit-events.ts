@@ -36,7 +36,7 @@ export async function auditCall<Result>(
   }
 }
 
-/** Executes a step between the two events that report its code. A step that only delivers results begins no code. */
+/** Executes a step between the two events that report its code. A step that delivers results begins no code, and may end it. */
 export async function auditStep(
   audit: AuditLog | undefined,
   values: Values,
@@ -57,9 +57,7 @@ export async function auditStep(
   }
   const result = await execute()
   if (result.type === 'suspended') await auditRefusals(audit, result.calls, id, { workflowId, runId, attempt })
-  else if (input.type === 'cell') {
-    await audit.after({ ...fields, id: `${id}/code.ends`, kind: 'code.ends', cell: input.cell, result: result.type })
-  }
+  else await audit.after({ ...fields, id: `${id}/code.ends`, kind: 'code.ends', result: result.type })
   return result
 }
 

@@ -49,7 +49,7 @@ export type AuditEvent = AuditEventBase &
   (
     | { readonly kind: 'model.replied'; readonly turn: number; readonly model: string; readonly stopReason: string }
     | ({ readonly kind: 'code.begins'; readonly cell: number; readonly codeSha256: string } & StepFields & CodeText)
-    | ({ readonly kind: 'code.ends'; readonly cell: number; readonly result: string } & StepFields)
+    | ({ readonly kind: 'code.ends'; readonly result: string } & StepFields)
     | ({ readonly kind: 'call.refused'; readonly status: string; readonly tool: string; readonly digest: string } & {
         readonly call: number
       })

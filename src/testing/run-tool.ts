@@ -88,7 +88,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       inputDigest: digestJson(tool.inputSchema),
     }
     // Without a follow-up, the activity returns the value alone.
-    const work = () => toolCall(registry, values, limits, undefined, undefined)(call) as Promise<Externalizable>
+    const work = () => toolCall(registry, values, limits)(call) as Promise<Externalizable>
     const result: Externalizable = await environment.run(work)
     // The output schema has parsed the result.
     return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>

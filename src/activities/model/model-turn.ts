@@ -30,7 +30,7 @@ export function modelTurn(
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
-  audit: AuditLog | undefined,
+  audit?: AuditLog,
 ) {
   return ({ turn, model, limits, tools: runTools, history, pending }: ModelTurnInput): Promise<ModelTurnResult> =>
     runActivity(async ({ signal, report, workflowId, runId, attempt }) => {

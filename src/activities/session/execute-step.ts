@@ -27,7 +27,7 @@ export interface StepExecutor {
   readonly host: SessionHost
   readonly registry: ToolRegistry
   readonly values: Values
-  readonly audit: AuditLog | undefined
+  readonly audit?: AuditLog | undefined
 }
 
 /** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow. */

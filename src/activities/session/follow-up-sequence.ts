@@ -47,7 +47,7 @@ export interface FollowUpExecutor {
   readonly values: Values
   readonly namespace: string
   readonly limits: Limits
-  readonly audit: AuditLog | undefined
+  readonly audit?: AuditLog | undefined
   /** Whether this worker runs tools. */
   readonly hasTools: boolean
 }

@@ -31,8 +31,8 @@ export function toolCall(
   registry: ToolRegistry,
   values: Values,
   limits: Limits,
-  followUps: FollowUps | undefined,
-  audit: AuditLog | undefined,
+  followUps?: FollowUps,
+  audit?: AuditLog,
 ) {
   const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()

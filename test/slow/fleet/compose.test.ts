@@ -27,10 +27,11 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
     script: [turn(code('print(sum(await get_expenses(employee="ada")))')), answerResult],
   })
   onTestFinished(() => api.close())
+  const { bucket } = store.settings()
   const here: Readonly<Record<string, string>> = {
     TEMPORAL_ADDRESS: server.address,
     S3_ENDPOINT: store.endpoint,
-    S3_BUCKET: store.settings().bucket,
+    S3_BUCKET: bucket,
     AWS_ACCESS_KEY_ID: process.env['AWS_ACCESS_KEY_ID'] ?? '',
     AWS_SECRET_ACCESS_KEY: process.env['AWS_SECRET_ACCESS_KEY'] ?? '',
   }
@@ -59,7 +60,7 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
   const prometheus = await Prometheus.start(started.map(({ metrics }) => metrics))
   for (const { health } of started) expect(await (await fetch(health)).json()).toMatchObject({ status: 'ready' })
 
-  const client = await connectClient(await createDataConverter(store.settings()), server.address)
+  const client = await connectClient(await createDataConverter({ kind: 's3', bucket, endpoint: store.endpoint, forcePathStyle: true }), server.address)
   onTestFinished(() => client.connection.close())
   const run = await createPtcClient({ client, taskQueue: 'fleet' }).startAgent({
     question: 'What did Ada spend?',

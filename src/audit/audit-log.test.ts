@@ -3,7 +3,13 @@ import { AuditLog, type AuditEvent, type NewAuditEvent } from './audit-log.js'
 import { openTelemetryAuditSink } from './open-telemetry-sink.js'
 
 const event: NewAuditEvent = {
-  ...{ workflowId: 'w', runId: 'r', attempt: 1, id: 'k/call.refused', call: 1, tool: 'x', digest: 'd' },
+  id: 'k/call.refused',
+  workflowId: 'w',
+  runId: 'r',
+  attempt: 1,
+  call: 1,
+  tool: 'x',
+  digest: 'd',
   kind: 'call.refused',
   status: 'denied',
 }

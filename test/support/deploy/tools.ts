@@ -43,7 +43,7 @@ async function installValidator(): Promise<string> {
     printProgress(`installing kubernetes-validate ${validatorVersion} with pip: half a minute, once`)
     const unfinished = `${target}.${process.pid}`
     await rm(unfinished, { recursive: true, force: true })
-    const package_ = `kubernetes-validate==${validatorVersion}`
+    const requirement = `kubernetes-validate==${validatorVersion}`
     await run('python3', [
       '-m',
       'pip',
@@ -52,7 +52,7 @@ async function installValidator(): Promise<string> {
       '--root-user-action=ignore',
       '--target',
       unfinished,
-      package_,
+      requirement,
     ])
     await rename(unfinished, target)
   })

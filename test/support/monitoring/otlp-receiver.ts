@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
@@ -29,13 +29,14 @@ export interface OtlpReceiver {
 /** An OTLP/HTTP receiver for traces; ends with the test. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = []
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { resourceSpans } = JSON.parse(await text(request)) as OtlpRequest
+    const received = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
+    spans.push(...received.map((span) => ({ ...span, attributes: toAttributes(span) })))
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  }
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const { resourceSpans } = JSON.parse(body) as OtlpRequest
-      const received = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
-      spans.push(...received.map((span) => ({ ...span, attributes: toAttributes(span) })))
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    })
+    void receive(request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(async () => {

@@ -60,7 +60,10 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
   const prometheus = await Prometheus.start(started.map(({ metrics }) => metrics))
   for (const { health } of started) expect(await (await fetch(health)).json()).toMatchObject({ status: 'ready' })
 
-  const client = await connectClient(await createDataConverter({ kind: 's3', bucket, endpoint: store.endpoint, forcePathStyle: true }), server.address)
+  const client = await connectClient(
+    await createDataConverter({ kind: 's3', bucket, endpoint: store.endpoint, forcePathStyle: true }),
+    server.address,
+  )
   onTestFinished(() => client.connection.close())
   const run = await createPtcClient({ client, taskQueue: 'fleet' }).startAgent({
     question: 'What did Ada spend?',

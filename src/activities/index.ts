@@ -11,6 +11,7 @@
  * 4. The latest attempt of a tool call is the only one that starts the tool (tool-call/latest-attempts.ts).
  */
 
+import type { AuditLog } from '../audit/index.js'
 import type { RunDefaults } from '../common/run-config.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
@@ -42,8 +43,9 @@ export function modelActivities(
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  audit: AuditLog | undefined,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options) }
+  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit) }
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */

@@ -62,6 +62,9 @@ export const errorTable = {
   VALUE_STORE_REFUSED: { retryable: false },
   /** A payload refers to a value, and its reader has no value store configured. */
   VALUE_STORE_UNKNOWN: { retryable: false },
+  // audit log
+  /** An event could not be written. What it reports has not begun. */
+  AUDIT_UNAVAILABLE: { retryable: true },
   // runs, seen by a client
   RUN_INPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },

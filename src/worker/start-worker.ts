@@ -4,6 +4,7 @@ import { messageOf, PtcError } from '../common/errors.js'
 import { loadAnthropicSdk } from '../models/anthropic/lazy-provider.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import type { ConnectConfig } from './connect-config.js'
+import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'
 import type { ProcessSettings, Resources } from './resources/open-resources.js'
 
@@ -29,6 +30,8 @@ export interface RunningWorker {
   readonly sandboxNotice: string | undefined
   /** Resolves when the worker has ended; rejects when it failed. */
   readonly ended: Promise<void>
+  /** Whether the worker can do its work now. Never rejects. */
+  health(): Promise<WorkerHealth>
   /** Stops polling, closes sessions, ends. Idempotent. */
   shutdown(): Promise<void>
 }
@@ -61,6 +64,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const worker: RunningWorker = {
     sandboxNotice,
     ended,
+    health: () => plugin.health(),
     async shutdown() {
       if (temporalWorker.getState() === 'RUNNING') temporalWorker.shutdown()
       await ended.catch(() => undefined)

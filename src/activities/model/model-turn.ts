@@ -1,3 +1,4 @@
+import type { AuditLog } from '../../audit/index.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Limits } from '../../common/limits.js'
 import {
@@ -17,7 +18,9 @@ import type { ModelProvider, ModelRequest } from '../../models/provider.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
+import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
+import { measureTurn } from './model-metrics.js'
 import { runActivity } from '../run-activity.js'
 import { loadDocumentation, matchesToolSet } from '../run/tool-set.js'
 
@@ -27,24 +30,32 @@ export function modelTurn(
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  audit?: AuditLog,
 ) {
-  return ({ model, limits, tools: runTools, history, pending }: ModelTurnInput): Promise<ModelTurnResult> =>
-    runActivity(async ({ signal, report }) => {
+  return ({ turn, model, limits, tools: runTools, history, pending }: ModelTurnInput): Promise<ModelTurnResult> =>
+    runActivity(async ({ signal, report, workflowId, runId, attempt }) => {
       failpoint('model.begins')
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const prompt = buildPrompt({ tools, limits, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const reply = await provider.turn(request, { signal, onProgress: report })
+      const ask = () => provider.turn(request, { signal, onProgress: report })
+      const reply = await measureTurn(model.provider, request, ask)
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }
       const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
       failpoint('turn.stored')
+      const calls = describeCalls(registry, matchesToolSet(registry, runTools), limits, reply, externalized)
+      const origin = { workflowId, runId, attempt }
+      const id = `${runId}/${turn}`
+      const { model: name, stopReason } = reply
+      await audit?.after({ ...origin, id: `${id}/model.replied`, kind: 'model.replied', turn, model: name, stopReason })
+      await auditRefusals(audit, Object.values(calls), id, origin)
       return {
         reply: externalized,
-        calls: describeCalls(registry, matchesToolSet(registry, runTools), limits, reply, externalized),
+        calls,
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(messages)),
       }

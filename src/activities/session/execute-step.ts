@@ -1,3 +1,4 @@
+import type { AuditLog } from '../../audit/index.js'
 import { type ValueRef, refOf } from '../../common/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type {
@@ -11,6 +12,7 @@ import type { SessionRef } from '../../common/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
+import { auditStep } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import { loadSignatures, matchesToolSet } from '../run/tool-set.js'
 import { describeStepResult } from './describe-step-result.js'
@@ -25,10 +27,11 @@ export interface StepExecutor {
   readonly host: SessionHost
   readonly registry: ToolRegistry
   readonly values: Values
+  readonly audit?: AuditLog | undefined
 }
 
 /** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow. */
-export function executeStep({ host, registry, values }: StepExecutor, followUps: FollowUps) {
+export function executeStep({ host, registry, values, audit }: StepExecutor, followUps: FollowUps) {
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
@@ -42,7 +45,9 @@ export function executeStep({ host, registry, values }: StepExecutor, followUps:
       const failure = recorded && (await rebuildSession(rebuild, recorded))
       if (failure !== undefined) return failure
       if (step === null) return { type: 'rebuilt' }
-      const result = await describeStepResult(await sendStep(step), describeOptions, outputLimit)
+      const result = await auditStep(audit, values, { session, step }, scope, async () =>
+        describeStepResult(await sendStep(step), describeOptions, outputLimit),
+      )
       failpoint('step.ends')
       return withFollowUps(result, await followUps.afterStep(input, result, scope))
     })

@@ -1,4 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity'
+import type { AuditLog } from '../../audit/index.js'
 import {
   type CallLimits,
   type FollowedCall,
@@ -18,6 +19,7 @@ import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
 import { type AttemptReport, toolAttempt, readAttemptReport } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
+import { auditCall } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
@@ -25,14 +27,20 @@ import { LatestAttempts } from './latest-attempts.js'
 /**
  * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
  */
-export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, followUps?: FollowUps) {
+export function toolCall(
+  registry: ToolRegistry,
+  values: Values,
+  limits: Limits,
+  followUps?: FollowUps,
+  audit?: AuditLog,
+) {
   const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
   return async (call: ToolActivityInput | undefined): Promise<Externalizable | FollowedCall> => {
     if (!isToolCall(call)) throw unknownActivity(activityInfo().activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig
-      ? runToolCall({ registry, values, limits, latest, followUps }, toolConfig, call)
+      ? runToolCall({ registry, values, limits, latest, followUps, audit }, toolConfig, call)
       : failUnregisteredTool(call.tool)
   }
 }
@@ -55,10 +63,11 @@ interface ToolCallDependencies {
   readonly latest: LatestAttempts
   /** Undefined in a worker without sandboxes. */
   readonly followUps: FollowUps | undefined
+  readonly audit: AuditLog | undefined
 }
 
 function runToolCall(
-  { registry, values, limits: configured, latest, followUps }: ToolCallDependencies,
+  { registry, values, limits: configured, latest, followUps, audit }: ToolCallDependencies,
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
@@ -83,7 +92,10 @@ function runToolCall(
     }
     const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
     const limits = { ...configured, ...allowed }
-    const result = await runTool(registry, { ...call, arguments: args }, limits, context).catch((thrown: unknown) => {
+    const loaded = { ...call, arguments: args }
+    const result = await auditCall(audit, loaded, { ...scope, attempt }, () =>
+      runTool(registry, loaded, limits, context),
+    ).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
     })
     failpoint('tool.ran')

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
+import { isListenAddress } from '../../worker/health/listen-address.js'
 import type { BackendChoice } from '../../common/run-config.js'
 
 export interface ConfigOption {
@@ -39,6 +40,12 @@ export function integerUpTo(maximum: number): (text: string) => number {
 export function parseRunId(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
   throw new InvalidArgumentError('It must be a run id: a UUID, as `ptc show ID --json` has them in runIds.')
+}
+
+/** For commander: an IP address and a port. */
+export function parseAddress(text: string): string {
+  if (isListenAddress(text)) return text
+  throw new InvalidArgumentError('It must be an IP address and a port, such as 127.0.0.1:9464, or :9464.')
 }
 
 /** For commander: roles as `workflow,tools`, each once. */

@@ -3,8 +3,9 @@ import { PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles } from '../../common/names.js'
 import type { LogLevel, WorkerVersion } from '../../worker/index.js'
 import { listenForInterrupts } from '../process/interrupts.js'
-import { configOption, type ConfigOption, parseRoles } from './options.js'
+import { configOption, type ConfigOption, parseAddress, parseRoles } from './options.js'
 import { printStatus, printStep } from '../process/stdio.js'
+import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
 import { logLevels } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption {
@@ -12,6 +13,8 @@ interface Options extends ConfigOption {
   readonly logLevel: LogLevel
   readonly deploymentName?: string
   readonly buildId?: string
+  readonly metricsAddress?: string
+  readonly healthAddress?: string
 }
 
 /** `ptc worker`. */
@@ -32,6 +35,16 @@ export function workerCommand(): Command {
     )
     .addOption(
       new Option('--build-id <id>', 'version of this worker in the deployment').env('TEMPORAL_WORKER_BUILD_ID'),
+    )
+    .addOption(
+      new Option('--metrics-address <address>', 'serve metrics for Prometheus, at http://ADDRESS/metrics')
+        .env('PTC_METRICS_ADDRESS')
+        .argParser(parseAddress),
+    )
+    .addOption(
+      new Option('--health-address <address>', 'serve /healthz and /readyz for probes')
+        .env('PTC_HEALTH_ADDRESS')
+        .argParser(parseAddress),
     )
     .addHelpText(
       'after',
@@ -56,11 +69,15 @@ async function runWorkerCommand({ config: file, roles, logLevel, ...rest }: Opti
   const project = await loadProject(file)
   const { config } = project
   const server = await resolveServer(project, { ifNoServer: 'fail', onProgress: printStep, signal })
-  const worker = await startForegroundWorker({ config, server, roles, logLevel, version, signal })
+  const { metricsAddress = config.endpoints.metrics, healthAddress = config.endpoints.health } = rest
+  const endpoints = { metricsAddress, healthAddress }
+  const worker = await startForegroundWorker({ config, server, roles, logLevel, version, signal, ...endpoints })
   printStatus(
     `worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`,
   )
   if (version !== undefined) printStatus(`version ${version.deploymentName}.${version.buildId}: runs stay on it`)
+  if (metricsAddress !== undefined)
+    printStatus(`metrics: http://${formatListenAddress(parseListenAddress(metricsAddress))}/metrics`)
   if (worker.modelNotice !== undefined) printStatus(`model: ${worker.modelNotice}`)
   if (worker.notice !== undefined) printStatus(worker.notice)
   await runUntilStopped(worker, server, interrupts)

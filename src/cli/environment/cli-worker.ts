@@ -9,9 +9,12 @@ import {
   startWorker,
   type StartWorkerOptions,
 } from '../../worker/index.js'
+import { type HealthServer, startHealthServer } from '../../worker/health/health-server.js'
+import type { WorkerHealth } from '../../worker/health/health.js'
+import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { closeTimeoutMs } from '../process/interrupts.js'
-import { printStep } from '../process/stdio.js'
+import { printStatus, printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
 import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'
 import { fileLog, stderrLog, watchdogLogFor } from './worker-log.js'
@@ -24,6 +27,8 @@ export interface CliWorker {
   readonly modelNotice: string | undefined
   /** Milliseconds that `close` may take: running activities get the configured time to end. */
   readonly closeTimeoutMs: number
+  /** Whether the worker can do its work now. Never rejects. */
+  readonly health: () => Promise<WorkerHealth>
   /** Resolves when the worker exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
   /** Idempotent. */
@@ -61,6 +66,10 @@ interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'wa
   readonly config: LoadedConfig
   readonly server: TemporalServer
   readonly logLevel: LogLevel
+  /** Where metrics are served; undefined: nowhere. */
+  readonly metricsAddress?: string | undefined
+  /** Where health is served; undefined: nowhere. */
+  readonly healthAddress?: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -70,16 +79,29 @@ interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'wa
  * @throws PtcError, as startWorker does; the signal's reason
  */
 export async function startForegroundWorker(options: ForegroundWorkerOptions): Promise<CliWorker> {
-  const { logLevel, signal, ...workerOptions } = options
+  const { logLevel, metricsAddress, healthAddress, signal, ...workerOptions } = options
+  let health: HealthServer | undefined
   try {
-    installRuntime(logLevel, stderrLog)
+    installRuntime(logLevel, stderrLog, metricsAddress && formatListenAddress(parseListenAddress(metricsAddress)))
+    // First: a worker that builds its image is alive, and not ready.
+    health = healthAddress === undefined ? undefined : await startHealthServer(healthAddress)
+    if (health) printStatus(`health: ${health.url}/readyz`)
     const stallLog = watchdogLogFor(logLevel)
     const starting = startCliWorker({ ...workerOptions, stallLog, preloadsModel: true, onProgress: printStep })
-    return await raceWithSignal(signal, starting)
+    const worker = await raceWithSignal(signal, starting)
+    health?.watch(worker.health)
+    return { ...worker, close: () => closeBoth(worker, health) }
   } catch (thrown) {
+    await health?.close()
     await options.server.close()
     throw thrown
   }
+}
+
+/** Readiness says that the worker drains until the worker has ended. */
+async function closeBoth(worker: CliWorker, health: HealthServer | undefined): Promise<void> {
+  await worker.close()
+  await health?.close()
 }
 
 type CliWorkerOptions = Omit<StartWorkerOptions, 'scriptedModelUrl'> & { readonly config: LoadedConfig }
@@ -119,6 +141,7 @@ function toCliWorker(worker: RunningWorker, { shutdownMs }: ResolvedConfig): Cli
     notice: worker.sandboxNotice,
     modelNotice: undefined,
     closeTimeoutMs: shutdownMs + closeTimeoutMs,
+    health: () => worker.health(),
     unexpectedExit,
     close() {
       isClosing = true

@@ -69,7 +69,8 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     if (worker !== undefined) stack.defer(() => worker.close())
     // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
     const dataConverter = { externalStorage: payloadStorage(() => values.valueStore) }
-    const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter))
+    const plugins = config?.tracing ? [config.tracing] : []
+    const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter, plugins))
     return new Environment({ project, server, values, worker, client, stack, interrupts })
   } catch (thrown) {
     await closeAll(stack, closeTimeoutMs, interrupts)

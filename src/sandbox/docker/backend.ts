@@ -28,6 +28,7 @@ import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
 import { WarmPool } from './pool/warm-pool.js'
+import { sampleUsage, type SandboxUsage } from './usage.js'
 
 /** Time to open a sandbox, all requests together. */
 const openTimeoutMs = 60_000
@@ -52,7 +53,12 @@ export interface DockerBackend extends SandboxBackend {
    * itself: call this every 15 minutes.
    */
   keepAlive(namespace: string): Promise<void>
-  /** Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired idle containers. */
+  /** Measures what the running containers of a namespace use, at most `limit`. @throws PtcError SANDBOX_UNAVAILABLE */
+  sampleUsage(namespace: string, limit: number): Promise<SandboxUsage>
+  /**
+   * Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired idle
+   * containers.
+   */
   removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }
 
@@ -203,6 +209,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     countIdleContainers: () => countIdleContainers(engine, new Date()),
 
     keepAlive: (namespace) => keepSandboxesAlive(engine, namespace),
+    sampleUsage: (namespace, limit) => sampleUsage(engine, namespace, limit),
 
     async removeExpired(reap) {
       await removeExpiredIdleContainers(engine, reap)

@@ -1,8 +1,11 @@
+import type { ClientPlugin } from '@temporalio/client'
+import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Limits } from '../../common/limits.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { Tool } from '../../tools/tool.js'
+import type { AuditOption } from './audit-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
@@ -81,9 +84,29 @@ export interface PtcConfig {
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
+  /**
+   * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
+   * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.
+   */
+  readonly audit?: AuditOption
+  /**
+   * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`. Default:
+   * none. docs/guides/monitoring.md has an example.
+   */
+  readonly tracing?: TracingPlugin
+  /** What `ptc worker` serves by HTTP. Its options and environment variables come first. Default: nothing. */
+  readonly endpoints?: {
+    /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. */
+    readonly metrics?: string
+    /** Health and readiness for probes. */
+    readonly health?: string
+  }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
 }
+
+/** The plugin of `@temporalio/interceptors-opentelemetry`, or one like it. */
+export type TracingPlugin = WorkerPlugin & ClientPlugin & BundlerPlugin
 
 export type StoreOption = LocalStoreOption | S3StoreOption
 

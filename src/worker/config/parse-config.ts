@@ -8,14 +8,22 @@ import { type BackendDefinition, isBackendDefinition } from '../../sandbox/defin
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
+import { isListenAddress } from '../health/listen-address.js'
+import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
+import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
 const positiveInteger = z.int().min(1)
 
+const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
+
 const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
 const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
+
+const isPlugin = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'configureWorker' in value && 'configureClient' in value
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
@@ -66,6 +74,11 @@ const schema = z.strictObject({
     .prefault({}),
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
+  audit: auditOption.optional(),
+  tracing: z
+    .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
+    .optional(),
+  endpoints: z.strictObject({ metrics: listenAddress.optional(), health: listenAddress.optional() }).prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
 
@@ -85,6 +98,10 @@ export interface ResolvedConfig {
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
+  readonly audit: AuditSettings | undefined
+  readonly tracing: TracingPlugin | undefined
+  /** What `ptc worker` serves, and where. */
+  readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
   readonly taskQueue: string
 }
 
@@ -110,6 +127,9 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     taskQueue,
     tools,
     values,
+    audit,
+    tracing,
+    endpoints,
   } = parsed.data
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
@@ -139,6 +159,9 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
+    audit: audit && auditSettings(audit, baseDirectory),
+    tracing,
+    endpoints,
     taskQueue,
   }
 }

@@ -52,14 +52,15 @@ export interface ActivityOptions {
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
   const { registry, runConfig, instructions } = config
-  const { values, provider, host } = resources
+  const { values, provider, host, audit } = resources
   const { limits } = runConfig
-  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, hasTools })
-  const sandbox = host && followUps && sandboxActivities({ host, registry, values }, followUps, options.hostQueue)
+  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, hasTools })
+  const sandbox =
+    host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
   return {
-    main: { default: toolCall(registry, values, limits, followUps) },
+    main: { default: toolCall(registry, values, limits, followUps, audit) },
     workflow: workflowActivities(runConfig, registry, values),
-    model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }),
+    model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }, audit),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

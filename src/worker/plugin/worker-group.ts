@@ -4,12 +4,15 @@ import {
   type ActivityInterceptorsFactory,
   type NativeConnection,
   type NativeConnectionOptions,
+  Runtime,
   Worker,
   type WorkerOptions,
   type WorkerPlugin,
 } from '@temporalio/worker'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, type Role } from '../../common/names.js'
+import { checkHealth, type WorkerHealth } from '../health/health.js'
+import { metrics } from '../../common/metrics.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
 import { endNow, runTogether } from './run-together.js'
@@ -53,6 +56,8 @@ export class WorkerGroup {
   readonly #roleWorkers: readonly RoleWorker[]
   readonly #roleWorkerOptions: Omit<WorkerOptions, 'taskQueue'>
   #isRunning = false
+  /** Empty until all have been created. */
+  #workers: readonly Worker[] = []
 
   /**
    * @param requested the options of the user's worker
@@ -69,6 +74,7 @@ export class WorkerGroup {
         hint: 'Role tools needs a tool in the configuration.',
       })
     }
+    metrics.use(Runtime.instance().metricMeter)
     const resources = await openResources({ ...options, namespace, taskQueue, hasTools })
     try {
       const ownHostQueue = hostQueue(taskQueue, hostId)
@@ -122,10 +128,17 @@ export class WorkerGroup {
       const user = { worker, ended: run() }
       const others = await this.#createRoleWorkers().catch((thrown: unknown) => endNow(user, thrown))
       this.resources.maintainSandboxes()
+      this.#workers = [worker, ...others]
       await runTogether(user, others)
     } finally {
       await this.close()
     }
+  }
+
+  /** Never rejects. */
+  health(): Promise<WorkerHealth> {
+    const { values, externalBackends: backends } = this.resources
+    return checkHealth({ workers: this.#workers, connection: this.#options.connection, backends, values })
   }
 
   /** Idempotent. */

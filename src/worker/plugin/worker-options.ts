@@ -56,7 +56,7 @@ export function addEngine(
     // Only workflows and tools are versioned: see roleWorkerOptions.
     ...(queue && queue.kind !== 'main' && { workerDeploymentOptions: workerDeploymentOptions() }),
     ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
-    ...(queue?.hasWorkflows && addWorkflows(options)),
+    ...(queue?.hasWorkflows && addWorkflows(options, engine.config)),
   }
 }
 
@@ -92,14 +92,14 @@ function shared({ interceptors }: WorkerOptions, engine: EngineOptions) {
   }
 }
 
-function addWorkflows(options: WorkerOptions): Partial<WorkerOptions> {
+function addWorkflows(options: WorkerOptions, { tracing }: ResolvedConfig): Partial<WorkerOptions> {
   const { workflowsPath, workflowBundle: bundle } = options
   if (bundle !== undefined) assertHasEngineWorkflows(bundle)
   const isPrebuilt = bundle === undefined && workflowsPath === undefined
   return {
     stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? stickyQueueScheduleToStartTimeout,
     ...isolateTimeout,
-    ...(isPrebuilt && { workflowBundle: workflowBundle() }),
+    ...(isPrebuilt && { workflowBundle: workflowBundle(tracing ? 'traced' : 'plain') }),
   }
 }
 

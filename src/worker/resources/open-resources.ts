@@ -1,19 +1,24 @@
 import type { DataConverter } from '@temporalio/common'
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker'
+import type { AuditLog } from '../../audit/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
 import type { Role } from '../../common/names.js'
 import type { ModelProvider } from '../../models/provider.js'
+import type { SandboxBackend } from '../../sandbox/backend.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
+import { openAuditLog } from './open-audit-log.js'
 import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
 import { createValues } from './create-values.js'
 import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
+import { isMetricsExported } from '../runtime.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
+import { startUsageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are no part of the configuration. */
 export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
@@ -47,6 +52,8 @@ export interface ResourceOptions {
 export interface Resources {
   readonly values: Values
   readonly provider: ModelProvider
+  /** Undefined when the configuration has none. */
+  readonly audit: AuditLog | undefined
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
   /** The chosen sandbox backend, for the user; undefined without role `sandbox`. */
@@ -54,8 +61,11 @@ export interface Resources {
   /** Only with role `tools`. */
   readonly watchdog: EventLoopWatchdog | undefined
   readonly takeover: Takeover | undefined
+  /** The sandbox backends that may become unusable while the worker runs. */
+  readonly externalBackends: readonly SandboxBackend[]
   /**
-   * Starts to remove abandoned sandboxes, and to keep the others alive. To be called when the workers have been created.
+   * Starts to remove abandoned sandboxes, to keep the others alive and to measure them. To be called when the workers
+   * have been created.
    */
   maintainSandboxes(): void
   /** Closes in reverse order. Idempotent. */
@@ -75,6 +85,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     const owner = await sandboxOwner(connection, namespace)
     const values = await createValues(config)
     stack.defer(() => values.close())
+    const audit = config.audit && openAuditLog(config.audit, namespace)
+    if (audit) stack.defer(() => audit.close())
     const provider = createProvider({ ...settings, config })
     stack.defer(() => provider.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
@@ -97,10 +109,12 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     return {
       values,
       provider,
+      audit,
       host: sandboxes?.host,
       sandboxNotice: sandboxes?.notice,
       watchdog,
       takeover,
+      externalBackends: sandboxes?.externalBackends ?? [],
       maintainSandboxes() {
         for (const loop of sandboxes?.maintain() ?? []) stack.defer(() => loop.close())
       },
@@ -115,7 +129,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
 interface Sandboxes {
   readonly host: SessionHost
   readonly notice: string
-  /** Does nothing without Docker: only its sandboxes outlive a worker. */
+  readonly externalBackends: readonly SandboxBackend[]
+  /** Starts nothing without Docker: only its sandboxes outlive a worker. */
   maintain(): readonly { close(): Promise<void> }[]
 }
 
@@ -128,9 +143,12 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
   return {
     host,
     notice,
-    maintain: () =>
-      docker
-        ? [startReaper({ docker, host, owner, isRunning, onProgress }), startKeepAlive({ docker, owner, onProgress })]
-        : [],
+    externalBackends: backends.filter(({ name }) => name !== 'wasm'),
+    maintain: () => {
+      if (!docker) return []
+      const reaper = startReaper({ docker, host, owner, isRunning, onProgress })
+      const keepAlive = startKeepAlive({ docker, owner, onProgress })
+      return [reaper, keepAlive, ...(isMetricsExported() ? [startUsageSampler({ docker, owner })] : [])]
+    },
   }
 }

@@ -25,6 +25,7 @@ import {
 } from '@temporalio/worker'
 import { setActivityChannel } from '../../activities/activity-channel.js'
 import { messageOf } from '../../common/errors.js'
+import { metrics } from '../../common/metrics.js'
 import { activityNames } from '../../common/names.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
@@ -194,7 +195,10 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   #tick(): void {
     if (this.#ended.length > 0) this.send({ type: 'end', ended: this.#takeEnded() })
     const silentMs = this.blockedForMs()
-    if (silentMs >= reportThresholdMs) for (const each of this.#activities.values()) each.recordBlock(silentMs)
+    if (silentMs >= reportThresholdMs) {
+      metrics.observe('ptc_event_loop_stall_milliseconds', silentMs, {})
+      for (const each of this.#activities.values()) each.recordBlock(silentMs)
+    }
     this.#state.lastTickAt = monotonicMs()
     this.#suspects = undefined
   }

@@ -7,6 +7,7 @@ import { pluralize, toTemporalSummary } from '../../common/text.js'
 import { countStoredBytes, externalBytes, type StoredBytes } from '../stored-bytes.js'
 import type { Run } from '../run.js'
 import { appendJournal } from '../temporal/activities.js'
+import { metrics } from '../temporal/metrics.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
@@ -108,6 +109,7 @@ export class Session {
         if (this.#journal.shouldExternalize) await this.#externalizeJournal()
         return result
       }
+      if (result.type === 'lost') metrics.add('ptc_session_losses_total', 1, { cause: lossCause(result) })
       await this.#discardFailed(result)
       const isAhead = result.type === 'lost' && result.fenced
       if (isAhead && fenced++ < maxFencedPerStep) continue
@@ -278,6 +280,12 @@ function describeStep({ input }: Step): string {
 /** For a cell that was not executed, because an earlier cell did not repeat its steps. */
 function withoutCodeRun(result: DivergedResult): DivergedResult {
   return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
+}
+
+/** The cause of a loss, for the metrics. */
+function lossCause({ cause, hostUnreachable, fenced }: Extract<StepActivityResult, { type: 'lost' }>): string {
+  if (hostUnreachable === true) return 'host_unreachable'
+  return fenced === true ? 'fenced' : cause
 }
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>

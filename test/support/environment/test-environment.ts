@@ -39,7 +39,9 @@ interface CommonOptions {
 }
 
 export interface TestEnvironmentOptions
-  extends CommonOptions, Pick<PtcConfig, 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values'> {
+  extends
+    CommonOptions,
+    Pick<PtcConfig, 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend
@@ -99,6 +101,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       limits: options.limits,
       sessions: options.sessions,
       snapshots: options.snapshots,
+      audit: options.audit,
       values: { ...options.values, store },
       taskQueue: services.taskQueue,
     }

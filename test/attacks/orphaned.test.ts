@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { containerName } from '../../src/sandbox/docker/container/sandbox-identity.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
@@ -8,10 +9,12 @@ import {
   execRunner,
   neverAborted,
   openRunnerClient,
+  RunnerClient,
 } from '../support/sandbox/docker-sandbox.js'
 import { syscallHelpers } from './support/hostile-code.js'
 
 const orphanSeconds = 4
+const stoppedOrphanSeconds = 8
 
 /** What code can try against process 1 and the file that keeps it alive; prints what worked. */
 const resist = `${syscallHelpers}
@@ -60,7 +63,11 @@ function orphanTests(runtime: string | undefined): void {
   it('A25 ends by itself when no worker keeps it alive, and code can not prevent that', async () => {
     const environment = new DockerEnvironment(execRunner)
     onTestFinished(() => environment.close())
-    const backend = environment.backend({ orphanSeconds, ...(runtime !== undefined && { runtime }) })
+    const backend = environment.backend({
+      orphanSeconds,
+      stoppedOrphanSeconds,
+      ...(runtime !== undefined && { runtime }),
+    })
     await backend.ensureImage()
     const [kept, quiet, hostile] = [environment.spec(), environment.spec(), environment.spec()]
     const clients = await Promise.all([kept, quiet, hostile].map((spec) => openRunnerClient(backend, spec)))
@@ -101,4 +108,21 @@ function orphanTests(runtime: string | undefined): void {
 
 describeDocker('an orphaned sandbox', () => orphanTests(undefined))
 
-describeGvisor('an orphaned sandbox under gVisor', await missingGvisorRuntime(), () => orphanTests(gvisorRuntime))
+describeGvisor('an orphaned sandbox under gVisor', await missingGvisorRuntime(), () => {
+  orphanTests(gvisorRuntime)
+
+  it('A25 lives on when its checkpoint was parked for longer', async () => {
+    const environment = new DockerEnvironment(execRunner)
+    onTestFinished(() => environment.close())
+    const backend = environment.backend({ orphanSeconds, runtime: gvisorRuntime })
+    await backend.ensureImage()
+    const spec = environment.spec()
+    const client = await openRunnerClient(backend, spec)
+    expect(await client.evaluate('kept = 42\nprint(kept)')).toBe('42')
+    if (!(await backend.checkpoints?.checkpoint(spec, neverAborted))) return
+    await delay(2_000 * orphanSeconds)
+    const restored = new RunnerClient(await backend.open(spec, neverAborted))
+    expect(await restored.evaluate('print(kept)')).toBe('42')
+    expect(await restored.connection.ended).toMatchObject({ exitCode: 124 })
+  })
+})

@@ -19,7 +19,7 @@ export async function* gcRoots(
   isExcluded: (execution: WorkflowExecution) => boolean = () => false,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    for await (const { workflowId, runId } of client.workflow.list({ pageSize: 1_000 })) {
+    for await (const { workflowId, runId } of listExecutions(client)) {
       signal.throwIfAborted()
       if (!isExcluded({ workflowId, runId })) yield* historyBytes(client, { workflowId, runId }, signal)
     }
@@ -32,6 +32,21 @@ export async function* gcRoots(
     signal.throwIfAborted()
     throw temporalError(thrown, 'look through the runs')
   }
+}
+
+/** Without the client's `list`, which fails on a memo that a codec of another client has encrypted. */
+async function* listExecutions({
+  workflowService,
+  options: { namespace },
+}: Client): AsyncGenerator<WorkflowExecution, void, undefined> {
+  let nextPageToken: Uint8Array = new Uint8Array()
+  do {
+    const page = await workflowService.listWorkflowExecutions({ namespace, pageSize: 1_000, nextPageToken })
+    for (const { execution } of page.executions) {
+      if (execution?.workflowId && execution.runId) yield { workflowId: execution.workflowId, runId: execution.runId }
+    }
+    nextPageToken = page.nextPageToken
+  } while (nextPageToken.length > 0)
 }
 
 export interface WorkflowExecution {

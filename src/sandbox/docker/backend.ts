@@ -78,13 +78,24 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
   const image = new SandboxImage(engine, imageSource, settings.image)
-  const { runtime, sendTimeoutMs, orphanSeconds, lifetimeSeconds, maxIdleSeconds, limits, namespace, warm } = settings
+  const {
+    runtime,
+    sendTimeoutMs,
+    orphanSeconds,
+    stoppedOrphanSeconds,
+    lifetimeSeconds,
+    maxIdleSeconds,
+    limits,
+    namespace,
+    warm,
+  } = settings
   const factory = new ContainerFactory({
     engine,
     image,
     seccomp,
     runtime,
     orphanSeconds,
+    stoppedOrphanSeconds,
     sendTimeoutMs,
   })
   const pool =

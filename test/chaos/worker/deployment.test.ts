@@ -82,9 +82,13 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
   })
 
   it('F10: gives a tool the configured time, and hands running code over at once', async () => {
-    const { env, ledger, handle } = await startHeldAt('b', chargeScript(), { TEST_SHUTDOWN: 'long' })
+    const { env, ledger } = await startWithLedger(chargeScript(), { environment: { TEST_SHUTDOWN: 'long' } })
+    ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await ledger.waitForRequests('b')
     const busy = await env.startProgram('import os\nwhile not os.path.exists("/tmp/go"): pass\nprint(1)')
     await waitForActivity(busy, 'session.step')
+    await env.workers.start()
     env.workers.first.sendSignal('SIGTERM')
     await env.workers.first.waitForOutput(/finishing running activities/)
     await waitForAttempt(busy, 'session.step', 2)

@@ -8,6 +8,8 @@ interface ContainerCreateInput {
   readonly limits: Limits
   /** Seconds until the container ends by itself, after a worker has last touched {@link keepAlivePath}. */
   readonly orphanSeconds?: number
+  /** The same for a container whose code has stopped the supervisor, which is possible under gVisor. */
+  readonly stoppedOrphanSeconds?: number
   /** The seccomp profile itself, as JSON text. */
   readonly seccomp: string
   /** An OCI runtime other than the daemon's default, such as `runsc`. */
@@ -16,6 +18,11 @@ interface ContainerCreateInput {
 
 /** An hour, and the time between two calls of `DockerBackend.keepAlive`. */
 export const defaultOrphanSeconds = 75 * 60
+
+/**
+ * A week. Under gVisor this time goes on while a checkpoint is parked. A session that was parked for longer is rebuilt.
+ */
+export const defaultStoppedOrphanSeconds = 7 * 24 * 60 * 60
 
 const supervisor = '/opt/durable-ptc/supervisor'
 
@@ -89,14 +96,15 @@ const runscProcesses = 256
  * The body of the create request: all hardening of a sandbox, in one place. A test compares it with live containers.
  */
 export function containerCreateOptions(input: ContainerCreateInput) {
-  const { image, userId, labels, limits, orphanSeconds = defaultOrphanSeconds, seccomp, runtime } = input
+  const { image, userId, labels, limits, seccomp, runtime } = input
+  const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {
     Image: image,
     User: `${userId}:${userId}`,
     WorkingDir: '/tmp',
     Hostname: 'sandbox',
     Env: environment,
-    Entrypoint: [supervisor, String(orphanSeconds), ...program],
+    Entrypoint: [supervisor, String(orphanSeconds), String(stoppedOrphanSeconds), ...program],
     Cmd: [],
     // A health check of the image must not run beside the program.
     Healthcheck: { Test: ['NONE'] },

@@ -23,6 +23,7 @@ interface ContainerFactoryOptions {
   readonly runtime: string | undefined
   /** See {@link containerCreateOptions}. */
   readonly orphanSeconds: number
+  readonly stoppedOrphanSeconds: number
   /** See {@link DockerConnection}. */
   readonly sendTimeoutMs: number
 }
@@ -63,7 +64,7 @@ export class ContainerFactory {
     labels: Readonly<Record<string, string>>,
     limits: Limits,
   ): Promise<ContainerCreateOptions> {
-    const { seccomp, runtime, orphanSeconds } = this.#options
+    const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
     const { userNamespace, isPodman } = await this.#capabilities.get()
     const image = await this.#imageId.get()
     const body = containerCreateOptions({
@@ -72,6 +73,7 @@ export class ContainerFactory {
       labels,
       limits,
       orphanSeconds,
+      stoppedOrphanSeconds,
       seccomp: seccomp.profile,
       runtime,
     })

@@ -21,7 +21,7 @@ import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
-import { loadRunConfig } from './run/load-run-config.js'
+import { loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
@@ -29,9 +29,14 @@ import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
 
 /** The activities of role `workflow`. */
-export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistry, values: Values) {
+export function workflowActivities(
+  runConfig: RunDefaults,
+  registry: ToolRegistry,
+  values: Values,
+  lookUpSearchAttributes: SearchAttributeLookup,
+) {
   return {
-    [activityNames.loadRunConfig]: loadRunConfig(runConfig, registry, values),
+    [activityNames.loadRunConfig]: loadRunConfig(runConfig, registry, values, lookUpSearchAttributes),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }

@@ -15,6 +15,7 @@
 import { Command } from 'commander'
 import { closestMatch } from '../common/unknown-keys.js'
 import { cancelCommand } from './commands/cancel.js'
+import { codecServerCommand } from './commands/codec-server.js'
 import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
 import { doctorCommand } from './commands/doctor.js'
@@ -69,6 +70,7 @@ export function buildProgram(): Command {
     valuesCommand(),
     replayCheckCommand(),
     runsCommand(),
+    codecServerCommand(),
     doctorCommand(),
   ]
   for (const command of commands) {

@@ -1,6 +1,8 @@
 import type { Caller, Effect } from './calls.js'
 import type { Limits } from './limits.js'
 import type { Externalizable } from './external-value.js'
+import type { JsonObject } from './json.js'
+import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */
 export interface ToolConfig {
@@ -86,10 +88,16 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
+  /** Name of the agent. */
+  readonly agentName?: string
+  /** Who asks: any JSON. `tenant` becomes a search attribute. */
+  readonly context?: JsonObject
+  /** Search attributes that the server had when the run started. An upsert of any other would fail for ever. */
+  readonly searchAttributes?: readonly SearchAttributeName[]
 }
 
 /** The configuration of a worker for its runs. Activity `run.config` adds overrides and tool set. */
-export type RunDefaults = Omit<RunConfig, 'toolSet'>
+export type RunDefaults = Omit<RunConfig, 'toolSet' | 'searchAttributes'>
 
 export interface ModelConfig {
   readonly provider: string

@@ -11,7 +11,7 @@ import { checkSize, findTool, parseArguments } from './validation/check-argument
 import type { Refusal } from './validation/check-arguments.js'
 import { formatDuration } from './duration.js'
 import type { ToolRegistry } from './registry.js'
-import { describeThrown, toolStackOf } from './thrown.js'
+import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { ToolError } from './tool-error.js'
 import type { Tool, ToolContext } from './tool.js'
 
@@ -24,7 +24,8 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
 /**
  * Runs one attempt of a call. The authority on caller, arguments, timeout and result.
  *
- * Error messages are for the caller: they contain no stack and no path of this host. The log has both.
+ * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is that of the
+ * tool, without paths of this host. The log has everything.
  *
  * @returns plain JSON of at most `limits.resultBytes`
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID: nothing ran. TOOL_REFUSED: the tool threw a
@@ -146,8 +147,8 @@ function timeoutError({ name, timeoutMs }: Tool): PtcError {
 
 function toToolError(thrown: unknown): PtcError {
   const error = new PtcError(isToolError(thrown) ? 'TOOL_REFUSED' : 'TOOL_FAILED', describeThrown(thrown))
-  // The tool's stack may contain paths and secrets, and must not enter the history. It is logged instead.
-  error.stack = ''
+  // The log has the whole stack. The history gets no path of this host.
+  error.stack = publicStackOf(thrown)
   return error
 }
 

@@ -24,6 +24,7 @@ import { modelTurn } from './temporal/activities.js'
 import { ContinueAsNewPolicy, continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
+import { publishEnd } from './temporal/search-attributes.js'
 import {
   scheduleIdlePark,
   serializeRuntime,
@@ -34,7 +35,8 @@ import {
   registerInspectQuery,
 } from './cell/code-runtime.js'
 import { startPendingCalls } from './cell/run-cell.js'
-import { addReplyUsage, type Run, type RunState, showProgress, startRun } from './run.js'
+import { showProgress } from './progress.js'
+import { addReplyUsage, type Run, type RunState, startRun } from './run.js'
 import { type SuspendedCell, executeToolUses, type PendingToolUses } from './conversation/execute-tool-uses.js'
 
 /** The state for the next execution of the continue-as-new chain. */
@@ -51,10 +53,14 @@ export interface AgentState extends RunState {
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
-    const run = await startRun(input, state)
+    const run = await startRun({ kind: 'agent', options: input, state })
     const agentRun = new AgentRun(run, input, state)
     registerInspectQuery(run, agentRun.codeRuntime)
-    const outcome = await withRuntime(agentRun.codeRuntime, () => agentRun.runToCompletion(state))
+    const outcome = await publishEnd(
+      run,
+      () => withRuntime(agentRun.codeRuntime, () => agentRun.runToCompletion(state)),
+      ({ status }) => status,
+    )
     recordOutcome(outcome.status)
     return { ...outcome, ...run.counts }
   })
@@ -113,7 +119,7 @@ class AgentRun {
     const { turns: turn } = run.counts
     const { limits, model, timeouts, toolSet } = run.config
     const tools = { digest: toolSet.digest, documentation: toolSet.documentation }
-    showProgress(run, `the model answers (turn ${turn})`)
+    showProgress(run, { type: 'model', turn })
     const { history, pending, maxTokens } = conversation.state
     const request = { turn, model: { ...model, maxTokens }, limits, tools, history, pending }
     const turnResult = await modelTurn(request, timeouts, conversation.summary(turn)).catch(ignoreContextTooLong)
@@ -168,7 +174,7 @@ class AgentRun {
     }
     const isUpgraded = suspendedCell === null && workflowInfo().targetWorkerDeploymentVersionChanged
     const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
-    await next({ ...options, question: '' }, state)
+    await next(this.#run, { ...options, question: '' }, state)
   }
 }
 

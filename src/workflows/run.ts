@@ -1,10 +1,13 @@
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
+import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
+import { memoKeys } from '../common/names.js'
 import type { RunCounts, RunOptions } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
+import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
+import { publishStart } from './temporal/search-attributes.js'
 import { Semaphore } from './temporal/semaphore.js'
 import type { StoredBytes } from './stored-bytes.js'
 
@@ -22,8 +25,9 @@ export interface Run {
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
-  /** False in a workflow of a user, whose details are the user's. */
-  readonly showsProgress: boolean
+  /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
+  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+  readonly progress: Progress
 }
 
 /** The state of a run for the next execution of the continue-as-new chain. */
@@ -33,13 +37,24 @@ export interface RunState {
   readonly stored: StoredBytes
 }
 
-/** @param state of the same run in the execution before this one */
-export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
+export interface StartedRun {
+  readonly kind: 'agent' | 'program' | 'session'
+  readonly options: RunOptions
+  /** Of the same run in the execution before this one. */
+  readonly state?: RunState | undefined
+  /** Name of a named session. */
+  readonly session?: string
+}
+
+export async function startRun({ kind, options, state, session }: StartedRun): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
   const identity = { namespace, workflowId, firstExecutionRunId }
-  return createRun({ config, identity, counts, stored: { bytes: state?.stored.bytes ?? 0 }, showsProgress: true })
+  const run = createRun({ config, identity, counts, stored: { bytes: state?.stored.bytes ?? 0 }, kind })
+  // The next execution of a chain has the search attributes of the one before.
+  if (!state) publishStart(run, session)
+  return run
 }
 
 /**
@@ -53,10 +68,10 @@ export async function startEmbeddedRun(options: RunOptions, ordinal: number): Pr
   const { namespace, workflowId, originalExecutionRunId } = workflowInfo()
   const identity = { namespace, workflowId, firstExecutionRunId: `${originalExecutionRunId}/${ordinal}` }
   const counts = { turns: ordinal, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
-  return createRun({ config, identity, counts, stored: { bytes: 0 }, showsProgress: false })
+  return createRun({ config, identity, counts, stored: { bytes: 0 }, kind: 'embedded' })
 }
 
-function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsProgress'> & { counts: RunCounts }): Run {
+function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts }): Run {
   const { config, counts } = parts
   return {
     ...parts,
@@ -64,6 +79,7 @@ function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsPro
     counts: { ...counts },
     quota: { calls: counts.toolCalls },
     callSlots: new Semaphore(config.limits.callsInFlight),
+    progress: new Progress(lostSummary()),
   }
 }
 
@@ -79,12 +95,9 @@ export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
   counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd
 }
 
-/** Shows in the Temporal UI what the run does. The UI reads it by a query; it does not enter the history. */
-export function showProgress(run: Run, activity: string): void {
-  if (!run.showsProgress) return
-  const { turns, cells, toolCalls } = run.counts
-  setCurrentDetails(
-    `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · ` +
-      `tool calls ${toolCalls} (${run.callSlots.acquired} under way)`,
-  )
+/** The summary of a run that continued as new: Temporal keeps the memo, and drops the summary of the start. */
+function lostSummary(): string | undefined {
+  const { continuedFromExecutionRunId, memo } = workflowInfo()
+  const summary: unknown = memo?.[memoKeys.summary]
+  return continuedFromExecutionRunId !== undefined && typeof summary === 'string' ? summary : undefined
 }

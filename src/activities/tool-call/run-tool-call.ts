@@ -17,7 +17,7 @@ import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
-import { type AttemptReport, toolAttempt, readAttemptReport } from './attempt-report.js'
+import { type AttemptReport, describeAttempt, toolAttempt, readAttemptReport } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import { auditCall } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
@@ -76,10 +76,11 @@ function runToolCall(
     const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored } = scope
     const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
     const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
+    const described = () => describeAttempt(call, attempt, toolConfig)
     assertNotLost(toolConfig, attempt)
     // This worker has the tool: if the next one does not, the time limit starts again.
     if (unregisteredSince !== undefined)
-      report({ details: heartbeatDetails, unregisteredAttempts } satisfies AttemptReport)
+      report({ ...described(), details: heartbeatDetails, unregisteredAttempts } satisfies AttemptReport)
     failpoint('tool.begins')
     await latest.claim(call.idempotencyKey, attemptOfCall, signal)
     const args = await loadArguments(values, call, signal)
@@ -88,7 +89,7 @@ function runToolCall(
     let details = heartbeatDetails
     const heartbeat = (newDetails: unknown = details): void => {
       details = newDetails
-      report({ details, unregisteredAttempts } satisfies AttemptReport)
+      report({ ...described(), details, unregisteredAttempts } satisfies AttemptReport)
     }
     const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
     const limits = { ...configured, ...allowed }
@@ -109,6 +110,10 @@ function runToolCall(
   return runActivity(
     work,
     (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= toolConfig.attempts,
+    (attempt, earlierDetails) => {
+      const report = readAttemptReport(earlierDetails)
+      return { ...describeAttempt(call, toolAttempt(attempt, report), toolConfig), ...report }
+    },
   )
 }
 

@@ -6,7 +6,7 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { configOption, type ConfigOption, parseAddress, parseRoles } from './options.js'
 import { printStatus, printStep } from '../process/stdio.js'
 import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
-import { logLevels } from '../environment/worker-log.js'
+import { type LogFormat, logEntry, logFormats, logLevels, stderrLogIn } from '../environment/worker-log.js'
 
 interface Options extends ConfigOption {
   readonly roles: readonly Role[]
@@ -15,6 +15,7 @@ interface Options extends ConfigOption {
   readonly buildId?: string
   readonly metricsAddress?: string
   readonly healthAddress?: string
+  readonly logFormat: LogFormat
 }
 
 /** `ptc worker`. */
@@ -46,6 +47,12 @@ export function workerCommand(): Command {
         .env('PTC_HEALTH_ADDRESS')
         .argParser(parseAddress),
     )
+    .addOption(
+      new Option('--log-format <format>', 'lines for people, or JSON objects')
+        .choices(logFormats)
+        .env('PTC_LOG_FORMAT')
+        .default('text'),
+    )
     .addHelpText(
       'after',
       `
@@ -57,7 +64,7 @@ Examples:
     .action(runWorkerCommand)
 }
 
-async function runWorkerCommand({ config: file, roles, logLevel, ...rest }: Options): Promise<void> {
+async function runWorkerCommand({ config: file, roles, logLevel, logFormat, ...rest }: Options): Promise<void> {
   const version = workerVersion(rest)
   using interrupts = listenForInterrupts()
   const { startForegroundWorker } = await import('../environment/cli-worker.js')
@@ -65,22 +72,37 @@ async function runWorkerCommand({ config: file, roles, logLevel, ...rest }: Opti
   const { runUntilStopped } = await import('../environment/run-until-stopped.js')
   const { resolveServer } = await import('../environment/server.js')
 
+  const write = stderrLogIn(logFormat)
+  const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))
   const signal = interrupts.first
   const project = await loadProject(file)
   const { config } = project
-  const server = await resolveServer(project, { ifNoServer: 'fail', onProgress: printStep, signal })
+  const server = await resolveServer(project, {
+    ifNoServer: 'fail',
+    onProgress: logFormat === 'text' ? printStep : inform,
+    signal,
+  })
   const { metricsAddress = config.endpoints.metrics, healthAddress = config.endpoints.health } = rest
   const endpoints = { metricsAddress, healthAddress }
-  const worker = await startForegroundWorker({ config, server, roles, logLevel, version, signal, ...endpoints })
-  printStatus(
+  const worker = await startForegroundWorker({
+    config,
+    server,
+    roles,
+    logLevel,
+    logFormat,
+    version,
+    signal,
+    ...endpoints,
+  })
+  inform(
     `worker ready: ${roles.join(', ')} on task queue ${config.taskQueue} of ${server.address} (${server.namespace})`,
   )
-  if (version !== undefined) printStatus(`version ${version.deploymentName}.${version.buildId}: runs stay on it`)
+  if (version !== undefined) inform(`version ${version.deploymentName}.${version.buildId}: runs stay on it`)
   if (metricsAddress !== undefined)
-    printStatus(`metrics: http://${formatListenAddress(parseListenAddress(metricsAddress))}/metrics`)
-  if (worker.modelNotice !== undefined) printStatus(`model: ${worker.modelNotice}`)
-  if (worker.notice !== undefined) printStatus(worker.notice)
-  await runUntilStopped(worker, server, interrupts)
+    inform(`metrics: http://${formatListenAddress(parseListenAddress(metricsAddress))}/metrics`)
+  if (worker.modelNotice !== undefined) inform(`model: ${worker.modelNotice}`)
+  if (worker.notice !== undefined) inform(worker.notice)
+  await runUntilStopped(worker, server, interrupts, inform)
 }
 
 /** @throws PtcError CONFIG_INVALID when only one of the two is given */

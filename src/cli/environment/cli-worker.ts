@@ -17,7 +17,7 @@ import { closeTimeoutMs } from '../process/interrupts.js'
 import { printStatus, printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
 import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'
-import { fileLog, stderrLog, watchdogLogFor } from './worker-log.js'
+import { fileLog, type LogFormat, logEntry, stderrLogIn, watchdogLogFor } from './worker-log.js'
 
 /** A worker in the process of a command. */
 export interface CliWorker {
@@ -70,6 +70,7 @@ interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'wa
   readonly metricsAddress?: string | undefined
   /** Where health is served; undefined: nowhere. */
   readonly healthAddress?: string | undefined
+  readonly logFormat: LogFormat
   readonly signal: AbortSignal
 }
 
@@ -79,15 +80,18 @@ interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'wa
  * @throws PtcError, as startWorker does; the signal's reason
  */
 export async function startForegroundWorker(options: ForegroundWorkerOptions): Promise<CliWorker> {
-  const { logLevel, metricsAddress, healthAddress, signal, ...workerOptions } = options
+  const { logLevel, logFormat, metricsAddress, healthAddress, signal, ...workerOptions } = options
   let health: HealthServer | undefined
   try {
-    installRuntime(logLevel, stderrLog, metricsAddress && formatListenAddress(parseListenAddress(metricsAddress)))
+    const write = stderrLogIn(logFormat)
+    const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))
+    installRuntime(logLevel, write, metricsAddress && formatListenAddress(parseListenAddress(metricsAddress)))
     // First: a worker that builds its image is alive, and not ready.
     health = healthAddress === undefined ? undefined : await startHealthServer(healthAddress)
-    if (health) printStatus(`health: ${health.url}/readyz`)
+    if (health) inform(`health: ${health.url}/readyz`)
     const stallLog = watchdogLogFor(logLevel)
-    const starting = startCliWorker({ ...workerOptions, stallLog, preloadsModel: true, onProgress: printStep })
+    const onProgress = logFormat === 'text' ? printStep : inform
+    const starting = startCliWorker({ ...workerOptions, stallLog, logFormat, preloadsModel: true, onProgress })
     const worker = await raceWithSignal(signal, starting)
     health?.watch(worker.health)
     return { ...worker, close: () => closeBoth(worker, health) }

@@ -15,7 +15,7 @@ describe('startOptions', () => {
       workflowId: 'mine',
       taskQueue: 'queue',
       staticSummary: 'first line second',
-      staticDetails: '> first line\n> second',
+      staticDetails: '```text\nfirst line\nsecond\n```',
       memo: { summary: 'first line second' },
     })
   })

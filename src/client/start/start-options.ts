@@ -3,8 +3,7 @@ import type { WorkflowOptions } from '@temporalio/client'
 import type { LoadedDataConverter } from '@temporalio/common'
 import { PtcError } from '../../common/errors.js'
 import { checkKeys } from './check-input.js'
-import { memoKeys } from '../../common/names.js'
-import { toOneLine } from '../../common/text.js'
+import { describeRun } from '../../common/run-texts.js'
 
 /** Models take requests of up to 32 MB; this leaves room for the rest of the conversation. */
 const maxInputBytes = 16_000_000
@@ -31,15 +30,7 @@ export function startOptions(
   checkKeys('the options', options, ['workflowId'])
   const { workflowId = generateId(kind) } = options
   validateStart(kind, text, { workflowId })
-  const summary = toOneLine(text)
-  return {
-    taskQueue,
-    workflowId,
-    staticSummary: summary,
-    staticDetails: kind === 'agent' ? toBlockQuote(text) : toCodeBlock(text),
-    // Also in the memo: a list of runs has the memo, but would need one more request per run for the summary.
-    memo: { [memoKeys.summary]: summary },
-  }
+  return { taskQueue, workflowId, ...describeRun(kind, text) }
 }
 
 /** No vowels (no words), and no 0/o and 1/l, which look alike. */
@@ -91,32 +82,3 @@ export function checkInlineSize(text: string, { externalStorage }: Pick<LoadedDa
 /** For a client without external storage. */
 export const dataConverterHint =
   'Pass the result of createDataConverter (durable-ptc/client) to the Temporal client as its dataConverter.'
-
-/** Temporal rejects details over 20 KB. A block quote or a code fence can make the text three times as long. */
-const maxDetailsBytes = 6_000
-
-function toBlockQuote(text: string): string {
-  return truncate(text)
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n')
-}
-
-function toCodeBlock(text: string): string {
-  const code = truncate(text)
-  // Longer than any fence in the program.
-  const longest = Math.max(0, ...[...code.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
-  const fence = '`'.repeat(Math.max(3, longest + 1))
-  return `${fence}python\n${code}\n${fence}`
-}
-
-function truncate(text: string): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= maxDetailsBytes) return text
-  // A character that is cut in two decodes to U+FFFD.
-  const kept = bytes
-    .subarray(0, maxDetailsBytes)
-    .toString('utf8')
-    .replace(/\uFFFD$/, '')
-  return `${kept}\n…`
-}

@@ -59,7 +59,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
   return {
     main: { default: toolCall(registry, values, limits, followUps, audit) },
-    workflow: workflowActivities(runConfig, registry, values),
+    workflow: workflowActivities(runConfig, registry, values, resources.lookUpSearchAttributes),
     model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }, audit),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},

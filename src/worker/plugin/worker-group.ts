@@ -15,6 +15,7 @@ import { checkHealth, type WorkerHealth } from '../health/health.js'
 import { metrics } from '../../common/metrics.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
+import { logAttributes } from './log-attributes.js'
 import { endNow, runTogether } from './run-together.js'
 import { type Activities, engineActivities, type EngineQueue, engineQueues } from './task-queues.js'
 import {
@@ -167,5 +168,6 @@ function interceptorsOf({ activities = {} }: WorkerOptions, resources: Resources
         ]
       : []),
     ...(watchdog ? [watchdog.interceptors] : []),
+    logAttributes,
   ]
 }

@@ -1,7 +1,8 @@
 import type { DataConverter } from '@temporalio/common'
-import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker'
+import { type NativeConnection, type NativeConnectionOptions, Runtime } from '@temporalio/worker'
 import type { AuditLog } from '../../audit/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
+import type { SearchAttributeLookup } from '../../activities/run/load-run-config.js'
 import type { Role } from '../../common/names.js'
 import type { ModelProvider } from '../../models/provider.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
@@ -17,6 +18,7 @@ import { createValues } from './create-values.js'
 import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
 import { isMetricsExported } from '../runtime.js'
+import { searchAttributeLookup } from './search-attributes.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
 import { startUsageSampler } from './usage-sampler.js'
 
@@ -29,6 +31,8 @@ export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scr
    * nowhere. Default: stderr.
    */
   readonly stallLog?: string | false | undefined
+  /** Format of what the watchdog thread writes. Default: text. */
+  readonly logFormat?: 'text' | 'json' | undefined
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -61,6 +65,8 @@ export interface Resources {
   /** Only with role `tools`. */
   readonly watchdog: EventLoopWatchdog | undefined
   readonly takeover: Takeover | undefined
+  /** The search attributes that runs may set on this server. Never rejects. */
+  readonly lookUpSearchAttributes: SearchAttributeLookup
   /** The sandbox backends that may become unusable while the worker runs. */
   readonly externalBackends: readonly SandboxBackend[]
   /**
@@ -101,6 +107,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
             dataConverter,
             registry,
             log: settings.stallLog,
+            logFormat: settings.logFormat,
           })
         : undefined
     if (watchdog) stack.defer(() => watchdog.close())
@@ -114,6 +121,9 @@ export async function openResources(options: ResourceOptions): Promise<Resources
       sandboxNotice: sandboxes?.notice,
       watchdog,
       takeover,
+      lookUpSearchAttributes: searchAttributeLookup(connection, namespace, (line) =>
+        Runtime.instance().logger.warn(line),
+      ),
       externalBackends: sandboxes?.externalBackends ?? [],
       maintainSandboxes() {
         for (const loop of sandboxes?.maintain() ?? []) stack.defer(() => loop.close())

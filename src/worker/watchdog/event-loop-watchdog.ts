@@ -58,6 +58,8 @@ interface EventLoopWatchdogOptions {
   readonly registry: ToolRegistry
   /** Log of the thread: the path of a file, or `false` for none. Default: stderr. */
   readonly log?: string | false | undefined
+  /** Default: text. */
+  readonly logFormat?: 'text' | 'json' | undefined
 }
 
 /**
@@ -89,6 +91,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     dataConverter,
     registry,
     log: target,
+    logFormat = 'text',
   }: EventLoopWatchdogOptions) {
     this.connection = connection
     this.dataConverter = dataConverter
@@ -102,6 +105,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
       namespace,
       identity: `${process.pid}@watch-thread`,
       log: target === false ? undefined : (target ?? process.stderr.fd),
+      logFormat,
       connectionOptions: {
         ...(address === undefined ? {} : { address }),
         ...(tls === undefined ? {} : { tls }),

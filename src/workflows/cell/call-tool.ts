@@ -24,6 +24,7 @@ import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
 import { onRoleQueue } from '../temporal/activities.js'
+import { showCall } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
 
@@ -73,12 +74,15 @@ export async function callTool(
     inputDigest: tool.inputDigest,
     ...(followUp && tool.effect !== 'once' && { followUp }),
   }
+  const closeCall = showCall(run, callActivityId(position), call.summary)
   try {
     const { value, followUps } = followedCall(input, await scheduleToolActivity(run, tool, input, call.summary))
     run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
     return { outcome: { status: 'ok', value }, followUps }
   } catch (thrown) {
     return { outcome: toCallOutcome(thrown, tool), followUps: [] }
+  } finally {
+    closeCall()
   }
 }
 

@@ -3,7 +3,9 @@ import type { Externalizable } from '../../common/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session.js'
 import type { DeliveredResult } from '../../common/steps.js'
-import { type Run, showProgress } from '../run.js'
+import { showProgress } from '../progress.js'
+import type { Run } from '../run.js'
+import { publishStatus } from '../temporal/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
@@ -138,7 +140,7 @@ export function startIdle(runtime: CodeRuntime): void {
 
 /** Parks the sandbox after {@link CodeRuntime.idleMs}. Called again after continue-as-new, which keeps no timer. */
 export function scheduleIdlePark({ session, timer, idleMs }: CodeRuntime): void {
-  if (idleMs !== null) timer.schedule(Date.now() + idleMs, () => session.park())
+  if (idleMs !== null) timer.schedule(Date.now() + idleMs, 'park the idle session', () => session.park())
 }
 
 type WaitResult =
@@ -159,7 +161,7 @@ type WaitResult =
 export async function waitForResultsOrTimer(
   run: Run,
   { session, pendingCalls, timer, isContinueAsNewDue }: CodeRuntime,
-  { wakeAt, deadline, waitsForAll }: Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll'>,
+  { number: cell, wakeAt, deadline, waitsForAll }: CellState,
 ): Promise<WaitResult> {
   const now = Date.now()
   if (now >= deadline) return { type: 'overdue' }
@@ -167,24 +169,34 @@ export async function waitForResultsOrTimer(
   const wake = wakeAt ?? Infinity
   let isOverdue = false
   const watchDeadline = (): void => {
-    if (deadline < wake) timer.schedule(deadline, () => (isOverdue = true))
+    if (deadline < wake) timer.schedule(deadline, 'time limit of the cell', () => (isOverdue = true))
   }
+  let isParked = session.sandbox.state === 'parked'
+  const showWait = () => showProgress(run, { type: 'waiting', cell, wakeAt, deadline, isParked })
   const park = (): void => {
     session.park()
-    showProgress(run, `cell ${run.counts.cells} waits without a sandbox`)
+    isParked = true
+    showWait()
+    publishStatus(run, 'waiting')
     watchDeadline()
   }
-  if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
+  if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, 'park the session while its code waits', park)
   else watchDeadline()
+  showWait()
   const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
   // Without a step for each result, nothing else notices that the history grows.
   const isHistoryLong = () => waitsForAll && isContinueAsNewDue()
   const mustReturn = () => isOver() || isHistoryLong()
   // Without a promise when the results are there: follow-up steps bring many at once.
-  if (!mustReturn()) await (wakeAt === null ? condition(mustReturn) : condition(mustReturn, Math.max(wakeAt - now, 1)))
+  if (!mustReturn()) {
+    await (wakeAt === null
+      ? condition(mustReturn)
+      : condition(mustReturn, Math.max(wakeAt - now, 1), { summary: `timer of the code in cell ${cell}` }))
+  }
   timer.cancel()
   if (isHistoryLong() && !isOver()) return { type: 'continue_as_new_due' }
   const results = pendingCalls.takeResults()
+  if (isParked) publishStatus(run, 'running')
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

@@ -21,7 +21,7 @@
 
 import { executeCodeTool } from '../../common/names.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
-import { pluralize, utf8Length } from '../../common/text.js'
+import { utf8Length } from '../../common/text.js'
 import { toolSpan, withSpan } from '../../common/tracing.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
 import { acceptLocalCall, callTool } from './call-tool.js'
@@ -42,7 +42,8 @@ import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
-import { type Run, showProgress, isStorageExhausted } from '../run.js'
+import { showProgress } from '../progress.js'
+import { type Run, isStorageExhausted } from '../run.js'
 
 /** Runs one cell until it ends. */
 export async function runCell(run: Run, runtime: CodeRuntime, source: Externalizable<string>): Promise<CellRun> {
@@ -64,7 +65,7 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
   }
   runtime.pendingCalls.beginCell()
   return traceCell(run, runtime, cell, (outputLimit) => {
-    showProgress(run, `running cell ${cell.number}`)
+    showProgress(run, { type: 'cell', cell: cell.number })
     const localCalls = localCallAllowance(run, runtime, cell)
     return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
   })
@@ -177,7 +178,6 @@ async function runToCompletion(
         else pendingCalls.start({ call, turn, cell: number }, callExecutor(run, followUp))
       }
     }
-    showProgress(run, `cell ${cell.number} waits for ${pluralize(pendingCalls.size, 'tool call')}`)
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
     if (continuing) await continuing // to wait for nothing would cost a promise for each call
     const wait = await waitForResultsOrTimer(run, runtime, cell)
@@ -193,7 +193,7 @@ async function runToCompletion(
     if (cell.wakes > limits.wakesPerCell) {
       return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
     }
-    showProgress(run, `running cell ${cell.number}`)
+    showProgress(run, { type: 'cell', cell: cell.number })
     const localCalls = localCallAllowance(run, runtime, cell)
     result = await session.executeStep(wait, { outputLimit: outputLimit(), localCalls })
   }

@@ -8,6 +8,7 @@ import { callTool } from '../cell/call-tool.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
+import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 
 /** The tool uses of a reply, while they are executed. */
@@ -58,6 +59,7 @@ export async function executeToolUses(
       async () => (results[use.id] = await executeDirectCall(run, use, calls[use.id], position + 1)),
     )
   }
+  if (toolUses.every(({ name }) => name !== executeCodeTool)) showProgress(run, { type: 'direct_calls' })
   return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
 }
 

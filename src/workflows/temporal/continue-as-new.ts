@@ -8,6 +8,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
+import type { Run } from '../run.js'
+import { continuedSearchAttributes } from './search-attributes.js'
 import type { Semaphore } from './semaphore.js'
 
 /** Events between the first attempt and the second. Each later distance is twice the one before. */
@@ -69,7 +71,7 @@ export class ContinueAsNewPolicy {
     if (isIdle()) return true
     const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
     if (mustContinue) await condition(isIdle)
-    else await condition(isIdle, quiesceMs)
+    else await condition(isIdle, quiesceMs, { summary: 'wait for calls, to continue as new' })
     if (isIdle()) return true
     callSlots.resume()
     return false
@@ -77,28 +79,32 @@ export class ContinueAsNewPolicy {
 }
 
 /**
- * Continues the run as new. The memo keeps the start time of the first execution, for lists of runs.
+ * Continues the run as new, with its memo and its search attributes. The memo keeps the start time of the first
+ * execution, for lists of runs.
  *
  * @throws CancelledFailure when the run is cancelled: the next execution of the chain would not receive the
  *   cancellation
  */
-export function continueAsNew<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
-  return continueWithOptions<Type>({}, args)
+export function continueAsNew<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
+  return continueWithOptions<Type>(run, {}, args)
 }
 
 /** The same, on the version of the worker deployment that new runs get. @throws CancelledFailure */
-export function continueAsNewUpgraded<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
-  return continueWithOptions<Type>({ initialVersioningBehavior: 'AUTO_UPGRADE' }, args)
+export function continueAsNewUpgraded<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
+  return continueWithOptions<Type>(run, { initialVersioningBehavior: 'AUTO_UPGRADE' }, args)
 }
 
 function continueWithOptions<Type extends Workflow>(
+  run: Run,
   options: ContinueAsNewOptions,
   args: Parameters<Type>,
 ): Promise<never> {
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')
   const { memo, startTime } = workflowInfo()
   const startedAt = { [memoKeys.startedAt]: startTime.toISOString() }
-  return makeContinueAsNewFunc<Type>({ memo: { ...startedAt, ...memo }, ...options })(...args)
+  const typedSearchAttributes = continuedSearchAttributes(run)
+  const kept = { memo: { ...startedAt, ...memo }, ...(typedSearchAttributes && { typedSearchAttributes }) }
+  return makeContinueAsNewFunc<Type>({ ...kept, ...options })(...args)
 }
 
 /** Asks the parents, too: the cancellation of a scope reaches its children a moment later. */

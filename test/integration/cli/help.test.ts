@@ -16,9 +16,21 @@ describe('help and version go to stdout, with exit code 0', () => {
     [['help'], /Usage: ptc[^]*Exit codes:/],
     [['help', 'run'], /Usage: ptc run[^]*--detach[^]*Examples:/],
     [['sessions', 'close', '--help'], /Usage: ptc sessions close[^]*--json/],
-    ...['init', 'dev', 'worker', 'run', 'exec', 'watch', 'show', 'list', 'cancel', 'sessions', 'values', 'doctor'].map(
-      (name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)],
-    ),
+    ...[
+      'init',
+      'dev',
+      'worker',
+      'run',
+      'exec',
+      'watch',
+      'show',
+      'list',
+      'cancel',
+      'sessions',
+      'values',
+      'codec-server',
+      'doctor',
+    ].map((name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)]),
   ])('ptc %j', async (ptcArguments, help) => {
     const { code, stdout, stderr } = await project.run(...ptcArguments)
     expect(stdout).toMatch(help)

@@ -11,7 +11,6 @@
  * 4. The latest attempt of a tool call is the only one that starts the tool (tool-call/latest-attempts.ts).
  */
 
-import type { RunDefaults } from '../common/run-config.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
@@ -20,7 +19,7 @@ import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
-import { loadRunConfig } from './run/load-run-config.js'
+import { loadRunConfig, type RunConfiguration } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
@@ -28,9 +27,9 @@ import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
 
 /** The activities of role `workflow`. */
-export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistry, values: Values) {
+export function workflowActivities(configuration: RunConfiguration, values: Values) {
   return {
-    [activityNames.loadRunConfig]: loadRunConfig(runConfig, registry, values),
+    [activityNames.loadRunConfig]: loadRunConfig(configuration, values),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }
@@ -41,7 +40,7 @@ export function modelActivities(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  options: Pick<PromptOptions, 'hasPackages'>,
 ) {
   return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options) }
 }

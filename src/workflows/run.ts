@@ -1,6 +1,7 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
-import type { RunCounts, RunOptions } from '../common/runs.js'
+import type { CallerIdentity } from '../common/calls.js'
+import type { RunConfigInput, RunCounts, RunOptions } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
@@ -34,7 +35,7 @@ export interface RunState {
 }
 
 /** @param state of the same run in the execution before this one */
-export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
+export async function startRun(options: RunConfigInput, state?: RunState): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
@@ -65,6 +66,11 @@ function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsPro
     quota: { calls: counts.toolCalls },
     callSlots: new Semaphore(config.limits.callsInFlight),
   }
+}
+
+/** What tools learn about the run. */
+export function callerIdentity({ config: { agentName, context } }: Run): CallerIdentity {
+  return { ...(agentName !== undefined && { agent: agentName }), ...(context && { context }) }
 }
 
 /** True when the run may put nothing more into the value store. Then no cell and no call starts. */

@@ -1,4 +1,5 @@
 import { failpoint } from '../../common/failpoint.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { Limits } from '../../common/limits.js'
 import {
   type AssistantBlock,
@@ -8,7 +9,7 @@ import {
   type ModelReply,
   type ToolUseBlock,
 } from '../../common/messages.js'
-import { executeCodeTool } from '../../common/names.js'
+import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
@@ -19,20 +20,23 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { appendTurn, loadMessages } from './conversation.js'
 import { runActivity } from '../run-activity.js'
-import { loadDocumentation, matchesToolSet } from '../run/tool-set.js'
+import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
+import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
 export function modelTurn(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  options: Pick<PromptOptions, 'hasPackages'>,
 ) {
-  return ({ model, limits, tools: runTools, history, pending }: ModelTurnInput): Promise<ModelTurnResult> =>
+  return (input: ModelTurnInput): Promise<ModelTurnResult> =>
     runActivity(async ({ signal, report }) => {
       failpoint('model.begins')
+      const { model, limits, tools: runTools, history, pending, inputDescription } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
-      const prompt = buildPrompt({ tools, limits, ...options })
+      const { instructions, outputSchema } = await loadAgent(input, values, signal)
+      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
@@ -44,11 +48,25 @@ export function modelTurn(
       failpoint('turn.stored')
       return {
         reply: externalized,
-        calls: describeCalls(registry, matchesToolSet(registry, runTools), limits, reply, externalized),
+        calls: describeCalls(findRunTools(registry, runTools), limits, reply, externalized),
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(messages)),
+        ...(outputSchema && checkAnswer(outputSchema, reply)),
       }
     })
+}
+
+/** What the agent of the run has, as it was when the run began. */
+async function loadAgent(
+  { instructions, outputSchema }: ModelTurnInput,
+  values: Values,
+  signal: AbortSignal,
+): Promise<{ readonly instructions?: string; readonly outputSchema?: JsonObject }> {
+  const load = (value: JsonValue) => values.load(value, 'the agent of the run', signal)
+  return {
+    ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
+    ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
+  }
 }
 
 /**
@@ -71,8 +89,7 @@ async function externalizeBlock(values: Values, block: AssistantBlock, signal: A
 
 /** @param externalized the same reply with external inputs: the source of the arguments in the history */
 function describeCalls(
-  registry: ToolRegistry,
-  registryMatchesRun: boolean,
+  { registry, registryMatchesRun }: RunTools,
   limits: Limits,
   reply: ModelReply,
   externalized: ModelReply,
@@ -89,5 +106,5 @@ function describeCalls(
 }
 
 function directToolUses({ content }: ModelReply): ToolUseBlock[] {
-  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool)
+  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool && name !== submitAnswerTool)
 }

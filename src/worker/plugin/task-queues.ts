@@ -51,15 +51,15 @@ export interface ActivityOptions {
 /** The activities of each task queue of a process. */
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
-  const { registry, runConfig, instructions } = config
+  const { registry, runConfig, instructions, agents } = config
   const { values, provider, host } = resources
   const { limits } = runConfig
   const followUps = host && new FollowUps({ host, registry, values, namespace, limits, hasTools })
   const sandbox = host && followUps && sandboxActivities({ host, registry, values }, followUps, options.hostQueue)
   return {
     main: { default: toolCall(registry, values, limits, followUps) },
-    workflow: workflowActivities(runConfig, registry, values),
-    model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }),
+    workflow: workflowActivities({ defaults: runConfig, registry, agents, instructions }, values),
+    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

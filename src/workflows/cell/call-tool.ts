@@ -24,7 +24,7 @@ import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
 import { onRoleQueue } from '../temporal/activities.js'
-import { type Run, isStorageExhausted } from '../run.js'
+import { callerIdentity, type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
 
 /**
@@ -69,6 +69,7 @@ export async function callTool(
     position,
     idempotencyKey: deriveIdempotencyKey(run.identity, position, call.digest),
     arguments: call.arguments,
+    ...callerIdentity(run),
     ...(isDefault ? {} : { limits: { argumentBytes, resultBytes } }),
     inputDigest: tool.inputDigest,
     ...(followUp && tool.effect !== 'once' && { followUp }),

@@ -33,7 +33,8 @@ export const runOptionFields = {
 function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$RefinementCtx): void {
   const measured = measureJson(value, maxBytes)
   if (measured.type === 'too_large') context.addIssue(`at most ${maxBytes} bytes of JSON`)
-  if (measured.type === 'not_json') context.addIssue(`not JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}`)
+  if (measured.type === 'not_json')
+    context.addIssue(`not JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}`)
 }
 
 const schema = z.object(runOptionFields)

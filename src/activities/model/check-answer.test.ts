@@ -5,7 +5,11 @@ import { zeroUsage } from '../../common/runs.js'
 import { answerTool } from '../../models/answer-tool.js'
 import { checkAnswer } from './check-answer.js'
 
-const schema: JsonObject = { type: 'object', properties: { total: { type: 'integer', minimum: 1 } }, required: ['total'] }
+const schema: JsonObject = {
+  type: 'object',
+  properties: { total: { type: 'integer', minimum: 1 } },
+  required: ['total'],
+}
 
 function check(outputSchema: JsonObject, ...content: readonly AssistantBlock[]) {
   const reply = { model: 'm', content, stopReason: 'tool_use', usage: zeroUsage, costUsd: 0, requestId: null }

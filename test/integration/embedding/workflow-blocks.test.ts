@@ -184,7 +184,10 @@ test('a child and a session have the agent, context, tools and input that the wo
   vi.stubEnv('ANTHROPIC_BASE_URL', api.url)
   vi.stubEnv('ANTHROPIC_API_KEY', 'test')
   try {
-    const whoami = tool('whoami', (_input, { context, run }) => `${run.agent ?? 'nobody'} of ${String(context['tenant'])}`)
+    const whoami = tool(
+      'whoami',
+      (_input, { context, run }) => `${run.agent ?? 'nobody'} of ${String(context['tenant'])}`,
+    )
     const agents = [defineAgent({ name: 'clerk', instructions: 'You work.', tools: ['whoami'] })]
     const connection = await connect({ plugins: [await createPlugin({ tools: [plus, whoami], agents })] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })

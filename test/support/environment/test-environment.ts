@@ -39,7 +39,9 @@ interface CommonOptions {
 }
 
 export interface TestEnvironmentOptions
-  extends CommonOptions, Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values'> {
+  extends
+    CommonOptions,
+    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend

@@ -16,31 +16,6 @@ const test = temporalTest.extend('project', { scope: 'file' }, async ({ server }
   return project
 })
 
-test('exec gives a program its input, from a file or the command line, and refuses what is not valid', async ({
-  project,
-}) => {
-  expect(await project.run('exec', '--input', 'data.json', '--limits', 'cellSeconds=30', 'report.py')).toMatchObject({
-    stdout: '[1, 2]\n',
-    code: 0,
-  })
-  expect(await project.run('exec', '--input', '{"year": 2026}', 'report.py')).toMatchObject({
-    stdout: "{'year': 2026}\n",
-  })
-  for (const [options, message] of [
-    [['--input', 'report.py'], '--input: report.py has no JSON'],
-    [['--context', '[]'], 'not an object'],
-    [['--limits', 'turn=3'], 'Did you mean "turns"?'],
-  ] as const) {
-    const { stderr, code } = await project.run('exec', ...options, 'report.py')
-    expect({ stderr, code }).toEqual({ stderr: expect.stringContaining(message) as string, code: 2 })
-  }
-  const { stderr, code } = await project.run('exec', '--tools', 'nothing', 'report.py')
-  expect({ stderr, code }).toEqual({
-    stderr: expect.stringContaining('there is no tool named "nothing"') as string,
-    code: 1,
-  })
-})
-
 interface Listed {
   readonly workflowId: string
 }
@@ -117,4 +92,19 @@ test('watch of a program without tools does not warn about a missing worker for 
   const { code, stderr } = await watching.result
   expect(stderr).not.toContain('no worker')
   expect(code).toBe(130)
+})
+
+test('exec gives a program its input, and refuses what is not valid before it starts a run', async ({ project }) => {
+  expect(await project.run('exec', '--input', 'data.json', '--limits', 'cellSeconds=30', 'report.py')).toMatchObject({
+    stdout: '[1, 2]\n',
+    code: 0,
+  })
+  for (const [options, message] of [
+    [['--input', 'report.py'], '--input: report.py has no JSON'],
+    [['--context', '[]'], 'not an object'],
+    [['--limits', 'turn=3'], 'Did you mean "turns"?'],
+  ] as const) {
+    const { stderr, code } = await project.run('exec', ...options, 'report.py')
+    expect({ stderr, code }).toEqual({ stderr: expect.stringContaining(message) as string, code: 2 })
+  }
 })

@@ -44,3 +44,21 @@ it('a named session has the context of its start, and refuses executions for ano
   const other = await env.ptc.sessions.execute(name, 'print("whoami_local" in dir(__builtins__))')
   expect(other.outcome).toMatchObject({ output: 'False\n' })
 })
+
+it('a run that continues as new keeps its context, its input and its tools', async () => {
+  const env = await TestEnvironment.start({ tools, limits: { historyEvents: 100 } })
+  const source = `
+seen = [(await whoami())["tenant"] for _ in range(60)]
+print(len(seen), set(seen), input_data["rows"][-1])
+`
+  const rows = Array.from({ length: 2_000 }, (_, id) => id)
+  const handle = await env.startProgram(source, { context, input: { rows }, tools: ['whoami'] })
+  expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: "60 {'acme'} 1999\n" } })
+  const executions = await env.executionHistories(handle)
+  expect(executions.length).toBeGreaterThan(1)
+  // The state has them; the arguments of the next execution do not repeat them.
+  const [, next] = executions
+  const [input] = next?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+  expect(Buffer.from(input?.data ?? []).toString()).toBe('{"source":""}')
+  await env.expectCleanEnd(handle)
+})

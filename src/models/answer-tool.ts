@@ -30,13 +30,21 @@ function isWrapped(schema: JsonObject): boolean {
   return schema['type'] !== 'object' || ['anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
 }
 
-/** References in a schema begin at its root. */
-function wrap({ $defs: definitions, ...schema }: JsonObject): JsonObject {
+/** References in a schema begin at its root, which is another one now. */
+function wrap(outputSchema: JsonObject): JsonObject {
+  const text = JSON.stringify(outputSchema)
+  const isRecursive = text.includes(toRoot)
+  const { $defs: definitions = {}, ...schema } = JSON.parse(text.replaceAll(toRoot, toAnswer)) as JsonObject
+  const allDefinitions = { ...(definitions as JsonObject), ...(isRecursive && { Answer: schema }) }
   return {
     type: 'object',
-    properties: { [wrapperKey]: schema },
+    properties: { [wrapperKey]: isRecursive ? { $ref: '#/$defs/Answer' } : schema },
     required: [wrapperKey],
     additionalProperties: false,
-    ...(definitions === undefined ? {} : { $defs: definitions }),
+    ...(Object.keys(allDefinitions).length > 0 && { $defs: allDefinitions }),
   }
 }
+
+/** A reference of a recursive schema to its root, and to where the root is in the wrapper. */
+const toRoot = '"$ref":"#"'
+const toAnswer = '"$ref":"#/$defs/Answer"'

@@ -5,13 +5,14 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
-import { defineAgent } from '../../agents/index.js'
+import { createAgents, defineAgent } from '../../agents/index.js'
 import { isExternal } from '../../common/external-value.js'
-import type { RunConfig } from '../../common/run-config.js'
+import { defaultLimits } from '../../common/limits.js'
+import type { RunConfig, RunDefaults } from '../../common/run-config.js'
 import type { RunConfigInput } from '../../common/runs.js'
+import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
-import { parseConfig } from '../../worker/config/parse-config.js'
 import { loadRunConfig } from './load-run-config.js'
 import { findRunTools } from './tool-set.js'
 
@@ -28,18 +29,22 @@ const analyst = defineAgent({
   output: z.object({ total: z.int() }),
   limits: { turns: 7, cellSeconds: 9 },
 })
-const { runConfig, registry, agents, instructions } = parseConfig(
-  {
-    tools: [lookup, tool('pay', () => null), tool('add_up', () => null)],
-    agents: [analyst],
-    model: { name: 'large', instructions: 'You help.' },
-  },
-  'test',
-)
+const registry = createRegistry([lookup, tool('pay', () => null), tool('add_up', () => null)])
+const agents = createAgents([analyst], registry)
+const ms = 1_000
+const defaults: RunDefaults = {
+  tools: registry.toolConfigs(),
+  model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
+  backend: 'auto',
+  limits: defaultLimits,
+  timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, openMs: ms, parkMs: ms, idleMs: ms },
+  sessions: { idleMs: ms, executions: 10 },
+}
 
-function load(options: RunConfigInput): Promise<RunConfig> {
-  const activity = loadRunConfig({ defaults: runConfig, registry, agents, instructions }, values)
-  return new MockActivityEnvironment().run(() => activity(options)) as Promise<RunConfig>
+async function load(options: RunConfigInput): Promise<RunConfig> {
+  const activity = loadRunConfig({ defaults, registry, agents, instructions: 'You help.' }, values)
+  const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
+  return config
 }
 
 it('records all tools and the instructions of the configuration for a run without an agent', async () => {

@@ -186,7 +186,7 @@ test('a child and a session have the agent, context, tools and input that the wo
   try {
     const whoami = tool(
       'whoami',
-      (_input, { context, run }) => `${run.agent ?? 'nobody'} of ${String(context['tenant'])}`,
+      (_input, { context, run }) => `${run.agent ?? 'nobody'} of ${JSON.stringify(context['tenant'])}`,
     )
     const agents = [defineAgent({ name: 'clerk', instructions: 'You work.', tools: ['whoami'] })]
     const connection = await connect({ plugins: [await createPlugin({ tools: [plus, whoami], agents })] })
@@ -194,8 +194,8 @@ test('a child and a session have the agent, context, tools and input that the wo
     const options = { taskQueue, workflowId, args: ['acme'] as [string] }
     const run = clientOf(connection).workflow.execute<typeof blocks.forTenant>('forTenant', options)
     expect(await worker.runUntil(run)).toMatchObject([
-      { status: 'answered', answer: 'clerk of acme 3' },
-      { status: 'ok', output: 'nobody of acme\n' },
+      { status: 'answered', answer: 'clerk of "acme" 3' },
+      { status: 'ok', output: 'nobody of "acme"\n' },
     ])
   } finally {
     vi.unstubAllEnvs()

@@ -1,4 +1,5 @@
 export { defineConfig, type PtcConfig } from './worker/config/define-config.js'
+export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineTool, ToolError, type Tool, type ToolContext, type ToolDefinition } from './tools/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export { PtcError, type ErrorCode } from './common/errors.js'

@@ -12,7 +12,6 @@
  */
 
 import type { AuditLog } from '../audit/index.js'
-import type { RunDefaults } from '../common/run-config.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
@@ -21,7 +20,7 @@ import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
-import { loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
+import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
@@ -30,13 +29,12 @@ import { closeSession, interruptSession, openSession, parkSession } from './sess
 
 /** The activities of role `workflow`. */
 export function workflowActivities(
-  runConfig: RunDefaults,
-  registry: ToolRegistry,
+  configuration: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
 ) {
   return {
-    [activityNames.loadRunConfig]: loadRunConfig(runConfig, registry, values, lookUpSearchAttributes),
+    [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }
@@ -47,7 +45,7 @@ export function modelActivities(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  options: Pick<PromptOptions, 'hasPackages'>,
   audit: AuditLog | undefined,
 ) {
   return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit) }

@@ -49,11 +49,19 @@ export interface ToolCallInput {
   readonly arguments: JsonObject
 }
 
+/** What a tool learns about the run of a call. Undefined members are left out: each call's event contains the rest. */
+export interface CallerIdentity {
+  /** Name of the agent. */
+  readonly agent?: string
+  /** The context that the run was started with. */
+  readonly context?: JsonObject
+}
+
 /** The limits of a run for one call. */
 export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
 
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
-export interface ToolActivityInput extends ToolCallInput {
+export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   /** Absent: as in `defaultLimits`. */
   readonly limits?: CallLimits
   /** Digest of the tool's input schema at the start of the run. */

@@ -8,6 +8,9 @@ export const errorTable = {
   CONFIG_NOT_FOUND: { retryable: false },
   TOOL_NAME_INVALID: { retryable: false },
   TOOL_DUPLICATE: { retryable: false },
+  AGENT_DUPLICATE: { retryable: false },
+  /** The configuration of the worker has no agent of this name. */
+  AGENT_UNKNOWN: { retryable: false },
   TOOL_UNKNOWN: { retryable: false },
   TOOL_NOT_ALLOWED: { retryable: false },
   TOOL_INPUT_INVALID: { retryable: false },
@@ -67,6 +70,8 @@ export const errorTable = {
   AUDIT_UNAVAILABLE: { retryable: true },
   // runs, seen by a client
   RUN_INPUT_INVALID: { retryable: false },
+  /** The answer of a run does not fit the output schema of this client's agent. */
+  RUN_OUTPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },
   RUN_CANCELLED: { retryable: false },
   RUN_TERMINATED: { retryable: false },

@@ -47,6 +47,9 @@ export const activityNames = {
 /** The name of the model's code tool. */
 export const executeCodeTool = 'execute_code'
 
+/** The name of the tool with which the model delivers an answer that has a schema. */
+export const submitAnswerTool = 'submit_answer'
+
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'
 

@@ -29,6 +29,18 @@ export interface ToolSet {
   readonly documentation: Externalizable
   /** `ToolCallSignature[]`: for the stubs in the sandbox. */
   readonly signatures: Externalizable
+  /** The names of the tools, if the run has not all tools of the configuration. */
+  readonly names?: readonly string[]
+}
+
+/** Identifies the tools of a run, so that a worker can find out whether its own are the same. */
+export type ToolSetId = Pick<ToolSet, 'digest' | 'names'>
+
+/** Data for the code of a run. */
+export interface InputData {
+  readonly value: Externalizable
+  /** For the model: type and size, and the names of members. */
+  readonly description: string
 }
 
 export type BuiltInBackend = 'docker' | 'wasm'
@@ -88,16 +100,24 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
-  /** Name of the agent. */
+  /** The agent that the run began with; it has the configuration of that time. Undefined: none. */
   readonly agentName?: string
-  /** Who asks: any JSON. `tenant` becomes a search attribute. */
+  /** Instructions for the model. Undefined: none. */
+  readonly instructions?: Externalizable<string>
+  /** JSON Schema of the answer. Undefined: the answer is text. */
+  readonly outputSchema?: Externalizable<JsonObject>
+  /** Who asks: any JSON. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
+  readonly input?: InputData
   /** Search attributes that the server had when the run started. An upsert of any other would fail for ever. */
   readonly searchAttributes?: readonly SearchAttributeName[]
 }
 
-/** The configuration of a worker for its runs. Activity `run.config` adds overrides and tool set. */
-export type RunDefaults = Omit<RunConfig, 'toolSet' | 'searchAttributes'>
+/** The configuration of a worker for its runs. Activity `run.config` adds what is of one run, and the tool set. */
+export type RunDefaults = Omit<
+  RunConfig,
+  'toolSet' | 'agentName' | 'instructions' | 'outputSchema' | 'context' | 'input' | 'searchAttributes'
+>
 
 export interface ModelConfig {
   readonly provider: string

@@ -4,6 +4,7 @@ import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json.js'
 import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
+import { checkSchema } from './validation/check-schema.js'
 import { describeIssues } from './validation/describe-issues.js'
 import { toJsonSchema } from './validation/json-schema.js'
 import { measureJson } from './validation/measure-json.js'
@@ -108,17 +109,6 @@ function checkChoice(
 const hints: Readonly<Record<string, string>> = {
   effect:
     "'read' changes nothing; 'idempotent' may be repeated with the same idempotency key; 'once' must not happen twice and is never retried.",
-}
-
-function checkSchema(field: string, schema: unknown, invalid: InvalidError): void {
-  if (typeof schema === 'object' && schema !== null && '_zod' in schema) return
-  if (typeof schema === 'object' && schema !== null && '_def' in schema) {
-    throw invalid(
-      `${field} is a zod 3 schema`,
-      "durable-ptc needs zod 4: npm install zod@4, and import { z } from 'zod'.",
-    )
-  }
-  throw invalid(`${field} must be a zod schema`)
 }
 
 /** Refuses unknown arguments, as Python does: silently dropping a misspelt one would give a wrong result. */

@@ -2,6 +2,7 @@ import { digestJson } from '../common/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import type { ToolConfig } from '../common/run-config.js'
+import { didYouMean } from '../common/unknown-keys.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
 import { parametersOf } from './python/stub.js'
@@ -29,7 +30,16 @@ export interface ToolRegistry {
   signatures(): readonly ToolCallSignature[]
   /** Digest of documentation and signatures: two registries with the same digest describe the same tools. */
   readonly digest: string
+  /**
+   * The registry of these tools alone, in the order of this one.
+   *
+   * @throws PtcError TOOL_UNKNOWN
+   */
+  subset(names: readonly string[]): ToolRegistry
 }
+
+/** Subsets that a registry remembers. Most runs have those of an agent. */
+const maxSubsets = 100
 
 /** @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool */
 export function createRegistry(tools: readonly Tool[]): ToolRegistry {
@@ -57,14 +67,35 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
   }))
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
-  return Object.freeze({
+  const subsets = new Map<string, ToolRegistry>()
+  const subset = (names: readonly string[]): ToolRegistry => {
+    const unknown = names.find((name) => !byName.has(name))
+    if (unknown !== undefined) {
+      const known = [...byName.keys()]
+      throw new PtcError(
+        'TOOL_UNKNOWN',
+        `there is no tool named ${JSON.stringify(unknown)}${didYouMean(unknown, known)}`,
+      )
+    }
+    const chosen = all.filter(({ name }) => names.includes(name))
+    if (chosen.length === all.length) return registry
+    const key = JSON.stringify(chosen.map(({ name }) => name))
+    const found = subsets.get(key) ?? createRegistry(chosen)
+    const [oldest] = subsets.keys()
+    if (subsets.size >= maxSubsets && oldest !== undefined) subsets.delete(oldest)
+    subsets.set(key, found)
+    return found
+  }
+  const registry: ToolRegistry = Object.freeze({
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),
     toolConfigs: () => toolConfigs,
     documentation: () => documentation,
     signatures: () => signatures,
     digest: digestJson([documentation, signatures] as unknown as JsonValue),
+    subset,
   })
+  return registry
 }
 
 function signatureOf(tool: Tool): ToolCallSignature {

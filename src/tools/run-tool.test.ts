@@ -29,6 +29,7 @@ const context = (signal: AbortSignal = new AbortController().signal): ToolRunCon
   attempt: 2,
   heartbeat: note,
   log: { debug: note, info: note, warn: note, error: note },
+  run: { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined, context: undefined },
 })
 
 const call: ToolCallInput = {

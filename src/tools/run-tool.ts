@@ -1,7 +1,7 @@
 import { rejectOnAbort } from '../common/abort.js'
 import type { ToolCallInput } from '../common/calls.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonValue } from '../common/json.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import { metrics } from '../common/metrics.js'
 import { toolSpan, withSpan } from '../common/tracing.js'
@@ -13,10 +13,12 @@ import { formatDuration } from './duration.js'
 import type { ToolRegistry } from './registry.js'
 import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { ToolError } from './tool-error.js'
-import type { Tool, ToolContext } from './tool.js'
+import type { CallingRun, Tool, ToolContext } from './tool.js'
 
 /** The context of an attempt, in addition to the call. */
 export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'> & {
+  /** The run, and the context that it was started with. */
+  readonly run: CallingRun & { readonly context: JsonObject | undefined }
   /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it without. */
   readonly runMonitored?: <Result>(work: () => Result) => Result
 }
@@ -114,6 +116,7 @@ async function runAttempt(
     try {
       const heartbeat = (details?: unknown) => context.heartbeat(details)
       const { heartbeatDetails, attempt } = context
+      const { context: runContext = {}, ...callingRun } = context.run
       const toolContext = {
         signal: abortController.signal,
         idempotencyKey,
@@ -122,6 +125,9 @@ async function runAttempt(
         log,
         caller,
         attempt,
+        run: callingRun,
+        // Calls of local tools share the object.
+        context: structuredClone(runContext),
       }
       return await runMonitored(() => tool.run(input, toolContext))
     } catch (thrown) {

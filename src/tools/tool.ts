@@ -11,6 +11,16 @@ export interface ToolLog {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
+/** The run that a call belongs to. */
+export interface CallingRun {
+  readonly namespace: string
+  readonly workflowId: string
+  /** Of the current execution. It changes when the run continues as new; `workflowId` does not. */
+  readonly runId: string
+  /** The agent that the run began with; undefined without one, and for programs and sessions. */
+  readonly agent: string | undefined
+}
+
 /** Second argument of a tool's `run`. */
 export interface ToolContext {
   /** Aborted when the call is cancelled or times out. */
@@ -31,6 +41,9 @@ export interface ToolContext {
   readonly caller: Caller
   /** From 1. */
   readonly attempt: number
+  readonly run: CallingRun
+  /** The `context` that the run was started with, such as user and tenant. `{}` for a run without one. */
+  readonly context: JsonObject
 }
 
 /** Argument of {@link defineTool}. */

@@ -17,6 +17,7 @@
 
 import { ActivityFailure, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
+import type { JsonValue } from '../common/json.js'
 import { type AgentInput, type AgentResult, type AgentStatus, replyText } from '../common/runs.js'
 import { Conversation, type ConversationState } from './conversation/conversation.js'
 import { interpretReply } from './conversation/interpret-reply.js'
@@ -37,7 +38,12 @@ import {
 import { startPendingCalls } from './cell/run-cell.js'
 import { showProgress } from './progress.js'
 import { addReplyUsage, type Run, type RunState, startRun } from './run.js'
-import { type SuspendedCell, executeToolUses, type PendingToolUses } from './conversation/execute-tool-uses.js'
+import {
+  type SuspendedCell,
+  executeToolUses,
+  type PendingToolUses,
+  rejectAnswers,
+} from './conversation/execute-tool-uses.js'
 
 /** The state for the next execution of the continue-as-new chain. */
 export interface AgentState extends RunState {
@@ -53,8 +59,9 @@ export interface AgentState extends RunState {
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
-    const run = await startRun({ kind: 'agent', options: input, state })
-    const agentRun = new AgentRun(run, input, state)
+    const { question, ...options } = input
+    const run = await startRun({ kind: 'agent', options, state })
+    const agentRun = new AgentRun(run, question, state)
     registerInspectQuery(run, agentRun.codeRuntime)
     const outcome = await publishEnd(
       run,
@@ -69,21 +76,20 @@ export async function agent(input: AgentInput, state?: AgentState): Promise<Agen
 interface AgentOutcome {
   readonly status: AgentStatus
   readonly answer: string
+  readonly output?: JsonValue
 }
 
 /** The loop of an agent, with the state that it takes through continue-as-new. */
 class AgentRun {
   readonly codeRuntime: CodeRuntime
   readonly #run: Run
-  readonly #input: AgentInput
   readonly #conversation: Conversation
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
 
-  constructor(run: Run, input: AgentInput, state: AgentState | undefined) {
+  constructor(run: Run, question: string, state: AgentState | undefined) {
     this.#run = run
-    this.#input = input
-    this.#conversation = new Conversation(run.config.model.maxTokens, input.question, state?.conversation)
+    this.#conversation = new Conversation(run.config.model.maxTokens, question, state?.conversation)
     this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.codeRuntime = createCodeRuntime(run, {
@@ -117,20 +123,33 @@ class AgentRun {
     const run = this.#run
     const conversation = this.#conversation
     const { turns: turn } = run.counts
-    const { limits, model, timeouts, toolSet } = run.config
-    const tools = { digest: toolSet.digest, documentation: toolSet.documentation }
+    const { limits, model, timeouts, toolSet, instructions, outputSchema, input } = run.config
+    const { signatures: _, ...tools } = toolSet
+    const agent = {
+      ...(instructions !== undefined && { instructions }),
+      ...(outputSchema && { outputSchema }),
+      ...(input && { inputDescription: input.description }),
+    }
     showProgress(run, { type: 'model', turn })
     const { history, pending, maxTokens } = conversation.state
-    const request = { turn, model: { ...model, maxTokens }, limits, tools, history, pending }
+    const request = { turn, model: { ...model, maxTokens }, limits, tools, ...agent, history, pending }
     const turnResult = await modelTurn(request, timeouts, conversation.summary(turn)).catch(ignoreContextTooLong)
     if (!turnResult) return { status: 'context_full', answer: conversation.state.lastReplyText }
     const { reply, calls } = turnResult
     addReplyUsage(run, reply)
     conversation.recordReply(reply)
-    const action = interpretReply(reply)
+    const hasSchema = outputSchema !== undefined
+    const action = interpretReply(reply, { hasSchema, submitted: turnResult.answer })
     switch (action.type) {
-      case 'end':
-        return { status: action.status, answer: action.answer }
+      case 'end': {
+        const { status, answer, output } = action
+        return { status, answer, ...(output !== undefined && { output }) }
+      }
+      case 'ask_for_answer':
+        if (!conversation.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
+        conversation.commitTurn(turnResult)
+        conversation.askForAnswer()
+        return undefined
       case 'truncated':
         return conversation.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
@@ -140,11 +159,19 @@ class AgentRun {
       case 'continue':
         conversation.commitTurn(turnResult)
         return undefined
-      case 'execute_tools':
+      case 'execute_tools': {
+        const { uses, problem } = action
+        if (problem !== undefined && !conversation.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
         conversation.commitTurn(turnResult)
-        await this.#executeToolUses({ toolUses: action.uses, calls, results: {} }, undefined)
+        const results = problem === undefined ? {} : rejectAnswers(uses, problem)
+        await this.#executeToolUses({ toolUses: uses, calls, results }, undefined)
         return undefined
+      }
     }
+  }
+
+  #invalidAnswer(): AgentOutcome {
+    return { status: 'invalid_answer', answer: this.#conversation.state.lastReplyText }
   }
 
   async #executeToolUses(pending: PendingToolUses, suspended: SuspendedCell | undefined): Promise<void> {
@@ -162,7 +189,6 @@ class AgentRun {
   async #tryContinueAsNew(suspendedCell: SuspendedCell | null): Promise<void> {
     if (!(await this.#continueAsNewPolicy.attempt())) return
     const { config, counts, stored } = this.#run
-    const { question: _, ...options } = this.#input
     const state: AgentState = {
       config,
       counts,
@@ -174,7 +200,8 @@ class AgentRun {
     }
     const isUpgraded = suspendedCell === null && workflowInfo().targetWorkerDeploymentVersionChanged
     const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
-    await next(this.#run, { ...options, question: '' }, state)
+    // The state has the recorded configuration, with everything that the input said.
+    await next(this.#run, { question: '' }, state)
   }
 }
 

@@ -39,14 +39,15 @@ export interface ProgramState extends RunState {
 export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.source)
-    const run = await startRun({ kind: 'program', options: input, state })
+    const { source, ...options } = input
+    const run = await startRun({ kind: 'program', options, state })
     const { config, counts, stored } = run
     const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
     const tryContinueAsNew = async (cell: CellState): Promise<void> => {
       if (!(await policy.attempt())) return
-      const { source: _, ...options } = input
+      // The state has the recorded configuration, with everything that the options said.
       const next: ProgramState = { config, counts, stored, codeRuntime: await serializeRuntime(runtime), cell }
-      await continueAsNew<typeof program>(run, { ...options, source: '' }, next)
+      await continueAsNew<typeof program>(run, { source: '' }, next)
     }
     const continueAsNewIfDue = (cell: CellState) => (policy.isDue ? tryContinueAsNew(cell) : undefined)
     const isContinueAsNewDue = () => policy.isDue
@@ -54,7 +55,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
     const runtime = createCodeRuntime(run, { hasMoreCells: false, ...continuation, state: state?.codeRuntime })
     registerInspectQuery(run, runtime)
     const runProgramCell = (): Promise<CellRun> => {
-      if (!state) return runCell(run, runtime, input.source)
+      if (!state) return runCell(run, runtime, source)
       startPendingCalls(run, runtime, state.codeRuntime.pendingCalls.notStarted)
       return resumeCell(run, runtime, state.cell)
     }

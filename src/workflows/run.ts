@@ -1,7 +1,8 @@
 import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
+import type { CallerIdentity } from '../common/calls.js'
 import { memoKeys } from '../common/names.js'
-import type { RunCounts, RunOptions } from '../common/runs.js'
+import type { RunConfigInput, RunCounts, RunOptions } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
@@ -39,7 +40,7 @@ export interface RunState {
 
 export interface StartedRun {
   readonly kind: 'agent' | 'program' | 'session'
-  readonly options: RunOptions
+  readonly options: RunConfigInput
   /** Of the same run in the execution before this one. */
   readonly state?: RunState | undefined
   /** Name of a named session. */
@@ -81,6 +82,11 @@ function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> &
     callSlots: new Semaphore(config.limits.callsInFlight),
     progress: new Progress(lostSummary()),
   }
+}
+
+/** What tools learn about the run. */
+export function callerIdentity({ config: { agentName, context } }: Run): CallerIdentity {
+  return { ...(agentName !== undefined && { agent: agentName }), ...(context && { context }) }
 }
 
 /** True when the run may put nothing more into the value store. Then no cell and no call starts. */

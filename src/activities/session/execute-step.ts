@@ -14,7 +14,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { auditStep } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
-import { loadSignatures, matchesToolSet } from '../run/tool-set.js'
+import { findRunTools, loadSignatures } from '../run/tool-set.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
@@ -36,8 +36,7 @@ export function executeStep({ host, registry, values, audit }: StepExecutor, fol
     runActivity(async (scope) => {
       failpoint('step.begins')
       const { session, tools, recorded, step, outputLimit, limits } = input
-      const registryMatchesRun = matchesToolSet(registry, tools)
-      const describeOptions = { registry, registryMatchesRun, values, limits, signal: scope.signal }
+      const describeOptions = { ...findRunTools(registry, tools), values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
       const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
       const sendStep = createStepSender(host, values, session, attachOptions, scope)
@@ -78,7 +77,10 @@ function createStepSender(
 
 /** What a referenced value is, for the message of an error. */
 function neededBy({ sha256 }: ValueRef, input: StepInput): string {
-  if (input.type === 'cell') return `the code of cell ${input.cell}`
+  if (input.type === 'cell') {
+    const isInput = input.inputData !== undefined && refOf(input.inputData)?.sha256 === sha256
+    return isInput ? 'the input of the run' : `the code of cell ${input.cell}`
+  }
   const results = input.type === 'results' ? input.results : []
   const found = results.find(({ outcome }) => outcome.status === 'ok' && refOf(outcome.value)?.sha256 === sha256)
   return `the result of call ${found?.index ?? 0} of the session`

@@ -23,7 +23,7 @@ import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
 import { auditCall, auditStep } from '../audit-events.js'
 import type { ActivityScope } from '../run-activity.js'
-import { matchesToolSet } from '../run/tool-set.js'
+import { findRunTools } from '../run/tool-set.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 
 /** Bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
@@ -159,12 +159,12 @@ export class FollowUpSequence {
   }
 
   #isLocal({ tool, refused, arguments: args }: DescribedCall): boolean {
-    const { registry, hasTools } = this.#executor
-    const found = hasTools ? registry.get(tool) : undefined
+    const { registry, registryMatchesRun } = findRunTools(this.#executor.registry, this.#request.tools)
+    const found = this.#executor.hasTools ? registry.get(tool) : undefined
     return (
       found?.execution === 'local' &&
       found.allowedCallers.includes('code_execution') &&
-      matchesToolSet(registry, this.#request.tools) &&
+      registryMatchesRun &&
       refused === null &&
       !isExternal(args)
     )
@@ -174,13 +174,14 @@ export class FollowUpSequence {
   async #callTool({ tool, arguments: args, index, digest }: DescribedCall): Promise<CallOutcome> {
     const { registry, values, namespace, limits, audit } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
-    const { workflowId } = this.#scope
-    const { turn, cell, firstExecutionRunId, resultBytes } = allowance
+    const { workflowId, runId } = this.#scope
+    const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext } = allowance
     const position = { turn, cell, index }
     const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
     // The event-loop watchdog would take the tool for that of the activity.
-    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined }
+    const run = { namespace, workflowId, runId, agent, context: runContext }
+    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, run }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
     const origin = { ...this.#scope, signal: this.#signal, attempt: 1 }
@@ -193,8 +194,7 @@ export class FollowUpSequence {
   get #describeOptions(): DescribeOptions {
     const { registry, values } = this.#executor
     const { tools, limits } = this.#request
-    const registryMatchesRun = matchesToolSet(registry, tools)
-    return { registry, registryMatchesRun, values, limits, signal: this.#scope.signal }
+    return { ...findRunTools(registry, tools), values, limits, signal: this.#scope.signal }
   }
 
   #isOver(): boolean {

@@ -71,9 +71,9 @@ function runToolCall(
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
-  const { limits: allowed = defaultCallLimits, inputDigest, followUp, ...call } = input
+  const { limits: allowed = defaultCallLimits, inputDigest, followUp, agent, context: runContext, ...call } = input
   const work = async (scope: ActivityScope) => {
-    const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored } = scope
+    const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored, workflowId, runId } = scope
     const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
     const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
     const described = () => describeAttempt(call, attempt, toolConfig)
@@ -91,7 +91,8 @@ function runToolCall(
       details = newDetails
       report({ ...described(), details, unregisteredAttempts } satisfies AttemptReport)
     }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
+    const run = { namespace: activityInfo().namespace, workflowId, runId, agent, context: runContext }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
     const result = await auditCall(audit, loaded, { ...scope, attempt }, () =>

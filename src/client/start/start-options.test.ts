@@ -43,6 +43,31 @@ describe('startOptions', () => {
     )
   })
 
+  it("passes Temporal's options through, and keeps its own memo", () => {
+    const temporal = {
+      workflowExecutionTimeout: '2 hours',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      startDelay: 500,
+      priority: { priorityKey: 2, fairnessKey: 'acme' },
+    } as const
+    expect(startOptions('agent', 'why?', 'queue', { ...temporal, memo: { ticket: 7 } })).toMatchObject({
+      ...temporal,
+      memo: { ticket: 7, summary: 'why?' },
+    })
+  })
+
+  it.each([
+    [{ taskQueue: 'other' }, 'the options: unknown key "taskQueue"'],
+    [{ memo: { summary: 'mine' } }, 'the memo has the key summary, which durable-ptc sets itself'],
+    [{ workflowRunTimeout: 'soon' }, 'workflowRunTimeout: "soon" is not a duration'],
+    [{ startDelay: -1 }, 'startDelay: -1 is not a duration'],
+  ])('rejects the options %j', (options, message) => {
+    expect(() => startOptions('agent', 'why?', 'queue', options as never)).toThrow(
+      expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
+    )
+  })
+
   it.each(['', 'two words', 'x'.repeat(201)])('rejects the id %j', (workflowId) => {
     expect(() => startOptions('agent', 'why?', 'queue', { workflowId })).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID' }),

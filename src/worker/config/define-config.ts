@@ -1,5 +1,6 @@
 import type { ClientPlugin } from '@temporalio/client'
 import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
+import type { Agent } from '../../agents/agent.js'
 import type { Limits } from '../../common/limits.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
@@ -11,13 +12,15 @@ import type { AuditOption } from './audit-option.js'
 export interface PtcConfig {
   // Tools of any schema types; `defineTool` has checked each.
   readonly tools: readonly Pick<Tool, 'name'>[]
+  /** Agents that runs may choose by name, from `defineAgent`. Default: none. */
+  readonly agents?: readonly Pick<Agent, 'name'>[]
   readonly model?: {
     readonly provider?: 'anthropic'
     /** The provider's model id. */
     readonly name?: string
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
-    /** Instructions for the model, placed before the engine's own system prompt. */
+    /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */
     readonly idleTimeout?: Duration

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { limitsSchema } from '../../activities/limits-schema.js'
+import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
+import { type Agents, createAgents } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
+import type { Limits } from '../../common/limits.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/run-config.js'
 import { defaultModel } from '../../models/prices.js'
@@ -27,6 +29,7 @@ const isPlugin = (value: unknown): boolean =>
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
+  agents: z.array(z.unknown()).default([]),
   model: z
     .strictObject({
       provider: z.literal('anthropic').default('anthropic'),
@@ -88,6 +91,7 @@ type Parsed = z.output<typeof schema>
 export interface ResolvedConfig {
   readonly runConfig: RunDefaults
   readonly registry: ToolRegistry
+  readonly agents: Agents
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
   /** Milliseconds that running tools get after a shutdown request. */
@@ -108,7 +112,7 @@ export interface ResolvedConfig {
 /**
  * @param source name of the file, for messages
  * @param baseDirectory folder of the file, the base of relative paths
- * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE
+ * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, AGENT_DUPLICATE, TOOL_UNKNOWN of an agent
  */
 export function parseConfig(config: unknown, source: string, baseDirectory = process.cwd()): ResolvedConfig {
   const parsed = schema.safeParse(config)
@@ -126,6 +130,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     snapshots,
     taskQueue,
     tools,
+    agents,
     values,
     audit,
     tracing,
@@ -154,6 +159,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
     },
     registry,
+    agents: checkAgents(agents, registry, configuredLimits),
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
@@ -164,4 +170,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     endpoints,
     taskQueue,
   }
+}
+
+/** @throws PtcError CONFIG_INVALID, AGENT_DUPLICATE, TOOL_UNKNOWN */
+function checkAgents(definitions: readonly unknown[], registry: ToolRegistry, configured: Limits): Agents {
+  const agents = createAgents(definitions, registry)
+  for (const name of agents.names) applyOverrides(configured, agents.require(name).limits, `agent ${name}`)
+  return agents
 }

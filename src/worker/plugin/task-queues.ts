@@ -51,7 +51,7 @@ export interface ActivityOptions {
 /** The activities of each task queue of a process. */
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
-  const { registry, runConfig, instructions } = config
+  const { registry, runConfig, instructions, agents } = config
   const { values, provider, host, audit } = resources
   const { limits } = runConfig
   const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, hasTools })
@@ -59,8 +59,12 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
   return {
     main: { default: toolCall(registry, values, limits, followUps, audit) },
-    workflow: workflowActivities(runConfig, registry, values, resources.lookUpSearchAttributes),
-    model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }, audit),
+    workflow: workflowActivities(
+      { defaults: runConfig, registry, agents, instructions },
+      values,
+      resources.lookUpSearchAttributes,
+    ),
+    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }, audit),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

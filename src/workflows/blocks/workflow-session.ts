@@ -6,7 +6,7 @@ import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-
 import { executeCell } from '../cell/execute-cell.js'
 import { type Run, startEmbeddedRun } from '../run.js'
 
-export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits'>
+export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits' | 'tools' | 'context'>
 
 /** A sandbox whose variables live from one execution to the next, owned by this workflow. */
 export interface WorkflowSession {

@@ -25,7 +25,7 @@ import { toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
 import { onRoleQueue } from '../temporal/activities.js'
 import { showCall } from '../progress.js'
-import { type Run, isStorageExhausted } from '../run.js'
+import { callerIdentity, type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
 
 /**
@@ -70,6 +70,7 @@ export async function callTool(
     position,
     idempotencyKey: deriveIdempotencyKey(run.identity, position, call.digest),
     arguments: call.arguments,
+    ...callerIdentity(run),
     ...(isDefault ? {} : { limits: { argumentBytes, resultBytes } }),
     inputDigest: tool.inputDigest,
     ...(followUp && tool.effect !== 'once' && { followUp }),

@@ -17,6 +17,7 @@
  */
 
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow'
+import { canonicalJson } from '../../common/canonical-json.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/outcomes.js'
 import type { RunOptions } from '../../common/runs.js'
@@ -53,6 +54,7 @@ export interface Execution {
 /** The state of workflow `session`; see the header. */
 export class NamedSession {
   readonly #name: string
+  readonly #context: string
   readonly #createdAt = Date.now()
   readonly #cells = new CancellationScope()
   readonly #starting: Promise<ReadySession>
@@ -71,6 +73,7 @@ export class NamedSession {
 
   constructor(name: string, options: RunOptions) {
     this.#name = name
+    this.#context = canonicalJson(options.context ?? {})
     this.#starting = this.#start(options)
     // A failure is thrown where the promise is awaited.
     this.#starting.catch(() => undefined)
@@ -81,7 +84,7 @@ export class NamedSession {
    *
    * @throws ApplicationFailure when it is rejected; a rejected update leaves no event in the history
    */
-  validate({ source, sandbox }: ExecuteInput): void {
+  validate({ source, sandbox, context }: ExecuteInput): void {
     if (typeof source !== 'string' || source.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the program is empty')
     const bytes = utf8Length(source)
     if (bytes > maxExecuteSourceBytes) {
@@ -91,6 +94,9 @@ export class NamedSession {
       )
     }
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
+    if (context !== undefined && canonicalJson(context) !== this.#context) {
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
+    }
     if (this.#ready === undefined) return
     const { config } = this.#ready.run
     const { backend } = this.#ready.runtime.session.sandbox

@@ -91,7 +91,7 @@ export class Session {
    */
   async executeStep(input: StepInput, limit: StepLimit): Promise<StepOutcome> {
     if (input.type === 'cell') this.interruption.clear()
-    const { step, executed } = this.#nextStep(input)
+    const { step, executed } = this.#nextStep(this.#withInputData(input))
     let fenced = 0
     let followUp = executed
     for (let losses = 1; ;) {
@@ -205,6 +205,13 @@ export class Session {
 
   #externalizeJournal(): Promise<JournalState> {
     return this.#journal.externalize(countStoredBytes(this.#stored, appendJournal(this.#config.timeouts)))
+  }
+
+  /** The first cell gets the input data of the run: also after its predecessors were dropped. */
+  #withInputData(input: StepInput): StepInput {
+    const { input: data } = this.#config
+    if (input.type !== 'cell' || data === undefined || this.#journal.position.cells > 0) return input
+    return { ...input, inputData: data.value }
   }
 
   /** The next step, with its result when a worker has executed it already. */

@@ -17,7 +17,7 @@ import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporali
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
-import type { RunOptions } from '../../common/runs.js'
+import type { RunConfigInput } from '../../common/runs.js'
 import type { RunConfig, Timeouts } from '../../common/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
@@ -43,7 +43,7 @@ const defaultRetry = {
 const rebuildAttempts = 25
 
 /** Reads the configuration of the run: the first activity of every run. */
-export function loadRunConfig(options: RunOptions): Promise<RunConfig> {
+export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
   return scheduleEngineActivity(activityNames.loadRunConfig, options, {
     ...onRoleQueue('workflow'),
     // The activity stores the tool set, and the value store may be unavailable for a while.

@@ -41,7 +41,7 @@ interface CommonOptions {
 export interface TestEnvironmentOptions
   extends
     CommonOptions,
-    Pick<PtcConfig, 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit'> {
+    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend
@@ -94,6 +94,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const services = await startServices(options, store)
     const config = {
       tools: options.tools ?? [],
+      agents: options.agents ?? [],
       model: { name: 'scripted', ...options.model },
       // A warm interpreter would cost a test more time than it saves.
       sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json.js'
 import { externalizableString } from '../values/external-values.js'
 
 /**
@@ -19,8 +19,21 @@ const usage = z.object({
 })
 const counts = { turns: z.number(), cells: z.number(), toolCalls: z.number(), usage, costUsd: z.number().nullable() }
 
-const agentStatus = z.enum(['answered', 'turn_limit', 'refused', 'truncated', 'context_full', 'no_answer'])
-export const agentResult = z.object({ status: agentStatus, answer: z.string(), ...counts })
+const agentStatus = z.enum([
+  'answered',
+  'turn_limit',
+  'refused',
+  'truncated',
+  'context_full',
+  'no_answer',
+  'invalid_answer',
+])
+export const agentResult = z.object({
+  status: agentStatus,
+  answer: z.string(),
+  output: z.custom<JsonValue>().exactOptional(),
+  ...counts,
+})
 
 const ended = { output: z.string(), error: z.string() }
 const cellOutcome = z.discriminatedUnion('status', [

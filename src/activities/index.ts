@@ -23,6 +23,7 @@ import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
 import { loadRunConfig } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
+import { checkToolResult } from './tool-call/check-tool-result.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
@@ -35,6 +36,11 @@ export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistr
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }
+}
+
+/** The activities of role `tools` beside the tools themselves. */
+export function toolActivities(registry: ToolRegistry, values: Values) {
+  return { [activityNames.checkToolResult]: checkToolResult(registry, values) }
 }
 
 /** The activities of role `model`. */

@@ -1,6 +1,7 @@
 import type { Externalizable } from './external-value.js'
 import type { JsonObject } from './json.js'
 import type { Limits } from './limits.js'
+import type { ToolSet } from './run-config.js'
 import type { SessionRef } from './session.js'
 import type { FollowUpStep } from './steps.js'
 
@@ -60,6 +61,18 @@ export interface ToolActivityInput extends ToolCallInput {
   readonly inputDigest: string
   /** Only for a call that its program waits for, and for nothing else. */
   readonly followUp?: FollowUpInput
+}
+
+/** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */
+export interface ToolResultInput {
+  readonly tool: string
+  /** The call that gets the result. */
+  readonly position: CallPosition
+  readonly value: Externalizable
+  /** The tools of the run. */
+  readonly tools: Pick<ToolSet, 'digest' | 'outputSchemas'>
+  /** `limits.resultBytes` of the run. */
+  readonly resultBytes: number
 }
 
 /** What a worker needs to execute the step that the result of a call makes possible. */

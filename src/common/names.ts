@@ -42,6 +42,7 @@ export const activityNames = {
   closeSession: 'session.close',
   appendJournal: 'journal.append',
   joinText: 'output.join',
+  checkToolResult: 'tool.result',
 } as const
 
 /** The name of the model's code tool. */

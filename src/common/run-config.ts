@@ -27,6 +27,8 @@ export interface ToolSet {
   readonly documentation: Externalizable
   /** `ToolCallSignature[]`: for the stubs in the sandbox. */
   readonly signatures: Externalizable
+  /** JSON Schema of each tool's result, by its name. Absent in runs that began before it was recorded. */
+  readonly outputSchemas?: Externalizable
 }
 
 export type BuiltInBackend = 'docker' | 'wasm'

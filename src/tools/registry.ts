@@ -1,6 +1,6 @@
 import { digestJson } from '../common/call-identity.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonValue } from '../common/json.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
 import type { ToolConfig } from '../common/run-config.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
@@ -27,7 +27,9 @@ export interface ToolRegistry {
   documentation(): readonly ToolDocumentation[]
   /** For code: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
-  /** Digest of documentation and signatures: two registries with the same digest describe the same tools. */
+  /** JSON Schema of each tool's result, by its name. */
+  outputSchemas(): Readonly<Record<string, JsonObject>>
+  /** Digest of documentation, signatures and output schemas: two registries with the same digest describe the same tools. */
   readonly digest: string
 }
 
@@ -57,13 +59,15 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
   }))
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
+  const outputSchemas = Object.fromEntries(all.map(({ name, outputSchema }) => [name, outputSchema]))
   return Object.freeze({
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),
     toolConfigs: () => toolConfigs,
     documentation: () => documentation,
     signatures: () => signatures,
-    digest: digestJson([documentation, signatures] as unknown as JsonValue),
+    outputSchemas: () => outputSchemas,
+    digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
   })
 }
 

@@ -1,4 +1,11 @@
-import { FollowUps, modelActivities, sandboxActivities, toolCall, workflowActivities } from '../../activities/index.js'
+import {
+  FollowUps,
+  modelActivities,
+  sandboxActivities,
+  toolActivities,
+  toolCall,
+  workflowActivities,
+} from '../../activities/index.js'
 import { hostQueue, type Role, roleQueue } from '../../common/names.js'
 import { environmentVariable } from '../../sandbox/environment-variable.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
@@ -58,7 +65,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
   const sandbox =
     host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
   return {
-    main: { default: toolCall(registry, values, limits, followUps, audit) },
+    main: { ...toolActivities(registry, values), default: toolCall(registry, values, limits, followUps, audit) },
     workflow: workflowActivities(runConfig, registry, values),
     model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }, audit),
     sandbox: sandbox?.anyHost ?? {},

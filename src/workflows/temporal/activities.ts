@@ -14,6 +14,8 @@
  */
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import type { ToolResultInput } from '../../common/calls.js'
+import type { Externalizable } from '../../common/external-value.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
@@ -122,6 +124,18 @@ export function appendJournal(timeouts: Timeouts): AppendToLog {
 /** Joins output whose parts are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
+}
+
+/** Checks a result that no tool of our workers returned against the tool's output schema, and stores a large one. */
+export function checkToolResult(input: ToolResultInput, { heartbeatMs }: Timeouts): Promise<Externalizable> {
+  return scheduleEngineActivity(activityNames.checkToolResult, input, {
+    ...onRoleQueue('tools'),
+    // The value store may be unavailable for a while.
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `check the result of ${input.tool}`,
+  })
 }
 
 /** Options of an activity that only moves values. The value store may be unavailable for a while. */

@@ -24,6 +24,7 @@ import { modelTurn } from './model/model-turn.js'
 import { loadRunConfig } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
+import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
@@ -40,7 +41,10 @@ export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistr
 
 /** The activities of role `tools` beside the tools themselves. */
 export function toolActivities(registry: ToolRegistry, values: Values) {
-  return { [activityNames.checkToolResult]: checkToolResult(registry, values) }
+  return {
+    [activityNames.checkToolResult]: checkToolResult(registry, values),
+    [activityNames.prepareArguments]: prepareArguments(registry, values),
+  }
 }
 
 /** The activities of role `model`. */

@@ -63,6 +63,33 @@ export interface ToolActivityInput extends ToolCallInput {
   readonly followUp?: FollowUpInput
 }
 
+/** What a remote tool learns of its call, as the second argument, if it asks for that. */
+export interface RemoteCall {
+  /** Identity of the call: the same in every attempt. */
+  readonly idempotencyKey: string
+  readonly tool: string
+  readonly caller: Caller
+  /** Workflow id of the run. */
+  readonly run: string
+  /** The run's context, if it has one. */
+  readonly context?: JsonObject
+}
+
+/**
+ * Maximum bytes of the arguments of a remote tool, as JSON. They are in the history as they are: nobody else can read our
+ * value store, and a payload of more than 256 KiB would be stored there.
+ */
+export const maxRemoteArgumentBytes = 128 * 1024
+
+/** Input of activity `tool.arguments`, which returns the arguments for a remote tool. */
+export interface PrepareArgumentsInput {
+  readonly tool: string
+  readonly position: CallPosition
+  readonly arguments: JsonObject
+  /** The tools of the run. */
+  readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
+}
+
 /** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */
 export interface ToolResultInput {
   readonly tool: string

@@ -48,15 +48,9 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const toolConfigs = all.map(({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema }) => ({
-    name,
-    allowedCallers,
-    effect,
-    timeoutMs,
-    attempts,
-    inputDigest: digestJson(inputSchema),
-    ...(execution === 'local' && { execution }),
-  }))
+  assertNotConfusable(all)
+  assertOneRate(all)
+  const toolConfigs = all.map(toToolConfig)
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
   const outputSchemas = Object.fromEntries(all.map(({ name, outputSchema }) => [name, outputSchema]))
@@ -69,6 +63,49 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     outputSchemas: () => outputSchemas,
     digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
   })
+}
+
+function toToolConfig(tool: Tool): ToolConfig {
+  const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
+  const { remote, retry, taskQueue, rate, priority } = tool
+  return {
+    name,
+    allowedCallers,
+    effect,
+    timeoutMs,
+    attempts,
+    inputDigest: digestJson(inputSchema),
+    ...(execution === 'local' && { execution }),
+    ...(remote && { remote }),
+    ...(retry && { retry }),
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...(rate && { rate }),
+    ...(priority && { priority }),
+  }
+}
+
+/** The arguments of a remote activity must never look like the call of another tool to a worker of ours. */
+function assertNotConfusable(tools: readonly Tool[]): void {
+  const ownNames = new Set(tools.filter(({ remote }) => !remote).map(({ name }) => name))
+  for (const { name, remote } of tools) {
+    if (remote?.kind !== 'activity' || !ownNames.has(remote.type)) continue
+    throw new PtcError('CONFIG_INVALID', `tool ${name}: its activity ${remote.type} has the name of another tool`, {
+      hint: 'Rename the other tool.',
+    })
+  }
+}
+
+/** The server limits the rate of a task queue, not of a tool. */
+function assertOneRate(tools: readonly Tool[]): void {
+  const rates = new Map<string, Tool>()
+  for (const tool of tools) {
+    if (tool.taskQueue === undefined) continue
+    const other = rates.get(tool.taskQueue)
+    rates.set(tool.taskQueue, other ?? tool)
+    if (!other || other.rate?.perSecond === tool.rate?.perSecond) continue
+    const message = `tools ${other.name} and ${tool.name} have one task queue, ${tool.taskQueue}, and different rates`
+    throw new PtcError('CONFIG_INVALID', message, { hint: 'A rate is that of the whole task queue.' })
+  }
 }
 
 function signatureOf(tool: Tool): ToolCallSignature {

@@ -22,6 +22,8 @@ export interface Run {
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
+  /** One slot for each remote call whose arguments or result are large. */
+  readonly largeCalls: Semaphore
   /** False in a workflow of a user, whose details are the user's. */
   readonly showsProgress: boolean
 }
@@ -56,6 +58,9 @@ export async function startEmbeddedRun(options: RunOptions, ordinal: number): Pr
   return createRun({ config, identity, counts, stored: { bytes: 0 }, showsProgress: false })
 }
 
+/** Each may put 256 KiB into a workflow task, whose completion has at most 4 MiB. */
+const maxLargeCalls = 8
+
 function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsProgress'> & { counts: RunCounts }): Run {
   const { config, counts } = parts
   return {
@@ -64,6 +69,7 @@ function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsPro
     counts: { ...counts },
     quota: { calls: counts.toolCalls },
     callSlots: new Semaphore(config.limits.callsInFlight),
+    largeCalls: new Semaphore(maxLargeCalls),
   }
 }
 

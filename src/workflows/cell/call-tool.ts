@@ -4,6 +4,7 @@ import {
   isCancellation,
   scheduleActivity,
   TimeoutFailure,
+  workflowInfo,
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/call-identity.js'
 import {
@@ -17,15 +18,17 @@ import {
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
 import { defaultLimits } from '../../common/limits.js'
-import { callActivityId } from '../../common/names.js'
+import { callActivityId, toolQueue } from '../../common/names.js'
 import { type CallOutcome, isLostWorkerFailure, lostWorkerFailureTypes, toCallStatus } from '../../common/outcomes.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
-import { onRoleQueue } from '../temporal/activities.js'
 import { type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
+import { priorityOf, retryPolicyOf } from './call-options.js'
+import { outcomeUnknown } from './outcome-unknown.js'
+import { callRemoteTool, isRemote } from './remote-call.js'
 
 /**
  * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
@@ -47,7 +50,7 @@ interface CalledTool {
 }
 
 /**
- * Executes one tool call as an activity with the name of the tool, or refuses it. Every failure is an outcome for the
+ * Executes one tool call as an activity with the name of the tool, or by what a remote tool names, or refuses it. Every failure is an outcome for the
  * model or its code. The caller holds a slot of `callSlots` until it has recorded the outcome.
  *
  * @throws CancelledFailure when the run or the scope of the call is cancelled
@@ -61,6 +64,7 @@ export async function callTool(
 ): Promise<CalledTool> {
   const tool = admitCall(run, call, caller)
   if ('status' in tool) return { outcome: tool, followUps: [] }
+  if (isRemote(tool)) return { outcome: await callRemoteTool(run, tool, call, { caller, position }), followUps: [] }
   const { argumentBytes, resultBytes } = run.config.limits
   const isDefault = argumentBytes === defaultLimits.argumentBytes && resultBytes === defaultLimits.resultBytes
   const input: ToolActivityInput = {
@@ -115,19 +119,19 @@ function scheduleToolActivity(
   summary: string,
 ): Promise<JsonValue> {
   return scheduleActivity<JsonValue>(tool.name, [input], {
-    ...onRoleQueue('tools'),
+    taskQueue: toolQueue(workflowInfo().taskQueue, tool),
     activityId: callActivityId(input.position),
     summary: toTemporalSummary(summary),
     startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
     heartbeatTimeout: run.config.timeouts.heartbeatMs,
     cancellationType: 'TRY_CANCEL',
-    retry: {
-      initialInterval: '500ms',
-      maximumInterval: '30s',
-      // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
-      maximumAttempts: tool.attempts + lostWorkerRetries + attemptsWithoutTool,
-      ...(tool.effect === 'once' && { nonRetryableErrorTypes: lostWorkerFailures }),
-    },
+    ...priorityOf(run, tool),
+    // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
+    retry: retryPolicyOf(
+      tool,
+      tool.attempts + lostWorkerRetries + attemptsWithoutTool,
+      tool.effect === 'once' ? lostWorkerFailures : [],
+    ),
   })
 }
 
@@ -169,10 +173,3 @@ function isOutcomeUnknownTo(code: string): boolean {
 
 const failed: ErrorCode = 'TOOL_FAILED'
 const workerLost: ErrorCode = 'WORKER_LOST'
-
-function outcomeUnknown(tool: ToolConfig, why: string): CallOutcome {
-  return {
-    status: 'outcome_unknown',
-    message: `${tool.name} may or may not have happened: ${why}. It is not repeated by itself.`,
-  }
-}

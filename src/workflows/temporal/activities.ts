@@ -14,8 +14,9 @@
  */
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
-import type { ToolResultInput } from '../../common/calls.js'
+import type { PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
 import type { Externalizable } from '../../common/external-value.js'
+import type { JsonObject } from '../../common/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
@@ -135,6 +136,17 @@ export function checkToolResult(input: ToolResultInput, { heartbeatMs }: Timeout
     heartbeatTimeout: heartbeatMs,
     retry: defaultRetry,
     summary: `check the result of ${input.tool}`,
+  })
+}
+
+/** Parses the arguments for a remote tool, which can't read our value store and does not know our schemas. */
+export function prepareArguments(input: PrepareArgumentsInput, { heartbeatMs }: Timeouts): Promise<JsonObject> {
+  return scheduleEngineActivity(activityNames.prepareArguments, input, {
+    ...onRoleQueue('tools'),
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `prepare the arguments of ${input.tool}`,
   })
 }
 

@@ -19,7 +19,13 @@ import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
 import { defaultLimits } from '../../common/limits.js'
 import { callActivityId, toolQueue } from '../../common/names.js'
-import { type CallOutcome, isLostWorkerFailure, lostWorkerFailureTypes, toCallStatus } from '../../common/outcomes.js'
+import {
+  type CallOutcome,
+  isLostWorkerFailure,
+  lostWorkerFailureTypes,
+  outcomeUnknown,
+  toCallStatus,
+} from '../../common/outcomes.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
@@ -27,7 +33,6 @@ import { refOf } from '../../common/external-value.js'
 import { type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
 import { priorityOf, retryPolicyOf } from './call-options.js'
-import { outcomeUnknown } from './outcome-unknown.js'
 import { callRemoteTool, isRemote } from './remote-call.js'
 
 /**
@@ -155,12 +160,12 @@ function toCallOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
   const { cause } = thrown
   if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type)) {
     const status = toCallStatus(cause.type ?? '')
-    if (status === 'outcome_unknown') return outcomeUnknown(tool, cause.message)
-    if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool, 'it did not answer in time')
-    if (tool.effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(tool, cause.message)
+    if (status === 'outcome_unknown') return outcomeUnknown(tool.name, cause.message)
+    if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool.name, 'it did not answer in time')
+    if (tool.effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(tool.name, cause.message)
     return { status, message: cause.message }
   }
-  if (tool.effect === 'once') return outcomeUnknown(tool, 'the worker that ran it was lost')
+  if (tool.effect === 'once') return outcomeUnknown(tool.name, 'the worker that ran it was lost')
   if (cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === workerLost))
     return { status: 'timed_out', message: `${tool.name} was lost with its worker, again and again` }
   return { status: 'tool_error', message: cause?.message ?? thrown.message }

@@ -8,10 +8,9 @@ import {
   TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/workflow'
-import { type CallOutcome, toCallStatus } from '../../common/outcomes.js'
+import { type CallOutcome, outcomeUnknown, toCallStatus } from '../../common/outcomes.js'
 import { pluralize, truncateMiddle } from '../../common/text.js'
 import { refusal } from './call-options.js'
-import { outcomeUnknown } from './outcome-unknown.js'
 import type { RemoteToolConfig } from './remote-call.js'
 
 /** Characters of a message that another worker has written. */
@@ -26,7 +25,7 @@ export function toPreparationOutcome(thrown: unknown): CallOutcome {
 /** The outcome when the result of a remote tool could not be checked or stored: the tool ran. */
 export function toResultOutcome(thrown: unknown, tool: RemoteToolConfig): CallOutcome {
   const { code, message } = ownFailureOf(thrown)
-  if (tool.effect === 'once' && code.startsWith('VALUE_')) return outcomeUnknown(tool, message)
+  if (tool.effect === 'once' && code.startsWith('VALUE_')) return outcomeUnknown(tool.name, message)
   return { status: toCallStatus(code), message }
 }
 
@@ -94,7 +93,7 @@ function alreadyStarted(tool: RemoteToolConfig): CallOutcome {
 }
 
 function unlessOnce(tool: RemoteToolConfig, status: 'cancelled' | 'tool_error' | 'timed_out', why: string): CallOutcome {
-  return tool.effect === 'once' ? outcomeUnknown(tool, why) : { status, message: `${tool.name}: ${why}` }
+  return tool.effect === 'once' ? outcomeUnknown(tool.name, why) : { status, message: `${tool.name}: ${why}` }
 }
 
 /** What executes the tool, for messages. */

@@ -18,4 +18,4 @@ const forecast = defineTool({
   activity: { taskQueue: 'forecasts' },
 })
 
-export default defineConfig({ tools: [forecast], taskQueue: process.env['TASK_QUEUE'] ?? 'python-tool-worker' })
+export default defineConfig({ tools: [forecast] })

@@ -88,6 +88,8 @@ export interface PrepareArgumentsInput {
   readonly arguments: JsonObject
   /** The tools of the run. */
   readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
+  /** Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever. */
+  readonly nexusEndpoint?: string
 }
 
 /** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */

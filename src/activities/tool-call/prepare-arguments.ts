@@ -1,3 +1,4 @@
+import { getClient } from '@temporalio/activity'
 import { z } from 'zod'
 import { digestJson } from '../../common/call-identity.js'
 import { maxRemoteArgumentBytes, type PrepareArgumentsInput } from '../../common/calls.js'
@@ -13,11 +14,12 @@ import { loadDocumentation, matchesToolSet } from '../run/tool-set.js'
  * Activity `tool.arguments`: the arguments of a call as a remote tool gets them, inline and parsed. A worker that has
  * the tool as the run recorded it parses them with the tool's own schema, any other with the recorded JSON Schema.
  *
- * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, and those of the value store
+ * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and those of the value store
  */
 export function prepareArguments(registry: ToolRegistry, values: Values) {
-  return ({ tool: name, arguments: value, tools }: PrepareArgumentsInput): Promise<JsonObject> =>
+  return ({ tool: name, arguments: value, tools, nexusEndpoint }: PrepareArgumentsInput): Promise<JsonObject> =>
     runActivity(async ({ signal }) => {
+      if (nexusEndpoint !== undefined) await assertEndpointExists(nexusEndpoint)
       const tool = { name, input: await inputSchemaOf(registry, values, name, tools, signal) }
       // The stored arguments are an object: those of a sandbox and of a model always are.
       const args = (await values.load(value, `the arguments of ${name}`, signal)) as JsonObject
@@ -29,6 +31,14 @@ export function prepareArguments(registry: ToolRegistry, values: Values) {
       assertSize(prepared)
       return prepared
     })
+}
+
+/** Where the server does not let this worker list endpoints, the endpoint counts as existing. */
+async function assertEndpointExists(name: string): Promise<void> {
+  const { operatorService } = getClient().connection
+  const listed = await operatorService.listNexusEndpoints({ name }).catch(() => undefined)
+  if (listed?.endpoints?.length !== 0) return
+  throw new PtcError('TOOL_NOT_ALLOWED', `there is no Nexus endpoint named ${name}`)
 }
 
 function assertSize(args: JsonObject): void {

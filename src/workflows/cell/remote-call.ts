@@ -71,7 +71,7 @@ async function execute(
 ): Promise<CallOutcome> {
   let args: JsonObject
   try {
-    args = await argumentsFor(run, call, where.position)
+    args = await argumentsFor(run, tool, call, where.position)
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
@@ -96,12 +96,18 @@ async function execute(
   }
 }
 
-/** Most calls need no activity: their small arguments were parsed where the call was described. */
-async function argumentsFor(run: Run, call: DescribedCall, position: CallPosition): Promise<JsonObject> {
-  if (call.isParsed && !isExternal(call.arguments)) return call.arguments
+/** No activity is needed for small arguments that were parsed where the call was described. */
+async function argumentsFor(
+  run: Run,
+  { remote }: RemoteToolConfig,
+  call: DescribedCall,
+  position: CallPosition,
+): Promise<JsonObject> {
+  const nexusEndpoint = remote.kind === 'nexus' ? remote.endpoint : undefined
+  if (call.isParsed && !isExternal(call.arguments) && nexusEndpoint === undefined) return call.arguments
   const { digest, documentation } = run.config.toolSet
   const input = { tool: call.tool, position, arguments: call.arguments, tools: { digest, documentation } }
-  return prepareArguments(input, run.config.timeouts)
+  return prepareArguments({ ...input, ...(nexusEndpoint !== undefined && { nexusEndpoint }) }, run.config.timeouts)
 }
 
 /** A call whose arguments are ready. */

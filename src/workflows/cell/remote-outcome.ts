@@ -67,9 +67,12 @@ function innermostKnown(failure: Error): Error {
   return wrappers.has(failure.name) && cause instanceof Error ? innermostKnown(cause) : failure
 }
 
+/** Types that say nothing. */
+const unnamedTypes = new Set(['', 'Error', 'OperationError'])
+
 function messageOf(cause: Error): string {
   const { type } = cause as { readonly type?: unknown }
-  return typeof type === 'string' && type !== '' && type !== 'Error' ? `${type}: ${cause.message}` : cause.message
+  return typeof type === 'string' && !unnamedTypes.has(type) ? `${type}: ${cause.message}` : cause.message
 }
 
 /** How each SDK reports an activity that a worker does not have: nothing ran. */

@@ -6,7 +6,12 @@ import { pluralize } from '../../common/text.js'
 import { resolveTemporal } from '../../dev-server/index.js'
 import { type Check, failed, ok, warning } from './index.js'
 import { connectClient } from '../../client/connect.js'
-import { describeRoleQueue, describeTaskQueue, isUnserved, type TaskQueueStatus } from '../../client/temporal/task-queue.js'
+import {
+  describeRoleQueue,
+  describeTaskQueue,
+  isUnserved,
+  type TaskQueueStatus,
+} from '../../client/temporal/task-queue.js'
 import { formatDuration } from '../rendering/index.js'
 import { loadConfigIfPresent, type LoadedConfig, stateDirectory } from '../environment/project.js'
 

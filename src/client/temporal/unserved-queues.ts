@@ -95,7 +95,8 @@ function findWaitingQueues({ raw, taskQueue: workflowQueue }: WorkflowDescriptio
     const taskQueue = activityOptions?.taskQueue?.name
     // The scheduled time of a retry is in the future until its backoff is over.
     if (Number(state) === pendingStates.scheduled && taskQueue) {
-      const isOfTool = roleOf(taskQueue, 'activity', workflowQueue) === undefined && !isEngineActivity(activityType?.name)
+      const isOfTool =
+        roleOf(taskQueue, 'activity', workflowQueue) === undefined && !isEngineActivity(activityType?.name)
       const waitingType = isOfTool ? (activityType?.name ?? undefined) : undefined
       const waitingSince = toMilliseconds(scheduledTime)
       add({ taskQueue, type: 'activity', waitingSince, ...(waitingType !== undefined && { waitingType }) })

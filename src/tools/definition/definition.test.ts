@@ -39,7 +39,9 @@ describe('a remote tool', () => {
     })
     const nexus = { endpoint: 'e', service: 's', operation: 'o' }
     expect(defineTool({ ...rest, nexus })).toMatchObject({ attempts: 1, remote: { kind: 'nexus', ...nexus } })
-    expect(refusal({ ...rest, workflow, retry: { attempts: 2 } })).toMatch(/retry is not for a tool that is a workflow$/)
+    expect(refusal({ ...rest, workflow, retry: { attempts: 2 } })).toMatch(
+      /retry is not for a tool that is a workflow$/,
+    )
     expect(refusal({ ...rest, nexus, effect: 'once' })).toMatch(/a Nexus operation can't have effect 'once'$/)
     expect(refusal({ ...rest, nexus, priority: { priorityKey: 1 } })).toMatch(/priority is not for a Nexus operation$/)
   })
@@ -52,7 +54,11 @@ describe('a remote tool', () => {
     ['an unknown key', { activity: { taskQueue: 'q', tpye: 'x' } }, /activity is invalid:\n.*tpye/],
     ['an empty task queue', { activity: { taskQueue: '' } }, /activity is invalid:\n- taskQueue: /],
     ['a task queue of the server', { activity: { taskQueue: '/_sys/x' } }, /taskQueue: is the name of a task queue of/],
-    ['a wrong duration', { activity: { scheduleToStartTimeout: 'soon' } }, /scheduleToStartTimeout: must be milliseconds/],
+    [
+      'a wrong duration',
+      { activity: { scheduleToStartTimeout: 'soon' } },
+      /scheduleToStartTimeout: must be milliseconds/,
+    ],
     ['arguments that are not JSON', { input: z.object({ at: z.string().pipe(z.coerce.date()) }) }, /can't be sent to/],
   ])('is refused with %s', (_what, change, message) => {
     expect(refusal({ ...remote, ...change })).toMatch(message)
@@ -71,7 +77,11 @@ describe('a remote tool', () => {
 })
 
 describe('a JSON Schema', () => {
-  const input = { type: 'object', properties: { id: { type: 'string' }, n: { type: 'integer', default: 3 } }, required: ['id'] }
+  const input = {
+    type: 'object',
+    properties: { id: { type: 'string' }, n: { type: 'integer', default: 3 } },
+    required: ['id'],
+  }
   const output = { type: 'array', items: { type: 'number' } }
 
   it('is as good as zod, and refuses unknown arguments unless it has additional properties', () => {
@@ -101,7 +111,7 @@ describe('a JSON Schema', () => {
     ['pattern properties', { type: 'object', patternProperties: { a: {} } }, /of an object with properties$/],
     ['a reference to elsewhere', { type: 'object', properties: { a: { $ref: 'https://x' } } }, /External \$ref/],
     ['an unknown type', { type: 'object', properties: { a: { type: 'strin' } } }, /Unsupported type: strin/],
-    ['conditions', { type: 'object', if: {}, then: {} }, /if\/then\/else/],
+    ['conditions', { type: 'object', if: {} }, /if\/then\/else/],
     ['text', 'object', /input must be a zod schema or a JSON Schema$/],
   ])('is refused with %s', (_what, schema, message) => {
     expect(refusal({ ...remote, input: schema })).toMatch(message)

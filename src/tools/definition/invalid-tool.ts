@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { describeIssues } from '../validation/describe-issues.js'
 
@@ -18,6 +18,7 @@ export function parseOption<Option>(
   given: unknown,
   invalid: InvalidError,
 ): Option {
+  if (typeof given !== 'object' && schema instanceof z.ZodObject) throw invalid(`${key} must be an object`)
   const { success, data, error } = schema.safeParse(given)
   if (!success) throw invalid(`${key} is invalid:\n${describeIssues(error)}`)
   return data

@@ -91,7 +91,11 @@ export function parseRemoteTarget(definition: TargetDefinition, invalid: Invalid
       })
     }
     case 'workflow': {
-      const { type, taskQueue, passCall: passesCall } = parseOption(kind, schemas.workflow, definition.workflow, invalid)
+      const {
+        type,
+        taskQueue,
+        passCall: passesCall,
+      } = parseOption(kind, schemas.workflow, definition.workflow, invalid)
       return Object.freeze({
         kind,
         type,

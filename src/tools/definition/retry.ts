@@ -51,17 +51,29 @@ export function parseRetry(
   if (!hasPolicy) {
     throw invalid(
       `retry is not for a tool that is a ${remote.kind === 'workflow' ? 'workflow' : 'Nexus operation'}`,
-      remote.kind === 'workflow' ? 'A workflow retries its own activities.' : 'Temporal retries a Nexus operation until its timeout.',
+      remote.kind === 'workflow'
+        ? 'A workflow retries its own activities.'
+        : 'Temporal retries a Nexus operation until its timeout.',
     )
   }
-  const { attempts = effect === 'once' ? 1 : defaultAttempts, ...intervals } = parseOption('retry', schema, retry, invalid)
+  const { attempts = effect === 'once' ? 1 : defaultAttempts, ...intervals } = parseOption(
+    'retry',
+    schema,
+    retry,
+    invalid,
+  )
   if (effect === 'once' && (attempts !== 1 || Object.keys(intervals).length > 0)) {
     throw invalid(
       "retry can only be { attempts: 1 } for effect 'once'",
       "A tool that may be repeated with the same idempotency key is effect 'idempotent'.",
     )
   }
-  const { initialInterval: initialMs, maximumInterval: maximumMs, backoffCoefficient, nonRetryableErrorTypes } = intervals
+  const {
+    initialInterval: initialMs,
+    maximumInterval: maximumMs,
+    backoffCoefficient,
+    nonRetryableErrorTypes,
+  } = intervals
   if (Object.keys(intervals).length === 0) return { attempts }
   return {
     attempts,

@@ -52,7 +52,8 @@ export function toRemoteOutcome(thrown: unknown, tool: RemoteToolConfig): CallOu
   if (cause instanceof TerminatedFailure) return unlessOnce(tool, 'tool_error', 'it was terminated')
   const message = truncateMiddle(messageOf(cause), maxMessageCharacters)
   if (cause instanceof ApplicationFailure) {
-    if (cause.type === refusal) return { status: 'tool_error', message: truncateMiddle(cause.message, maxMessageCharacters) }
+    if (cause.type === refusal)
+      return { status: 'tool_error', message: truncateMiddle(cause.message, maxMessageCharacters) }
     if (isUnknownType(cause)) return { status: 'denied', message: `${whereOf(tool)} does not have it: ${message}` }
   }
   // A handler of Nexus without this service or operation.
@@ -86,7 +87,8 @@ function timedOut({ timeoutType }: TimeoutFailure, tool: RemoteToolConfig): Call
     const message = `no worker took ${name} from ${whereOf(tool)} within ${seconds(remote.scheduleToStartMs)}`
     return { status: 'denied', message }
   }
-  if (timeoutType === 'HEARTBEAT') return unlessOnce(tool, 'timed_out', `${whereOf(tool)} lost it: it did not heartbeat`)
+  if (timeoutType === 'HEARTBEAT')
+    return unlessOnce(tool, 'timed_out', `${whereOf(tool)} lost it: it did not heartbeat`)
   return unlessOnce(tool, 'timed_out', `${whereOf(tool)} did not answer within ${seconds(timeoutMs)}`)
 }
 
@@ -95,7 +97,11 @@ function alreadyStarted(tool: RemoteToolConfig): CallOutcome {
   return unlessOnce(tool, 'tool_error', 'a workflow of this call exists already')
 }
 
-function unlessOnce(tool: RemoteToolConfig, status: 'cancelled' | 'tool_error' | 'timed_out', why: string): CallOutcome {
+function unlessOnce(
+  tool: RemoteToolConfig,
+  status: 'cancelled' | 'tool_error' | 'timed_out',
+  why: string,
+): CallOutcome {
   return tool.effect === 'once' ? outcomeUnknown(tool.name, why) : { status, message: `${tool.name}: ${why}` }
 }
 

@@ -138,7 +138,9 @@ for result in await asyncio.gather(hang(), hang_once(), return_exceptions=True):
     const next = await startWorker(queue)
     try {
       const { outcome } = (await handle.result()) as { outcome: { output: string } }
-      expect(outcome.output).toMatch(/^'attempt 2'\nToolOutcomeUnknown\(.*hang_once may or may not have happened.*\)\n$/)
+      expect(outcome.output).toMatch(
+        /^'attempt 2'\nToolOutcomeUnknown\(.*hang_once may or may not have happened.*\)\n$/,
+      )
     } finally {
       await next.kill()
     }
@@ -154,12 +156,24 @@ function toolsOn(taskQueue: string) {
   return [
     defineTool({ ...read, name: 'describe', input: any, output: any, activity, priority }),
     defineTool({ ...read, name: 'total', input: order, output: z.int(), activity }),
-    defineTool({ ...read, name: 'wrong_result', input: order, output: z.string(), activity: { taskQueue, type: 'total' } }),
+    defineTool({
+      ...read,
+      name: 'wrong_result',
+      input: order,
+      output: z.string(),
+      activity: { taskQueue, type: 'total' },
+    }),
     defineTool({ ...read, name: 'with_call', input: any, output: any, activity: { taskQueue, passCall: true } }),
     defineTool({ ...read, name: 'fail', input: any, output: z.null(), retry: noRetry, activity }),
     defineTool({ ...once, name: 'fail_once', input: any, output: z.null(), activity: { taskQueue, type: 'fail' } }),
     defineTool({ ...read, name: 'grow', input: any, output: z.string(), activity }),
     defineTool({ ...read, name: 'not_there', input: any, output: z.null(), retry, activity }),
-    defineTool({ ...once, name: 'not_there_once', input: any, output: z.null(), activity: { taskQueue, type: 'not_there' } }),
+    defineTool({
+      ...once,
+      name: 'not_there_once',
+      input: any,
+      output: z.null(),
+      activity: { taskQueue, type: 'not_there' },
+    }),
   ]
 }

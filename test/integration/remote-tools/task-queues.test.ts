@@ -25,9 +25,9 @@ import asyncio
 for error in await asyncio.gather(look_up(), pay(), review(), return_exceptions=True):
     print(f"{type(error).__name__}: {error}")`)
   const shown = async () => renderTree(await env.ptc.handle(handle.workflowId).tree(), { width: 200, color: false })
-  await expect.poll(shown, pollOptions).toMatch(
-    new RegExp(`no worker takes tasks from ${taskQueue}: waiting for .*start the worker that has lookup`),
-  )
+  await expect
+    .poll(shown, pollOptions)
+    .toMatch(new RegExp(`no worker takes tasks from ${taskQueue}: waiting for .*start the worker that has lookup`))
   expect(await shown()).toContain('start the worker that has review')
   const { outcome } = (await handle.result()) as { outcome: { output: string } }
   expect(outcome.output.trimEnd().split('\n')).toEqual([
@@ -50,7 +50,7 @@ it('workers poll the task queues of their own tools, with rate, priority and ret
       tool(
         'failing',
         ({ kind }) => {
-          attempts.push(String(kind))
+          attempts.push(kind as string)
           throw kind === 'final' ? new NotFound('gone') : new Error('again')
         },
         {
@@ -90,5 +90,8 @@ for kind in ["final", "again"]:
     priority: { priorityKey: 2, fairnessKey: 'acme', fairnessWeight: 2 },
   })
   expect(scheduled.get('limited')?.taskQueue?.name).toBe(`${env.taskQueue}.tool.limited`)
-  expect(scheduled.get('failing')?.retryPolicy).toMatchObject({ backoffCoefficient: 1, maximumInterval: { seconds: expect.anything() } })
+  expect(scheduled.get('failing')?.retryPolicy).toMatchObject({
+    backoffCoefficient: 1,
+    maximumInterval: { seconds: expect.anything() },
+  })
 })

@@ -32,7 +32,12 @@ const tools = [
   defineTool({ ...read, name: 'quote', nexus: { endpoint, service: 'quotes', operation: 'quote' } }),
   defineTool({ ...nothing, name: 'refuse', nexus: { endpoint, service: 'quotes', operation: 'refuse' } }),
   defineTool({ ...nothing, name: 'no_operation', nexus: { endpoint, service: 'quotes', operation: 'nothing' } }),
-  defineTool({ ...nothing, name: 'no_endpoint', timeout: '2s', nexus: { endpoint: `no-${endpoint}`, service: 'quotes', operation: 'quote' } }),
+  defineTool({
+    ...nothing,
+    name: 'no_endpoint',
+    timeout: '2s',
+    nexus: { endpoint: `no-${endpoint}`, service: 'quotes', operation: 'quote' },
+  }),
 ]
 
 const attempt = `

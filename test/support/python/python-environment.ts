@@ -9,9 +9,7 @@ import { withFileLock } from '../../../src/dev-server/file-lock.js'
 import { optionalDependency, printProgress } from '../setup/optional-dependency.js'
 
 const run = promisify(execFile)
-const requirements = fileURLToPath(
-  new URL('../../../examples/python-tool-worker/requirements.txt', import.meta.url),
-)
+const requirements = fileURLToPath(new URL('../../../examples/python-tool-worker/requirements.txt', import.meta.url))
 const installMs = 10 * 60_000
 
 /**
@@ -27,7 +25,11 @@ export function pythonPackages(): Promise<string | undefined> {
 
 async function install(): Promise<string> {
   const { stdout: version } = await run('python3', ['--version'])
-  const digest = createHash('sha256').update(version).update(await readFile(requirements)).digest('hex').slice(0, 12)
+  const digest = createHash('sha256')
+    .update(version)
+    .update(await readFile(requirements))
+    .digest('hex')
+    .slice(0, 12)
   const folder = join(cacheDirectory(process.env), `python-packages-${digest}`)
   if (await exists(folder)) return folder
   await mkdir(dirname(folder), { recursive: true })

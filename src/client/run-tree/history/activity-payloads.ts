@@ -117,7 +117,8 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
 /** The call of a remote tool: its input are the bare arguments. */
 export function remoteCall(tool: string, args: unknown, position: CallPosition | undefined): ActivityInput {
   if (position === undefined) return other
-  const { data = {} } = shapes.remoteArguments.safeParse(args)
+  const { data } = shapes.remoteArguments.safeParse(args)
+  if (!data) return other
   const caller = position.cell === 0 ? 'direct' : 'code_execution'
   return { type: 'tool', call: { tool, caller, position, arguments: data } }
 }

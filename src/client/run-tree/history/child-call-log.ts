@@ -23,9 +23,7 @@ export class ChildCallLog {
   read(event: HistoryEvent, at: number): boolean {
     const initiated = event.startChildWorkflowExecutionInitiatedEventAttributes
     if (initiated) {
-      const { data: call } = remoteCallMemo.safeParse(
-        this.#reader.value(initiated.memo?.fields?.[memoKeys.call]),
-      )
+      const { data: call } = remoteCallMemo.safeParse(this.#reader.value(initiated.memo?.fields?.[memoKeys.call]))
       if (!call) return true
       const summary = this.#reader.value(event.userMetadata?.summary)
       const input = remoteCall(call.tool, this.#reader.first(initiated.input), call.position)
@@ -33,7 +31,8 @@ export class ChildCallLog {
         activityId: initiated.workflowId ?? '',
         summary: typeof summary === 'string' ? summary : call.tool,
         scheduledAt: at,
-        input: input.type === 'tool' ? { ...input, call: { ...input.call, idempotencyKey: call.idempotencyKey } } : input,
+        input:
+          input.type === 'tool' ? { ...input, call: { ...input.call, idempotencyKey: call.idempotencyKey } } : input,
         started: false,
         attempts: 0,
         lastFailure: undefined,
@@ -63,7 +62,11 @@ export class ChildCallLog {
       return
     }
     const read = this.#reader.failure(failure)
-    record.end = { type: type === 'cancelled' ? type : 'failed', at, failure: read ?? { code: codes[type], message: type } }
+    record.end = {
+      type: type === 'cancelled' ? type : 'failed',
+      at,
+      failure: read ?? { code: codes[type], message: type },
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Priority, RetryPolicy } from '@temporalio/common'
 import type { JsonObject } from '../../common/json.js'
 import type { ToolConfig } from '../../common/run-config.js'
-import { truncateEnd, utf8Length } from '../../common/text.js'
+import { utf8Length } from '../../common/text.js'
 import type { Run } from '../run.js'
 
 /** Temporal's limit for a fairness key. */
@@ -43,8 +43,12 @@ export function contextOf({ config }: Run): JsonObject | undefined {
   return context
 }
 
+/** The beginning of a text, which may come from anybody. */
 function truncateToBytes(text: string): string {
-  let cut = text
-  while (utf8Length(cut) > maxFairnessKeyBytes) cut = truncateEnd(cut, cut.length - 1)
-  return cut
+  let key = ''
+  for (const character of text) {
+    if (utf8Length(key + character) > maxFairnessKeyBytes) break
+    key += character
+  }
+  return key
 }

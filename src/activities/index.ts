@@ -22,6 +22,8 @@ import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
+import { checkToolResult } from './tool-call/check-tool-result.js'
+import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
@@ -37,6 +39,14 @@ export function workflowActivities(
     [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
+  }
+}
+
+/** The activities of role `tools` beside the tools themselves. */
+export function toolActivities(registry: ToolRegistry, values: Values) {
+  return {
+    [activityNames.checkToolResult]: checkToolResult(registry, values),
+    [activityNames.prepareArguments]: prepareArguments(registry, values),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Externalizable } from './external-value.js'
 import type { JsonObject } from './json.js'
 import type { Limits } from './limits.js'
+import type { ToolSet } from './run-config.js'
 import type { SessionRef } from './session.js'
 import type { FollowUpStep } from './steps.js'
 
@@ -68,6 +69,47 @@ export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   readonly inputDigest: string
   /** Only for a call that its program waits for, and for nothing else. */
   readonly followUp?: FollowUpInput
+}
+
+/** What a remote tool learns of its call, as the second argument, if it asks for that. */
+export interface RemoteCall {
+  /** Identity of the call: the same in every attempt. */
+  readonly idempotencyKey: string
+  readonly tool: string
+  readonly caller: Caller
+  /** Workflow id of the run. */
+  readonly run: string
+  /** The run's context, if it has one. */
+  readonly context?: JsonObject
+}
+
+/**
+ * Maximum bytes of the arguments of a remote tool, as JSON. They are in the history as they are: nobody else can read our
+ * value store, and a payload of more than 256 KiB would be stored there.
+ */
+export const maxRemoteArgumentBytes = 128 * 1024
+
+/** Input of activity `tool.arguments`, which returns the arguments for a remote tool. */
+export interface PrepareArgumentsInput {
+  readonly tool: string
+  readonly position: CallPosition
+  readonly arguments: JsonObject
+  /** The tools of the run. */
+  readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
+  /** Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever. */
+  readonly nexusEndpoint?: string
+}
+
+/** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */
+export interface ToolResultInput {
+  readonly tool: string
+  /** The call that gets the result. */
+  readonly position: CallPosition
+  readonly value: Externalizable
+  /** The tools of the run. */
+  readonly tools: Pick<ToolSet, 'digest' | 'names' | 'outputSchemas'>
+  /** `limits.resultBytes` of the run. */
+  readonly resultBytes: number
 }
 
 /** What a worker needs to execute the step that the result of a call makes possible. */

@@ -19,6 +19,8 @@ export const errorTable = {
   /** The tool threw a ToolError. */
   TOOL_REFUSED: { retryable: false },
   TOOL_FAILED: { retryable: true },
+  /** The tool threw an error that its retry policy excludes. */
+  TOOL_NOT_RETRIED: { retryable: false },
   TOOL_TIMED_OUT: { retryable: true },
   /** The worker that got the call has no tool of this name; another worker may have it. */
   TOOL_NOT_REGISTERED: { retryable: true },

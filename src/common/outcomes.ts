@@ -40,6 +40,14 @@ export function toCallStatus(code: string): FailedCallStatus {
   return statusByErrorCode[code as ErrorCode] ?? 'tool_error'
 }
 
+/** The outcome of a `once` call whose effect may have happened. */
+export function outcomeUnknown(tool: string, why: string): CallOutcome {
+  return {
+    status: 'outcome_unknown',
+    message: `${tool} may or may not have happened: ${why}. It is not repeated by itself.`,
+  }
+}
+
 /**
  * Failure types of an attempt that ended with its worker: that of Temporal's SDK for a shutdown, and ours for a worker
  * that died.

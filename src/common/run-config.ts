@@ -17,6 +17,72 @@ export interface ToolConfig {
   readonly inputDigest: string
   /** `local`: the worker that has the sandbox may make the call by itself. Undefined: never. */
   readonly execution?: 'local'
+  /** What executes a remote tool. Undefined: a worker of durable-ptc runs the tool. */
+  readonly remote?: RemoteTarget
+  /** Deviations from the default intervals. `attempts` has the maximum of attempts. */
+  readonly retry?: RetryIntervals
+  /** The task queue of a tool's own. Undefined: see `toolQueue`. */
+  readonly taskQueue?: string
+  /** Maximum calls per second of all runs together. The server enforces it for the tool's own task queue. */
+  readonly rate?: ToolRate
+  readonly priority?: ToolPriority
+}
+
+/** What executes the calls of a remote tool. */
+export type RemoteTarget = RemoteActivity | RemoteWorkflow | RemoteNexusOperation
+
+/** An activity that somebody else's worker has. */
+export interface RemoteActivity {
+  readonly kind: 'activity'
+  /** Activity type. */
+  readonly type: string
+  /** Undefined: that of the workflows, where the activity belongs to the worker that has the plugin. */
+  readonly taskQueue?: string
+  /** Milliseconds a call may wait for a worker. */
+  readonly scheduleToStartMs: number
+  /** Undefined: the activity does not heartbeat. */
+  readonly heartbeatMs?: number
+  /** The activity takes a `RemoteCall` as its second argument. */
+  readonly passCall?: true
+}
+
+/** A child workflow. */
+export interface RemoteWorkflow {
+  readonly kind: 'workflow'
+  /** Workflow type. */
+  readonly type: string
+  /** Undefined: that of the run. */
+  readonly taskQueue?: string
+  /** The workflow takes a `RemoteCall` as its second argument. */
+  readonly passCall?: true
+}
+
+export interface RemoteNexusOperation {
+  readonly kind: 'nexus'
+  readonly endpoint: string
+  readonly service: string
+  readonly operation: string
+}
+
+/** Milliseconds, and the types of failures that are not retried. Undefined fields have their defaults. */
+export interface RetryIntervals {
+  readonly initialMs?: number
+  readonly backoffCoefficient?: number
+  readonly maximumMs?: number
+  readonly nonRetryableErrorTypes?: readonly string[]
+}
+
+export interface ToolRate {
+  readonly perSecond: number
+}
+
+/** Temporal's priority of a call. */
+export interface ToolPriority {
+  /** From 1, the first, to 5. */
+  readonly priorityKey?: number
+  /** The same for all calls, or a field of the run's context, such as the tenant. */
+  readonly fairnessKey?: string | { readonly context: string }
+  readonly fairnessWeight?: number
 }
 
 /**
@@ -29,6 +95,8 @@ export interface ToolSet {
   readonly documentation: Externalizable
   /** `ToolCallSignature[]`: for the stubs in the sandbox. */
   readonly signatures: Externalizable
+  /** JSON Schema of the result of each tool whose results activity `tool.result` checks, by the tool's name. */
+  readonly outputSchemas?: Externalizable
   /** The names of the tools, if the run has not all tools of the configuration. */
   readonly names?: readonly string[]
 }

@@ -34,6 +34,8 @@ export interface DescribedCall extends RequestedCall {
   readonly digest: string
   /** Why the call must not run (unknown tool, broken schema …); null when it may. */
   readonly refused: CallOutcome | null
+  /** Of a remote tool: the arguments fit its input schema, which changes nothing of them. */
+  readonly isParsed?: true
 }
 
 /** The result of a call, delivered to the program. */

@@ -14,4 +14,5 @@
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
 export { ToolError } from './tool-error.js'
-export type { Tool, ToolContext, ToolDefinition, ToolLog } from './tool.js'
+export type { RemoteToolDefinition, Tool, ToolContext, ToolDefinition, ToolLog } from './tool.js'
+export type { RemoteCall } from '../common/calls.js'

@@ -1,6 +1,6 @@
 import { digestJson } from '../common/call-identity.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonValue } from '../common/json.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
 import type { ToolConfig } from '../common/run-config.js'
 import { didYouMean } from '../common/unknown-keys.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'
@@ -28,7 +28,12 @@ export interface ToolRegistry {
   documentation(): readonly ToolDocumentation[]
   /** For code: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
-  /** Digest of documentation and signatures: two registries with the same digest describe the same tools. */
+  /** JSON Schema of the result of each remote tool, by its name: activity `tool.result` checks it. */
+  outputSchemas(): Readonly<Record<string, JsonObject>>
+  /**
+   * Digest of documentation, signatures and output schemas: two registries with the same digest describe the same
+   * tools.
+   */
   readonly digest: string
   /**
    * The registry of these tools alone, in the order of this one.
@@ -56,17 +61,14 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const toolConfigs = all.map(({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema }) => ({
-    name,
-    allowedCallers,
-    effect,
-    timeoutMs,
-    attempts,
-    inputDigest: digestJson(inputSchema),
-    ...(execution === 'local' && { execution }),
-  }))
+  assertNotConfusable(all)
+  assertOneRate(all)
+  const toolConfigs = all.map(toToolConfig)
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
+  const outputSchemas = Object.fromEntries(
+    all.filter(({ remote }) => remote).map(({ name, outputSchema }) => [name, outputSchema]),
+  )
   const subsets = new Map<string, ToolRegistry>()
   const subset = (names: readonly string[]): ToolRegistry => {
     const unknown = names.find((name) => !byName.has(name))
@@ -92,10 +94,54 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     toolConfigs: () => toolConfigs,
     documentation: () => documentation,
     signatures: () => signatures,
-    digest: digestJson([documentation, signatures] as unknown as JsonValue),
+    outputSchemas: () => outputSchemas,
+    digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
     subset,
   })
   return registry
+}
+
+function toToolConfig(tool: Tool): ToolConfig {
+  const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
+  const { remote, retry, taskQueue, rate, priority } = tool
+  return {
+    name,
+    allowedCallers,
+    effect,
+    timeoutMs,
+    attempts,
+    inputDigest: digestJson(inputSchema),
+    ...(execution === 'local' && { execution }),
+    ...(remote && { remote }),
+    ...(retry && { retry }),
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...(rate && { rate }),
+    ...(priority && { priority }),
+  }
+}
+
+/** The arguments of a remote activity must never look like the call of another tool to a worker of ours. */
+function assertNotConfusable(tools: readonly Tool[]): void {
+  const ownNames = new Set(tools.filter(({ remote }) => !remote).map(({ name }) => name))
+  for (const { name, remote } of tools) {
+    if (remote?.kind !== 'activity' || !ownNames.has(remote.type)) continue
+    throw new PtcError('CONFIG_INVALID', `tool ${name}: its activity ${remote.type} has the name of another tool`, {
+      hint: 'Rename the other tool.',
+    })
+  }
+}
+
+/** The server limits the rate of a task queue, not of a tool. */
+function assertOneRate(tools: readonly Tool[]): void {
+  const rates = new Map<string, Tool>()
+  for (const tool of tools) {
+    if (tool.taskQueue === undefined) continue
+    const other = rates.get(tool.taskQueue)
+    rates.set(tool.taskQueue, other ?? tool)
+    if (!other || other.rate?.perSecond === tool.rate?.perSecond) continue
+    const message = `tools ${other.name} and ${tool.name} have one task queue, ${tool.taskQueue}, and different rates`
+    throw new PtcError('CONFIG_INVALID', message, { hint: 'A rate is that of the whole task queue.' })
+  }
 }
 
 function signatureOf(tool: Tool): ToolCallSignature {

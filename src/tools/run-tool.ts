@@ -31,7 +31,8 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
  *
  * @returns plain JSON of at most `limits.resultBytes`
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID: nothing ran. TOOL_REFUSED: the tool threw a
- * ToolError. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran,
+ * ToolError. TOOL_NOT_RETRIED: it threw an error
+ * that its retry policy excludes. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran,
  * and its result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */
 export function runTool(
@@ -136,7 +137,7 @@ async function runAttempt(
           attempt: context.attempt,
           stack: toolStackOf(thrown) ?? describeThrown(thrown),
         })
-      throw toToolError(thrown)
+      throw toToolError(thrown, tool)
     }
   }
   try {
@@ -151,11 +152,25 @@ function timeoutError({ name, timeoutMs }: Tool): PtcError {
   return new PtcError('TOOL_TIMED_OUT', `${name} did not answer within ${formatDuration(timeoutMs)}`)
 }
 
-function toToolError(thrown: unknown): PtcError {
-  const error = new PtcError(isToolError(thrown) ? 'TOOL_REFUSED' : 'TOOL_FAILED', describeThrown(thrown))
+function toToolError(thrown: unknown, { retry }: Tool): PtcError {
+  const code = isToolError(thrown)
+    ? 'TOOL_REFUSED'
+    : isOfType(thrown, retry?.nonRetryableErrorTypes ?? [])
+      ? 'TOOL_NOT_RETRIED'
+      : 'TOOL_FAILED'
+  const error = new PtcError(code, describeThrown(thrown))
   // The log has the whole stack. The history gets no path of this host.
   error.stack = publicStackOf(thrown)
   return error
+}
+
+/** By the name of the error or of its class. Reading them from a thrown proxy may throw again. */
+function isOfType(thrown: unknown, types: readonly string[]): boolean {
+  try {
+    return thrown instanceof Error && (types.includes(thrown.name) || types.includes(thrown.constructor.name))
+  } catch {
+    return false
+  }
 }
 
 /** Testing a thrown proxy may throw again. */

@@ -124,7 +124,7 @@ class AgentRun {
     const conversation = this.#conversation
     const { turns: turn } = run.counts
     const { limits, model, timeouts, toolSet, instructions, outputSchema, input } = run.config
-    const { signatures: _, ...tools } = toolSet
+    const { signatures: _, outputSchemas: __, ...tools } = toolSet
     const agent = {
       ...(instructions !== undefined && { instructions }),
       ...(outputSchema && { outputSchema }),

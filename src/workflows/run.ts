@@ -26,6 +26,8 @@ export interface Run {
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
+  /** One slot for each remote call whose arguments or result are large. */
+  readonly largeCalls: Semaphore
   /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
   readonly kind: 'agent' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
@@ -72,6 +74,9 @@ export async function startEmbeddedRun(options: RunOptions, ordinal: number): Pr
   return createRun({ config, identity, counts, stored: { bytes: 0 }, kind: 'embedded' })
 }
 
+/** Each may put 256 KiB into a workflow task, whose completion has at most 4 MiB. */
+const maxLargeCalls = 8
+
 function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts }): Run {
   const { config, counts } = parts
   return {
@@ -80,6 +85,7 @@ function createRun(parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> &
     counts: { ...counts },
     quota: { calls: counts.toolCalls },
     callSlots: new Semaphore(config.limits.callsInFlight),
+    largeCalls: new Semaphore(maxLargeCalls),
     progress: new Progress(lostSummary()),
   }
 }

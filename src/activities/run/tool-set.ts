@@ -1,8 +1,8 @@
 import { PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { ToolSet, ToolSetId } from '../../common/run-config.js'
 import type { SessionTools } from '../../common/session.js'
-import type { Externalizable } from '../../common/external-value.js'
+import { type Externalizable, externalValue } from '../../common/external-value.js'
 import type { ToolDocumentation } from '../../tools/documentation.js'
 import type { ToolCallSignature, ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
@@ -18,13 +18,23 @@ export async function recordToolSet(
   signal: AbortSignal,
   names?: readonly string[],
 ): Promise<ToolSet> {
-  const externalize = (list: readonly object[]): Promise<Externalizable> =>
-    values.externalize(list as unknown as JsonValue, signal)
-  const [documentation, signatures] = await Promise.all([
+  const externalize = (part: object): Promise<Externalizable> =>
+    values.externalize(part as unknown as JsonValue, signal)
+  const schemas = registry.outputSchemas()
+  const hasSchemas = Object.keys(schemas).length > 0
+  const [documentation, signatures, outputSchemas] = await Promise.all([
     externalize(registry.documentation()),
     externalize(registry.signatures()),
+    // Always by reference: each `tool.result` has it in its input.
+    hasSchemas ? values.store(schemas, signal).then(externalValue) : undefined,
   ])
-  return { digest: registry.digest, documentation, signatures, ...(names && { names }) }
+  return {
+    digest: registry.digest,
+    documentation,
+    signatures,
+    ...(outputSchemas && { outputSchemas }),
+    ...(names && { names }),
+  }
 }
 
 /** The tools of this worker, of a run, and whether they are those that the run recorded. */
@@ -82,6 +92,21 @@ export async function loadSignatures(
   if (own.registryMatchesRun) return own.registry.signatures()
   const loaded = await values.load(tools.signatures, neededBy, signal)
   return loaded as unknown as readonly ToolCallSignature[]
+}
+
+/**
+ * The JSON Schema of a tool's result, as the run recorded it; undefined when it has none.
+ *
+ * @throws PtcError as {@link loadDocumentation}
+ */
+export async function loadOutputSchema(
+  tool: string,
+  { outputSchemas = {} }: Pick<ToolSet, 'outputSchemas'>,
+  values: Values,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const loaded = await values.load(outputSchemas, neededBy, signal)
+  return (loaded as Readonly<Record<string, JsonObject>>)[tool]
 }
 
 const neededBy = 'the tools of the run'

@@ -34,10 +34,12 @@ export function toolCall(
   followUps?: FollowUps,
   audit?: AuditLog,
 ) {
-  const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
+  const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
+  const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
   return async (call: ToolActivityInput | undefined): Promise<Externalizable | FollowedCall> => {
-    if (!isToolCall(call)) throw unknownActivity(activityInfo().activityType)
+    const { activityType } = activityInfo()
+    if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig
       ? runToolCall({ registry, values, limits, latest, followUps, audit }, toolConfig, call)
@@ -45,9 +47,18 @@ export function toolCall(
   }
 }
 
-/** Workflows of a user may schedule an activity that nobody has registered: its input is theirs. */
-function isToolCall(input: unknown): input is ToolActivityInput {
-  return typeof input === 'object' && input !== null && 'idempotencyKey' in input
+/**
+ * Workflows of a user may schedule an activity that nobody has registered, and so may a remote tool: its input is theirs,
+ * or comes from code.
+ */
+function isToolCall(input: unknown, activityType: string): input is ToolActivityInput {
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    'idempotencyKey' in input &&
+    'tool' in input &&
+    input.tool === activityType
+  )
 }
 
 const defaultCallLimits: CallLimits = {

@@ -6,10 +6,17 @@ import { describeIssues } from './describe-issues.js'
 import { measureJson } from './measure-json.js'
 import type { JsonMeasure } from './measure-json.js'
 import { describeThrown } from '../thrown.js'
-import type { Tool } from '../tool.js'
 
 /** Values up to this size are measured exactly, for the error message, even if the limit is smaller. */
 const maxCountedBytes = 64 * 1024 * 1024
+
+type ResultLimits = Pick<Limits, 'resultBytes'>
+
+/** What a tool declares about its result. */
+interface OutputDeclaration {
+  readonly name: string
+  readonly output: z.ZodType
+}
 
 /**
  * The result of a tool for its caller: parsed by the output schema, and then plain JSON. Undefined members of objects
@@ -17,7 +24,11 @@ const maxCountedBytes = 64 * 1024 * 1024
  *
  * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE
  */
-export async function checkOutput(tool: Tool, returned: unknown, limits: Limits): Promise<JsonValue> {
+export async function checkOutput(
+  tool: OutputDeclaration,
+  returned: unknown,
+  limits: ResultLimits,
+): Promise<JsonValue> {
   const value = await parseOutput(tool, returned, limits)
   const measured = measure(tool, value, measureLimit(limits))
   if (measured.type === 'not_json') throw notJson(tool, measured)
@@ -26,7 +37,7 @@ export async function checkOutput(tool: Tool, returned: unknown, limits: Limits)
   return (measured.hasUndefined ? JSON.parse(JSON.stringify(value)) : value) as JsonValue
 }
 
-async function parseOutput(tool: Tool, returned: unknown, limits: Limits): Promise<unknown> {
+async function parseOutput(tool: OutputDeclaration, returned: unknown, limits: ResultLimits): Promise<unknown> {
   let result
   try {
     result = await z.safeParseAsync(tool.output, returned)
@@ -42,12 +53,12 @@ async function parseOutput(tool: Tool, returned: unknown, limits: Limits): Promi
   throw invalid(tool, `does not fit its output schema:\n${describeIssues(result.error)}`, remedy)
 }
 
-function measureLimit({ resultBytes }: Limits): number {
+function measureLimit({ resultBytes }: ResultLimits): number {
   return Math.max(resultBytes, maxCountedBytes)
 }
 
 /** A getter or a proxy in the value runs code of the tool, which may throw. */
-function measure(tool: Tool, value: unknown, maxBytes: number): JsonMeasure {
+function measure(tool: OutputDeclaration, value: unknown, maxBytes: number): JsonMeasure {
   try {
     return measureJson(value, maxBytes)
   } catch (thrown) {
@@ -55,16 +66,23 @@ function measure(tool: Tool, value: unknown, maxBytes: number): JsonMeasure {
   }
 }
 
-function notJson(tool: Tool, { path, reason, remedy }: Extract<JsonMeasure, { readonly type: 'not_json' }>): PtcError {
+function notJson(
+  tool: OutputDeclaration,
+  { path, reason, remedy }: Extract<JsonMeasure, { readonly type: 'not_json' }>,
+): PtcError {
   return invalid(tool, `is not JSON${path === '' ? '' : ` at ${path}`}: ${reason}`, remedy)
 }
 
-function invalid(tool: Tool, problem: string, remedy?: string): PtcError {
+function invalid(tool: OutputDeclaration, problem: string, remedy?: string): PtcError {
   const message = `the result of ${tool.name} ${problem}`
   return new PtcError('TOOL_OUTPUT_INVALID', message, remedy === undefined ? {} : { hint: remedy })
 }
 
-function tooLarge(tool: Tool, measured: Exclude<JsonMeasure, { readonly type: 'not_json' }>, limits: Limits): PtcError {
+function tooLarge(
+  tool: OutputDeclaration,
+  measured: Exclude<JsonMeasure, { readonly type: 'not_json' }>,
+  limits: ResultLimits,
+): PtcError {
   const size = measured.type === 'json' ? `${measured.bytes} bytes` : `more than ${measureLimit(limits)} bytes`
   return new PtcError(
     'TOOL_RESULT_TOO_LARGE',

@@ -17,9 +17,10 @@ import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
 import { logAttributes } from './log-attributes.js'
 import { endNow, runTogether } from './run-together.js'
-import { type Activities, engineActivities, type EngineQueue, engineQueues } from './task-queues.js'
+import { type Activities, engineActivities, type EngineQueue, engineQueues, servesTools } from './task-queues.js'
 import {
   addEngine,
+  limitsOf,
   assertNoEngineActivity,
   type EngineOptions,
   hasOwnWork,
@@ -39,7 +40,7 @@ export interface WorkerGroupOptions {
   readonly plugins: readonly WorkerPlugin[]
 }
 
-interface RoleWorker {
+type RoleWorker = Pick<WorkerOptions, 'maxTaskQueueActivitiesPerSecond' | 'maxConcurrentActivityTaskExecutions'> & {
   readonly taskQueue: string
   readonly activities: Activities
 }
@@ -68,8 +69,9 @@ export class WorkerGroup {
     const { namespace = 'default', taskQueue } = requested
     const { config, roles, hostId } = options
     assertNoEngineActivity(requested.activities ?? {}, config)
-    const hasTools = roles.has('tools') && config.registry.names.length > 0
-    const queues = engineQueues({ taskQueue, roles, hostId, hasTools })
+    const { registry } = config
+    const hasTools = servesTools(roles, registry)
+    const queues = engineQueues({ taskQueue, roles, hostId, registry })
     if (queues.length === 0 && !hasOwnWork(requested)) {
       throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
         hint: 'Role tools needs a tool in the configuration.',
@@ -103,7 +105,7 @@ export class WorkerGroup {
     this.#roleWorkerOptions = roleWorkerOptions(requested, engine)
     this.#roleWorkers = queues
       .filter((queue) => queue !== own)
-      .map(({ kind, name }) => ({ taskQueue: name, activities: activities[kind] }))
+      .map((queue) => ({ taskQueue: queue.name, activities: activities[queue.kind], ...limitsOf(queue) }))
   }
 
   /** The task queues for which this group creates workers. */

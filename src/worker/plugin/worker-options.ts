@@ -46,8 +46,8 @@ export function addEngine(
 ): WorkerOptions {
   for (const activity of Object.values(queue?.activities ?? {})) addedActivities.add(activity)
   return {
-    // The SDK refuses it beside a tuner.
-    ...(queue?.kind === 'main' && options.tuner === undefined && { maxConcurrentActivityTaskExecutions }),
+    // The SDK refuses slots beside a tuner.
+    ...(queue && options.tuner === undefined && limitsOf(queue)),
     ...defaults(engine.config),
     ...(hasBuildId(options) ? {} : { workerDeploymentOptions: workerDeploymentOptions() }),
     ...options,
@@ -57,6 +57,14 @@ export function addEngine(
     ...(queue && queue.kind !== 'main' && { workerDeploymentOptions: workerDeploymentOptions() }),
     ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
     ...(queue?.hasWorkflows && addWorkflows(options, engine.config)),
+  }
+}
+
+/** The limits of a worker of the queue. The server applies a rate to all workers of the queue together. */
+export function limitsOf({ kind, maxPerSecond }: EngineQueue) {
+  return {
+    ...((kind === 'main' || kind === 'tools') && { maxConcurrentActivityTaskExecutions }),
+    ...(maxPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: maxPerSecond }),
   }
 }
 
@@ -130,7 +138,8 @@ export function assertNoEngineActivity(activities: object, { registry }: Resolve
       hint: 'Give it to the connection or to the worker, not to both.',
     })
   }
-  const taken = [...registry.names, ...Object.values(activityNames), 'default'].find((name) =>
+  const ownTools = registry.names.filter((name) => !registry.get(name)?.remote)
+  const taken = [...ownTools, ...Object.values(activityNames), 'default'].find((name) =>
     Object.hasOwn(activities, name),
   )
   if (taken === undefined) return

@@ -4,6 +4,7 @@ import {
   isCancellation,
   scheduleActivity,
   TimeoutFailure,
+  workflowInfo,
 } from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/call-identity.js'
 import {
@@ -17,16 +18,23 @@ import {
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
 import { defaultLimits } from '../../common/limits.js'
-import { callActivityId } from '../../common/names.js'
-import { type CallOutcome, isLostWorkerFailure, lostWorkerFailureTypes, toCallStatus } from '../../common/outcomes.js'
+import { callActivityId, toolQueue } from '../../common/names.js'
+import {
+  type CallOutcome,
+  isLostWorkerFailure,
+  lostWorkerFailureTypes,
+  outcomeUnknown,
+  toCallStatus,
+} from '../../common/outcomes.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
-import { onRoleQueue } from '../temporal/activities.js'
 import { showCall } from '../progress.js'
 import { callerIdentity, type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
+import { priorityOf, retryPolicyOf } from './call-options.js'
+import { callRemoteTool, isRemote } from './remote-call.js'
 
 /**
  * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
@@ -48,8 +56,9 @@ interface CalledTool {
 }
 
 /**
- * Executes one tool call as an activity with the name of the tool, or refuses it. Every failure is an outcome for the
- * model or its code. The caller holds a slot of `callSlots` until it has recorded the outcome.
+ * Executes one tool call as an activity with the name of the tool, or by what a remote tool names, or refuses it. Every
+ * failure is an outcome for the model or its code. The caller holds a slot of `callSlots` until it has recorded the
+ * outcome.
  *
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
@@ -77,6 +86,7 @@ export async function callTool(
   }
   const closeCall = showCall(run, callActivityId(position), call.summary)
   try {
+    if (isRemote(tool)) return { outcome: await callRemoteTool(run, tool, call, { caller, position }), followUps: [] }
     const { value, followUps } = followedCall(input, await scheduleToolActivity(run, tool, input, call.summary))
     run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
     return { outcome: { status: 'ok', value }, followUps }
@@ -120,19 +130,19 @@ function scheduleToolActivity(
   summary: string,
 ): Promise<JsonValue> {
   return scheduleActivity<JsonValue>(tool.name, [input], {
-    ...onRoleQueue('tools'),
+    taskQueue: toolQueue(workflowInfo().taskQueue, tool),
     activityId: callActivityId(input.position),
     summary: toTemporalSummary(summary),
     startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
     heartbeatTimeout: run.config.timeouts.heartbeatMs,
     cancellationType: 'TRY_CANCEL',
-    retry: {
-      initialInterval: '500ms',
-      maximumInterval: '30s',
-      // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
-      maximumAttempts: tool.attempts + lostWorkerRetries + attemptsWithoutTool,
-      ...(tool.effect === 'once' && { nonRetryableErrorTypes: lostWorkerFailures }),
-    },
+    ...priorityOf(run, tool),
+    // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
+    retry: retryPolicyOf(
+      tool,
+      tool.attempts + lostWorkerRetries + attemptsWithoutTool,
+      tool.effect === 'once' ? lostWorkerFailures : [],
+    ),
   })
 }
 
@@ -156,12 +166,12 @@ function toCallOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
   const { cause } = thrown
   if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type)) {
     const status = toCallStatus(cause.type ?? '')
-    if (status === 'outcome_unknown') return outcomeUnknown(tool, cause.message)
-    if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool, 'it did not answer in time')
-    if (tool.effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(tool, cause.message)
+    if (status === 'outcome_unknown') return outcomeUnknown(tool.name, cause.message)
+    if (status === 'timed_out' && tool.effect === 'once') return outcomeUnknown(tool.name, 'it did not answer in time')
+    if (tool.effect === 'once' && isOutcomeUnknownTo(cause.type ?? '')) return outcomeUnknown(tool.name, cause.message)
     return { status, message: cause.message }
   }
-  if (tool.effect === 'once') return outcomeUnknown(tool, 'the worker that ran it was lost')
+  if (tool.effect === 'once') return outcomeUnknown(tool.name, 'the worker that ran it was lost')
   if (cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === workerLost))
     return { status: 'timed_out', message: `${tool.name} was lost with its worker, again and again` }
   return { status: 'tool_error', message: cause?.message ?? thrown.message }
@@ -174,10 +184,3 @@ function isOutcomeUnknownTo(code: string): boolean {
 
 const failed: ErrorCode = 'TOOL_FAILED'
 const workerLost: ErrorCode = 'WORKER_LOST'
-
-function outcomeUnknown(tool: ToolConfig, why: string): CallOutcome {
-  return {
-    status: 'outcome_unknown',
-    message: `${tool.name} may or may not have happened: ${why}. It is not repeated by itself.`,
-  }
-}

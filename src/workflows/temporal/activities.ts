@@ -14,6 +14,9 @@
  */
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import type { PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
+import type { Externalizable } from '../../common/external-value.js'
+import type { JsonObject } from '../../common/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
@@ -122,6 +125,29 @@ export function appendJournal(timeouts: Timeouts): AppendToLog {
 /** Joins output whose parts are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
+}
+
+/** Checks a result that no tool of our workers returned against the tool's output schema, and stores a large one. */
+export function checkToolResult(input: ToolResultInput, { heartbeatMs }: Timeouts): Promise<Externalizable> {
+  return scheduleEngineActivity(activityNames.checkToolResult, input, {
+    ...onRoleQueue('tools'),
+    // The value store may be unavailable for a while.
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `check the result of ${input.tool}`,
+  })
+}
+
+/** Parses the arguments for a remote tool, which can't read our value store and does not know our schemas. */
+export function prepareArguments(input: PrepareArgumentsInput, { heartbeatMs }: Timeouts): Promise<JsonObject> {
+  return scheduleEngineActivity(activityNames.prepareArguments, input, {
+    ...onRoleQueue('tools'),
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `prepare the arguments of ${input.tool}`,
+  })
 }
 
 /** Options of an activity that only moves values. The value store may be unavailable for a while. */

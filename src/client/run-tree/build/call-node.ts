@@ -24,17 +24,20 @@ export function cachedCallNode(call: CallDraft, context: CallContext): CallNode 
   const cached = context.cache.get(call)
   if (cached) return cached
   const node = callNode(call, context)
-  const isSettled = call.activity ? call.activity.end !== undefined : !isPending(node.status)
+  const last = call.check ?? call.activity
+  const isSettled = last ? last.end !== undefined : !isPending(node.status)
   if (isSettled) context.cache.set(call, node)
   return node
 }
 
 function callNode(call: CallDraft, context: CallContext): CallNode {
-  const { activity, described } = call
+  const { activity, described, check } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
   const { status, message } = callEndingOf(call, context)
-  const result = activity && resultOf(activity, 'tool')
-  const tool = input?.tool ?? described?.tool ?? ''
+  const last = check ?? activity
+  const result = last && resultOf(last, 'tool')
+  // The type of a remote activity need not be the name of the tool.
+  const tool = described?.tool ?? input?.tool ?? ''
   return {
     tool,
     summary: described?.summary ?? activity?.summary ?? tool,
@@ -44,7 +47,7 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     idempotencyKey: input?.idempotencyKey,
     step: call.step,
     startedAt: activity?.scheduledAt ?? call.createdAt,
-    endedAt: activity ? activity.end?.at : isPending(status) ? undefined : call.createdAt,
+    endedAt: last ? last.end?.at : isPending(status) ? undefined : call.createdAt,
     attempts: activity?.attempts ?? 0,
     lastFailure: activity?.lastFailure,
     blocked: activity?.blockedNote,
@@ -58,23 +61,21 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
 
 /** The outcome that the caller got takes precedence over the end of the activity. */
 function callEndingOf(
-  { described, delivered, activity }: CallDraft,
+  { described, delivered, activity, check }: CallDraft,
   { isRunEnded, onceTools }: CallContext,
 ): CallEnding {
   if (described?.refused) return described.refused
   if (delivered) return delivered
-  switch (activity?.end?.type) {
+  const last = check ?? activity
+  switch (last?.end?.type) {
     case 'completed':
       return { status: 'ok' }
     case 'cancelled':
-      return { status: 'cancelled', message: activity.end.failure.message }
+      return { status: 'cancelled', message: last.end.failure.message }
     case 'failed':
-      return failedEnding(
-        activity.end.failure,
-        activity.input.type === 'tool' && onceTools.has(activity.input.call.tool),
-      )
+      return failedEnding(last.end.failure, activity?.input.type === 'tool' && onceTools.has(activity.input.call.tool))
     case undefined:
-      return { status: pendingStatus(activity, isRunEnded) }
+      return { status: pendingStatus(last, isRunEnded) }
   }
 }
 

@@ -61,6 +61,8 @@ export interface CallDraft {
   readonly toolUseId: string | undefined
   readonly described: DescribedCall | undefined
   readonly activity: ActivityRecord | undefined
+  /** Checks the result of a remote tool. */
+  readonly check?: ActivityRecord
   /** The outcome that the caller got; takes precedence. */
   readonly delivered: DeliveredOutcome | undefined
 }

@@ -11,6 +11,7 @@ import {
 import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
 import { isSameText } from '../values/external-values.js'
 import type { ActivityRecord } from '../history/activity-log.js'
+import type { CallPosition } from '../../../common/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/external-value.js'
 import type { ActivityInput } from '../history/activity-payloads.js'
@@ -59,6 +60,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyStep(run, record, input)
     case 'tool':
       return applyToolCall(run, record, input)
+    case 'check':
+      return applyCheck(run, record, input.position)
     case 'close':
     case 'other':
   }
@@ -175,6 +178,12 @@ function applyToolCall(
   }
   const position = { turn, cell, index, step: 0, createdAt: record.scheduledAt }
   calls.set(index, { ...position, toolUseId: undefined, described: undefined, activity: record, delivered: undefined })
+}
+
+function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallPosition): void {
+  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+  const call = calls?.get(index)
+  if (call) calls?.set(index, { ...call, check })
 }
 
 /** The latest turn; a program has only turn 0. */

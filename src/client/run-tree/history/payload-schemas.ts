@@ -137,10 +137,16 @@ export const runState = z.object({
   suspendedCell: z.object({ cell: cellState }).nullish(),
 })
 
+const position = z.object({ turn: z.number(), cell: z.number(), index: z.number() })
+export const checkInput = z.object({ position })
+export const remoteArguments = jsonObject
+/** In the memo of a workflow that executes the call of a remote tool. */
+export const remoteCallMemo = z.object({ tool: z.string(), position, idempotencyKey: z.string() })
+
 export const toolInput = z.object({
   tool: z.string(),
   caller: z.enum(['direct', 'code_execution']),
-  position: z.object({ turn: z.number(), cell: z.number(), index: z.number() }),
+  position,
   idempotencyKey: z.string().optional(),
   arguments: jsonObject,
   followUp: z.object({ now: z.number() }).optional(),

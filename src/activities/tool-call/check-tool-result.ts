@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { digestJson } from '../../common/call-identity.js'
+import type { ToolResultInput } from '../../common/calls.js'
+import type { Externalizable } from '../../common/external-value.js'
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { checkOutput } from '../../tools/validation/check-output.js'
+import type { Values } from '../../values/values.js'
+import { runActivity } from '../run-activity.js'
+import { findRunTools, loadOutputSchema } from '../run/tool-set.js'
+
+/**
+ * Activity `tool.result`: checks a result that no tool of this worker returned, and externalizes a large one. A worker
+ * that has the tool as the run recorded it parses the result with the tool's own schema, any other with the recorded
+ * JSON Schema.
+ *
+ * @throws PtcError TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE, TOOL_UNKNOWN, and those of the value store
+ */
+export function checkToolResult(registry: ToolRegistry, values: Values) {
+  return ({ tool, value, tools, resultBytes }: ToolResultInput): Promise<Externalizable> =>
+    runActivity(async ({ signal }) => {
+      const output = await outputSchemaOf(registry, values, tool, tools, signal)
+      const loaded = await values.load(value, `the result of ${tool}`, signal)
+      return values.externalize(await checkOutput({ name: tool, output }, loaded, { resultBytes }), signal)
+    })
+}
+
+async function outputSchemaOf(
+  registry: ToolRegistry,
+  values: Values,
+  name: string,
+  tools: ToolResultInput['tools'],
+  signal: AbortSignal,
+): Promise<z.ZodType> {
+  const own = registry.get(name)
+  if (own && findRunTools(registry, tools).registryMatchesRun) return own.output
+  const recorded = await loadOutputSchema(name, tools, values, signal)
+  if (recorded === undefined) {
+    throw new PtcError('TOOL_UNKNOWN', `the run has recorded no output schema of a tool named ${name}`)
+  }
+  return own && digestJson(own.outputSchema) === digestJson(recorded) ? own.output : toZodSchema(name, recorded)
+}
+
+function toZodSchema(name: string, schema: JsonObject): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema)
+  } catch (cause) {
+    throw new PtcError('TOOL_OUTPUT_INVALID', `the output schema of ${name} can't check a result here`, {
+      hint: 'Start a worker that has the tool as the run recorded it.',
+      cause,
+    })
+  }
+}

@@ -42,7 +42,9 @@ const defaults: RunDefaults = {
 }
 
 async function load(options: RunConfigInput): Promise<RunConfig> {
-  const activity = loadRunConfig({ defaults, registry, agents, instructions: 'You help.' }, values, () => Promise.resolve([]))
+  const activity = loadRunConfig({ defaults, registry, agents, instructions: 'You help.' }, values, () =>
+    Promise.resolve([]),
+  )
   const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
   return config
 }

@@ -1,5 +1,6 @@
 // `npm run build`: compiles src to dist and bundles the workflow code. Does nothing when no source changed.
 import { spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
 import {
   chmodSync,
   copyFileSync,
@@ -19,10 +20,13 @@ const src = join(root, 'src')
 
 const folder = join(root, 'dist')
 
+const tracingInterceptors = '@temporalio/interceptors-opentelemetry/lib/workflow-interceptors.js'
+
 /** Updates `dist`. Ends the process when a source does not compile. */
 export async function build() {
   const workflows = join(folder, 'workflows/index.js')
   const bundle = join(folder, 'workflow-bundle.js')
+  const traced = join(folder, 'workflow-bundle-traced.js')
   const sources = filesUnder(src).filter((path) => !isTest(path))
   const digest = digestOf(sources)
   const bundled = digestOf(sources.filter((path) => /^(workflows|common)\//.test(path)))
@@ -39,9 +43,11 @@ export async function build() {
   }
   removeStale(sources, existsSync(workflows))
   // Bundles also after a type error, so that one run reports all problems.
-  if (existsSync(workflows) && (last.bundled !== bundled || !existsSync(bundle))) {
+  if (existsSync(workflows) && (last.bundled !== bundled || !existsSync(bundle) || !existsSync(traced))) {
     progress('bundling workflows')
-    await bundleWorkflows(bundle)
+    await bundleWorkflows(bundle, [])
+    const official = createRequire(import.meta.url).resolve(tracingInterceptors)
+    await bundleWorkflows(traced, [official, join(folder, 'workflows/temporal/traced.js')])
   }
   writeStamp({ digest: compiled ? digest : undefined, bundled })
   if (!compiled) stop('the sources do not compile; see above.')
@@ -77,16 +83,16 @@ function copyAssets(sources) {
 function removeStale(sources, hasWorkflows) {
   const expected = new Set(sources.flatMap(outputsOf))
   for (const path of filesUnder(folder)) {
-    const isBundle = path.startsWith('workflow-bundle.js')
+    const isBundle = /^workflow-bundle(-traced)?\.js/.test(path)
     if (isBundle ? !hasWorkflows : !expected.has(path)) rmSync(join(folder, path))
   }
 }
 
-async function bundleWorkflows(bundle) {
+async function bundleWorkflows(bundle, interceptors) {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(folder, 'workflows/index.js'),
-    workflowInterceptorModules: [join(folder, 'workflows/temporal/query-guard.js')],
+    workflowInterceptorModules: [...interceptors, join(folder, 'workflows/temporal/query-guard.js')],
     preloadModules: [join(folder, 'workflows/preload.js')],
     logger: new DefaultLogger('WARN'),
   })

@@ -7,7 +7,9 @@ export {
   type ToolContext,
   type ToolDefinition,
 } from './tools/index.js'
+export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
+export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'
 export type { Effect } from './common/calls.js'
 export type { Limits } from './common/limits.js'

@@ -19,6 +19,7 @@ const retried: readonly ErrorCode[] = [
   'SANDBOX_IMAGE_MISSING',
   'VALUE_STORE_UNAVAILABLE',
   'VALUE_STORE_FULL',
+  'AUDIT_UNAVAILABLE',
 ]
 
 describe('toFailure', () => {

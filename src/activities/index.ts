@@ -11,7 +11,7 @@
  * 4. The latest attempt of a tool call is the only one that starts the tool (tool-call/latest-attempts.ts).
  */
 
-import type { RunDefaults } from '../common/run-config.js'
+import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
@@ -20,18 +20,23 @@ import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
-import { loadRunConfig } from './run/load-run-config.js'
+import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
+import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
 import { closeSession, interruptSession, openSession, parkSession } from './session/session-activities.js'
 
 /** The activities of role `workflow`. */
-export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistry, values: Values) {
+export function workflowActivities(
+  configuration: RunConfiguration,
+  values: Values,
+  lookUpSearchAttributes: SearchAttributeLookup,
+) {
   return {
-    [activityNames.loadRunConfig]: loadRunConfig(runConfig, registry, values),
+    [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
   }
@@ -39,7 +44,10 @@ export function workflowActivities(runConfig: RunDefaults, registry: ToolRegistr
 
 /** The activities of role `tools` beside the tools themselves. */
 export function toolActivities(registry: ToolRegistry, values: Values) {
-  return { [activityNames.checkToolResult]: checkToolResult(registry, values) }
+  return {
+    [activityNames.checkToolResult]: checkToolResult(registry, values),
+    [activityNames.prepareArguments]: prepareArguments(registry, values),
+  }
 }
 
 /** The activities of role `model`. */
@@ -47,9 +55,10 @@ export function modelActivities(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  options: Pick<PromptOptions, 'hasPackages'>,
+  audit: AuditLog | undefined,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options) }
+  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit) }
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */

@@ -11,6 +11,7 @@ const seconds = z.number().positive().max(2_147_483, 'at most 2,147,483 seconds 
 /** Limits in a configuration or in the options of a run; missing ones have their default. */
 export const limitsSchema = z.strictObject({
   turns: positiveInteger.default(defaultLimits.turns),
+  answerAttempts: positiveInteger.default(defaultLimits.answerAttempts),
   callsPerCell: positiveInteger.default(defaultLimits.callsPerCell),
   callsPerRun: positiveInteger.default(defaultLimits.callsPerRun),
   callsInFlight: positiveInteger
@@ -58,12 +59,13 @@ export const limitsSchema = z.strictObject({
 })
 
 /**
- * The configured limits with the overrides of one run.
+ * The configured limits with the overrides of one run or agent.
  *
+ * @param owner of the overrides, for the message
  * @throws PtcError CONFIG_INVALID naming each invalid override
  */
-export function applyOverrides(configured: Limits, overrides: Partial<Limits>): Limits {
+export function applyOverrides(configured: Limits, overrides: Partial<Limits>, owner = 'the run'): Limits {
   const parsed = limitsSchema.safeParse({ ...configured, ...overrides })
   if (parsed.success) return parsed.data
-  throw new PtcError('CONFIG_INVALID', `the limits of the run are not valid:\n${z.prettifyError(parsed.error)}`)
+  throw new PtcError('CONFIG_INVALID', `the limits of ${owner} are not valid:\n${z.prettifyError(parsed.error)}`)
 }

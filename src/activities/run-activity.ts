@@ -26,10 +26,12 @@ export interface ActivityScope {
  * gets its cancellation, and converts errors to failures.
  *
  * @param isLastAttempt whether a failure of this attempt is non-retryable
+ * @param describeAttempt heartbeat details until the first report, for the Temporal UI
  */
 export async function runActivity<Result>(
   work: (scope: ActivityScope) => Promise<Result>,
   isLastAttempt: (attempt: number, earlierDetails: unknown) => boolean = () => false,
+  describeAttempt: (attempt: number, earlierDetails: unknown) => unknown = (attempt, earlier) => earlier ?? { attempt },
 ): Promise<Result> {
   const context = Context.current()
   const channel = activityChannelOf(context)
@@ -39,7 +41,7 @@ export async function runActivity<Result>(
   const earlierAttemptsMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs
   const begunAt = performance.now()
   // A heartbeat without details would clear those of earlier attempts.
-  let details: unknown = heartbeatDetails
+  let details = describeAttempt(attempt, heartbeatDetails)
   let sent = details
   const sendHeartbeat = (): void => {
     sent = details

@@ -16,13 +16,16 @@ import { Command } from 'commander'
 import { closestMatch } from '../common/unknown-keys.js'
 import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
+import { codecServerCommand } from './commands/codec-server.js'
 import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
 import { doctorCommand } from './commands/doctor.js'
 import { execCommand } from './commands/exec.js'
 import { initCommand } from './commands/init.js'
 import { listCommand } from './commands/list.js'
+import { replayCheckCommand } from './commands/replay-check.js'
 import { runCommand } from './commands/run.js'
+import { runsCommand } from './commands/runs.js'
 import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
 import { valuesCommand } from './commands/values.js'
@@ -67,6 +70,9 @@ export function buildProgram(): Command {
     callsCommand(),
     sessionsCommand(),
     valuesCommand(),
+    replayCheckCommand(),
+    runsCommand(),
+    codecServerCommand(),
     doctorCommand(),
   ]
   for (const command of commands) {

@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client'
 import type { JsonValue } from '../common/json.js'
+import { type Agent, isAgent } from '../agents/agent.js'
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './run-tree/index.js'
@@ -8,8 +10,9 @@ import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
+import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
-import { checkInlineSize, type StartOptions, startOptions } from './start/start-options.js'
+import { checkSize, type StartOptions, startOptions } from './start/start-options.js'
 import { temporalError } from './temporal/temporal-error.js'
 
 export interface PtcClientOptions {
@@ -28,6 +31,17 @@ export interface PtcClient {
    * @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE, VALUE_STORE_UNKNOWN and others of the store
    */
   startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
+  /**
+   * Starts an agent by its definition. The handle's result has `output` with the type of the agent's output schema, which
+   * parses it: the result is rejected with RUN_OUTPUT_INVALID if that fails, because the worker has another schema.
+   *
+   * @throws PtcError as above
+   */
+  startAgent<Output extends z.ZodType>(
+    agent: Agent<Output>,
+    input: Omit<AgentInput, 'agent'>,
+    options?: StartOptions,
+  ): Promise<RunHandle<AgentResultOf<Output>>>
   /** @throws PtcError RUN_INPUT_INVALID, RUN_EXISTS, TEMPORAL_UNREACHABLE */
   startProgram(input: ProgramInput, options?: StartOptions): Promise<RunHandle<ProgramResult>>
   /** A run by its id; sends no request. Without `runId`: the latest run of that id. */
@@ -76,7 +90,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     checkInput(kind, input)
     const text = 'question' in input ? input.question : input.source
     const workflowOptions = startOptions(kind, text, taskQueue, runOptions)
-    checkInlineSize(text, client.options.loadedDataConverter)
+    checkSize(text, input.input, client.options.loadedDataConverter)
     let handle: WorkflowHandleWithFirstExecutionRunId
     try {
       handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, args: [input] })
@@ -85,9 +99,28 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     }
     return runHandle(client, handle, handle.firstExecutionRunId, values)
   }
+  async function startDefinedAgent<Output extends z.ZodType>(
+    agent: Agent<Output>,
+    input: Omit<AgentInput, 'agent'>,
+    runOptions: StartOptions,
+  ): Promise<RunHandle<AgentResultOf<Output>>> {
+    const handle = await start<AgentResult>('agent', { ...input, agent: agent.name }, runOptions)
+    return { ...handle, result: async () => parseResult(agent, await handle.result()) }
+  }
+  function startAgent(input: AgentInput, options?: StartOptions): Promise<RunHandle<AgentResult>>
+  function startAgent<Output extends z.ZodType>(
+    agent: Agent<Output>,
+    input: Omit<AgentInput, 'agent'>,
+    options?: StartOptions,
+  ): Promise<RunHandle<AgentResultOf<Output>>>
+  function startAgent(first: AgentInput | Agent, second: object = {}, third: StartOptions = {}): Promise<unknown> {
+    // `second` is what the overload for `first` says; the checks of `start` see it.
+    if (isAgent(first)) return startDefinedAgent(first, second as Omit<AgentInput, 'agent'>, third)
+    return start('agent', first, second)
+  }
   return {
     taskQueue,
-    startAgent: (input, options = {}) => start('agent', input, options),
+    startAgent,
     startProgram: (input, options = {}) => start('program', input, options),
     handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId, values),
     list: (options = {}) => listRuns(client, taskQueue, options),

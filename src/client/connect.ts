@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client, type ClientPlugin, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { ClientConnectConfig } from '@temporalio/envconfig'
@@ -17,12 +17,14 @@ interface ConnectConfig {
 /**
  * Connects a Temporal client; the caller closes its connection.
  *
+ * @param plugins for the client, such as one for traces
  * @param dataConverter of `createDataConverter`, to start and read runs whose payloads are in the value store
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
 export async function connectClient(
   { address, namespace, connectionOptions }: ConnectConfig,
   dataConverter?: DataConverter,
+  plugins: readonly ClientPlugin[] = [],
 ): Promise<Client> {
   const { tls, apiKey, metadata } = connectionOptions
   try {
@@ -34,7 +36,7 @@ export async function connectClient(
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(metadata === undefined ? {} : { metadata }),
     })
-    return new Client({ connection, namespace, ...(dataConverter && { dataConverter }) })
+    return new Client({ connection, namespace, plugins: [...plugins], ...(dataConverter && { dataConverter }) })
   } catch (cause) {
     throw new PtcError('TEMPORAL_UNREACHABLE', `Temporal at ${address} does not respond: ${messageOf(cause)}`, {
       hint: 'Start it, or correct TEMPORAL_ADDRESS.',

@@ -51,11 +51,19 @@ export interface ToolCallInput {
   readonly arguments: JsonObject
 }
 
+/** What a tool learns about the run of a call. Undefined members are left out: each call's event contains the rest. */
+export interface CallerIdentity {
+  /** Name of the agent. */
+  readonly agent?: string
+  /** The context that the run was started with. */
+  readonly context?: JsonObject
+}
+
 /** The limits of a run for one call. */
 export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
 
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
-export interface ToolActivityInput extends ToolCallInput {
+export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   /** Absent: as in `defaultLimits`. */
   readonly limits?: CallLimits
   /** Digest of the tool's input schema at the start of the run. */
@@ -66,6 +74,35 @@ export interface ToolActivityInput extends ToolCallInput {
   readonly followUp?: FollowUpInput
 }
 
+/** What a remote tool learns of its call, as the second argument, if it asks for that. */
+export interface RemoteCall {
+  /** Identity of the call: the same in every attempt. */
+  readonly idempotencyKey: string
+  readonly tool: string
+  readonly caller: Caller
+  /** Workflow id of the run. */
+  readonly run: string
+  /** The run's context, if it has one. */
+  readonly context?: JsonObject
+}
+
+/**
+ * Maximum bytes of the arguments of a remote tool, as JSON. They are in the history as they are: nobody else can read our
+ * value store, and a payload of more than 256 KiB would be stored there.
+ */
+export const maxRemoteArgumentBytes = 128 * 1024
+
+/** Input of activity `tool.arguments`, which returns the arguments for a remote tool. */
+export interface PrepareArgumentsInput {
+  readonly tool: string
+  readonly position: CallPosition
+  readonly arguments: JsonObject
+  /** The tools of the run. */
+  readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
+  /** Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever. */
+  readonly nexusEndpoint?: string
+}
+
 /** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */
 export interface ToolResultInput {
   readonly tool: string
@@ -73,7 +110,7 @@ export interface ToolResultInput {
   readonly position: CallPosition
   readonly value: Externalizable
   /** The tools of the run. */
-  readonly tools: Pick<ToolSet, 'digest' | 'outputSchemas'>
+  readonly tools: Pick<ToolSet, 'digest' | 'names' | 'outputSchemas'>
   /** `limits.resultBytes` of the run. */
   readonly resultBytes: number
 }

@@ -8,6 +8,9 @@ export const errorTable = {
   CONFIG_NOT_FOUND: { retryable: false },
   TOOL_NAME_INVALID: { retryable: false },
   TOOL_DUPLICATE: { retryable: false },
+  AGENT_DUPLICATE: { retryable: false },
+  /** The configuration of the worker has no agent of this name. */
+  AGENT_UNKNOWN: { retryable: false },
   TOOL_UNKNOWN: { retryable: false },
   TOOL_NOT_ALLOWED: { retryable: false },
   TOOL_INPUT_INVALID: { retryable: false },
@@ -16,6 +19,8 @@ export const errorTable = {
   /** The tool threw a ToolError. */
   TOOL_REFUSED: { retryable: false },
   TOOL_FAILED: { retryable: true },
+  /** The tool threw an error that its retry policy excludes. */
+  TOOL_NOT_RETRIED: { retryable: false },
   TOOL_TIMED_OUT: { retryable: true },
   /** The worker that got the call has no tool of this name; another worker may have it. */
   TOOL_NOT_REGISTERED: { retryable: true },
@@ -62,8 +67,13 @@ export const errorTable = {
   VALUE_STORE_REFUSED: { retryable: false },
   /** A payload refers to a value, and its reader has no value store configured. */
   VALUE_STORE_UNKNOWN: { retryable: false },
+  // audit log
+  /** An event could not be written. What it reports has not begun. */
+  AUDIT_UNAVAILABLE: { retryable: true },
   // runs, seen by a client
   RUN_INPUT_INVALID: { retryable: false },
+  /** The answer of a run does not fit the output schema of this client's agent. */
+  RUN_OUTPUT_INVALID: { retryable: false },
   RUN_EXISTS: { retryable: false },
   RUN_CANCELLED: { retryable: false },
   RUN_TERMINATED: { retryable: false },

@@ -2,6 +2,11 @@
 export interface Limits {
   /** Model turns of a run. A run that needs more ends with status `turn_limit`. */
   readonly turns: number
+  /**
+   * Answers of an agent with an output schema that do not fit it, text instead of an answer included. After the last one
+   * the run ends with status `invalid_answer`.
+   */
+  readonly answerAttempts: number
   /** Tool calls of one cell. One more is refused, and ends the cell. */
   readonly callsPerCell: number
   /** Tool calls of a whole run, direct ones included. */
@@ -64,6 +69,7 @@ export function pickStepLimits(limits: Limits): StepLimits {
 
 export const defaultLimits: Limits = {
   turns: 25,
+  answerAttempts: 3,
   callsPerCell: 1_000,
   callsPerRun: 5_000,
   callsInFlight: 200,

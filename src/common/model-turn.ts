@@ -1,6 +1,8 @@
+import type { Externalizable } from './external-value.js'
+import type { JsonObject, JsonValue } from './json.js'
 import type { Limits } from './limits.js'
 import type { ModelReply, PendingBlock } from './messages.js'
-import type { ModelConfig, ToolSet } from './run-config.js'
+import type { ModelConfig, ToolSet, ToolSetId } from './run-config.js'
 import type { DescribedCall } from './steps.js'
 import type { ValueLog } from './value-log.js'
 
@@ -9,7 +11,12 @@ export interface ModelTurnInput {
   readonly turn: number
   readonly model: ModelConfig
   readonly limits: Limits
-  readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
+  readonly tools: ToolSetId & Pick<ToolSet, 'documentation'>
+  /** As in `RunConfig`. */
+  readonly instructions?: Externalizable<string>
+  readonly outputSchema?: Externalizable<JsonObject>
+  /** Describes the data of the run that code has; absent without any. */
+  readonly inputDescription?: string
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
@@ -26,4 +33,12 @@ export interface ModelTurnResult {
   readonly conversationBytes: number
   /** The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. */
   readonly calls: Readonly<Record<string, DescribedCall>>
+  /** The answer of an agent with an output schema, if the reply has one. */
+  readonly answer?: SubmittedAnswer
 }
+
+/** An answer that the model has submitted, checked against the output schema. */
+export type SubmittedAnswer =
+  | { readonly type: 'valid'; readonly output: JsonValue }
+  /** For the model, which may submit another. */
+  | { readonly type: 'invalid'; readonly problem: string }

@@ -1,4 +1,5 @@
 import type { CallPosition } from './calls.js'
+import type { ToolConfig } from './run-config.js'
 
 /** Workflow types. */
 export const workflowNames = { agent: 'agent', program: 'program', session: 'session' } as const
@@ -22,6 +23,8 @@ export const memoKeys = {
   startedAt: 'startedAt',
   /** The status of a run that completed without success: `code_error`, `turn_limit` and so on. */
   outcome: 'outcome',
+  /** Of a workflow that executes the call of a remote tool: the tool, the position and the idempotency key. */
+  call: 'call',
 } as const
 
 /** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
@@ -46,10 +49,14 @@ export const activityNames = {
   appendJournal: 'journal.append',
   joinText: 'output.join',
   checkToolResult: 'tool.result',
+  prepareArguments: 'tool.arguments',
 } as const
 
 /** The name of the model's code tool. */
 export const executeCodeTool = 'execute_code'
+
+/** The name of the tool with which the model delivers an answer that has a schema. */
+export const submitAnswerTool = 'submit_answer'
 
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'
@@ -73,6 +80,14 @@ export function roleQueue(taskQueue: string, role: Role): string {
   return role === 'tools' ? taskQueue : `${taskQueue}.${role}`
 }
 
+/**
+ * The task queue of a tool's calls: that of the workflows, unless the tool has one of its own. The server limits the rate
+ * of a whole task queue, so a tool with a rate always has its own.
+ */
+export function toolQueue(taskQueue: string, tool: Pick<ToolConfig, 'name' | 'taskQueue' | 'rate'>): string {
+  return tool.taskQueue ?? (tool.rate ? `${taskQueue}.tool.${tool.name}` : roleQueue(taskQueue, 'tools'))
+}
+
 /** The task queue that only the worker with this host id polls. */
 export function hostQueue(taskQueue: string, hostId: string): string {
   return `${taskQueue}.host.${hostId}`
@@ -81,6 +96,15 @@ export function hostQueue(taskQueue: string, hostId: string): string {
 /** The activity id of a call: readable in the Temporal UI, unique in a run. */
 export function callActivityId({ turn, cell, index }: CallPosition): string {
   return cell === 0 ? `turn-${turn}.direct-${index}` : `turn-${turn}.cell-${cell}.call-${index}`
+}
+
+const activityIdPattern = /^turn-(\d+)\.(?:direct-(\d+)|cell-(\d+)\.call-(\d+))$/
+
+/** The position in an activity id from {@link callActivityId}; undefined for any other id. */
+export function parseCallActivityId(activityId: string): CallPosition | undefined {
+  const [, turn, direct, cell = '0', call] = activityIdPattern.exec(activityId) ?? []
+  const index = direct ?? call
+  return index === undefined ? undefined : { turn: Number(turn), cell: Number(cell), index: Number(index) }
 }
 
 /**

@@ -2,6 +2,8 @@ import type { Caller, Effect } from './calls.js'
 import type { DeferredConfig } from './deferred-calls.js'
 import type { Limits } from './limits.js'
 import type { Externalizable } from './external-value.js'
+import type { JsonObject } from './json.js'
+import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */
 export interface ToolConfig {
@@ -18,6 +20,72 @@ export interface ToolConfig {
   readonly execution?: 'local'
   /** The result comes later. Undefined: from the activity. */
   readonly deferred?: DeferredConfig
+  /** What executes a remote tool. Undefined: a worker of durable-ptc runs the tool. */
+  readonly remote?: RemoteTarget
+  /** Deviations from the default intervals. `attempts` has the maximum of attempts. */
+  readonly retry?: RetryIntervals
+  /** The task queue of a tool's own. Undefined: see `toolQueue`. */
+  readonly taskQueue?: string
+  /** Maximum calls per second of all runs together. The server enforces it for the tool's own task queue. */
+  readonly rate?: ToolRate
+  readonly priority?: ToolPriority
+}
+
+/** What executes the calls of a remote tool. */
+export type RemoteTarget = RemoteActivity | RemoteWorkflow | RemoteNexusOperation
+
+/** An activity that somebody else's worker has. */
+export interface RemoteActivity {
+  readonly kind: 'activity'
+  /** Activity type. */
+  readonly type: string
+  /** Undefined: that of the workflows, where the activity belongs to the worker that has the plugin. */
+  readonly taskQueue?: string
+  /** Milliseconds a call may wait for a worker. */
+  readonly scheduleToStartMs: number
+  /** Undefined: the activity does not heartbeat. */
+  readonly heartbeatMs?: number
+  /** The activity takes a `RemoteCall` as its second argument. */
+  readonly passCall?: true
+}
+
+/** A child workflow. */
+export interface RemoteWorkflow {
+  readonly kind: 'workflow'
+  /** Workflow type. */
+  readonly type: string
+  /** Undefined: that of the run. */
+  readonly taskQueue?: string
+  /** The workflow takes a `RemoteCall` as its second argument. */
+  readonly passCall?: true
+}
+
+export interface RemoteNexusOperation {
+  readonly kind: 'nexus'
+  readonly endpoint: string
+  readonly service: string
+  readonly operation: string
+}
+
+/** Milliseconds, and the types of failures that are not retried. Undefined fields have their defaults. */
+export interface RetryIntervals {
+  readonly initialMs?: number
+  readonly backoffCoefficient?: number
+  readonly maximumMs?: number
+  readonly nonRetryableErrorTypes?: readonly string[]
+}
+
+export interface ToolRate {
+  readonly perSecond: number
+}
+
+/** Temporal's priority of a call. */
+export interface ToolPriority {
+  /** From 1, the first, to 5. */
+  readonly priorityKey?: number
+  /** The same for all calls, or a field of the run's context, such as the tenant. */
+  readonly fairnessKey?: string | { readonly context: string }
+  readonly fairnessWeight?: number
 }
 
 /**
@@ -30,8 +98,20 @@ export interface ToolSet {
   readonly documentation: Externalizable
   /** `ToolCallSignature[]`: for the stubs in the sandbox. */
   readonly signatures: Externalizable
-  /** JSON Schema of the result of each deferred tool, by its name. Undefined: there is no such tool. */
+  /** JSON Schema of the result of each tool whose results activity `tool.result` checks, by the tool's name. */
   readonly outputSchemas?: Externalizable
+  /** The names of the tools, if the run has not all tools of the configuration. */
+  readonly names?: readonly string[]
+}
+
+/** Identifies the tools of a run, so that a worker can find out whether its own are the same. */
+export type ToolSetId = Pick<ToolSet, 'digest' | 'names'>
+
+/** Data for the code of a run. */
+export interface InputData {
+  readonly value: Externalizable
+  /** For the model: type and size, and the names of members. */
+  readonly description: string
 }
 
 export type BuiltInBackend = 'docker' | 'wasm'
@@ -93,10 +173,31 @@ export interface RunConfig {
   readonly followUps?: true
   /** Signs the completion tokens of the run. Random; only in a run with a deferred tool. */
   readonly completionSecret?: string
+  /** The agent that the run began with; it has the configuration of that time. Undefined: none. */
+  readonly agentName?: string
+  /** Instructions for the model. Undefined: none. */
+  readonly instructions?: Externalizable<string>
+  /** JSON Schema of the answer. Undefined: the answer is text. */
+  readonly outputSchema?: Externalizable<JsonObject>
+  /** Who asks: any JSON. `tenant` becomes a search attribute. Undefined: `{}`. */
+  readonly context?: JsonObject
+  readonly input?: InputData
+  /** Search attributes that the server had when the run started. An upsert of any other would fail for ever. */
+  readonly searchAttributes?: readonly SearchAttributeName[]
 }
 
-/** The configuration of a worker for its runs. Activity `run.config` adds overrides and tool set. */
-export type RunDefaults = Omit<RunConfig, 'toolSet' | 'completionSecret'>
+/** The configuration of a worker for its runs. Activity `run.config` adds what is of one run, and the tool set. */
+export type RunDefaults = Omit<
+  RunConfig,
+  | 'toolSet'
+  | 'completionSecret'
+  | 'agentName'
+  | 'instructions'
+  | 'outputSchema'
+  | 'context'
+  | 'input'
+  | 'searchAttributes'
+>
 
 export interface ModelConfig {
   readonly provider: string

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from './json.js'
 import type { AssistantBlock, Usage } from './messages.js'
 import type { CellOutcome } from './outcomes.js'
 import type { BackendChoice } from './run-config.js'
@@ -8,17 +9,35 @@ export interface RunOptions {
   readonly model?: string
   readonly sandbox?: BackendChoice
   readonly limits?: Partial<Limits>
+  /** Names of the only tools that the run has. Default: those of its agent, or all. */
+  readonly tools?: readonly string[]
+  /** Who asks, and for whom: every tool gets it, the model and its code do not. At most {@link maxContextBytes}. */
+  readonly context?: JsonObject
+}
+
+/** Options of a run that has one program, or one model. */
+interface SingleRunOptions extends RunOptions {
+  /** Data for the code, which has it as variable `input_data`. The model sees only its type and size. */
+  readonly input?: JsonValue
 }
 
 /** Argument of workflow `agent`. */
-export interface AgentInput extends RunOptions {
+export interface AgentInput extends SingleRunOptions {
   readonly question: string
+  /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
+  readonly agent?: string
 }
 
 /** Argument of workflow `program`: code with tools and no model. */
-export interface ProgramInput extends RunOptions {
+export interface ProgramInput extends SingleRunOptions {
   readonly source: string
 }
+
+/** Argument of activity `run.config`: what a run of any kind may override. */
+export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent'>
+
+/** Bytes of a run's context as JSON. The events of every tool call contain it. */
+export const maxContextBytes = 2_048
 
 /** How a run ended. For any status but `answered`, `answer` may be partial or empty. */
 export type AgentStatus =
@@ -33,6 +52,8 @@ export type AgentStatus =
   | 'context_full'
   /** The reply was empty, twice. */
   | 'no_answer'
+  /** The answer did not fit the output schema of the agent, `limits.answerAttempts` times. */
+  | 'invalid_answer'
 
 /** Counters of a run. */
 export interface RunCounts {
@@ -48,6 +69,8 @@ export interface RunCounts {
 export interface AgentResult extends RunCounts {
   readonly status: AgentStatus
   readonly answer: string
+  /** Only of an agent with an output schema that ended with `answered`: the answer, as the schema describes it. */
+  readonly output?: JsonValue
 }
 
 /** Result of workflow `program`. */

@@ -6,9 +6,10 @@
  * 2. All times are by the workflow's clock.
  */
 
+import type { JsonObject } from './json.js'
 import type { Limits } from './limits.js'
 import type { CellOutcome } from './outcomes.js'
-import type { BackendChoice, ToolSet } from './run-config.js'
+import type { BackendChoice, ToolSet, ToolSetId } from './run-config.js'
 import type { RunOptions } from './runs.js'
 
 /** Reference to a session. A rebuild keeps the id and uses the next epoch. */
@@ -22,7 +23,7 @@ export interface SessionRef {
 }
 
 /** The tools of a session's run. The signatures are present until the sandbox has its stubs. */
-export type SessionTools = Pick<ToolSet, 'digest'> & Partial<Pick<ToolSet, 'signatures'>>
+export type SessionTools = ToolSetId & Partial<Pick<ToolSet, 'signatures'>>
 
 /** Input of activity `session.open`. */
 export interface OpenInput {
@@ -63,6 +64,8 @@ export interface ExecuteInput {
   readonly source: string
   /** The backend the caller relies on. A session with another one refuses the execution. */
   readonly sandbox?: BackendChoice
+  /** The context the caller relies on: that of the session, or the session refuses the execution. */
+  readonly context?: JsonObject
 }
 
 /** Result of update `execute`. */

@@ -8,6 +8,7 @@
  */
 
 import type { ValueLog } from './value-log.js'
+import type { CallerIdentity } from './calls.js'
 import type { JsonObject } from './json.js'
 import type { StepLimits } from './limits.js'
 import type { CallOutcome } from './outcomes.js'
@@ -33,6 +34,8 @@ export interface DescribedCall extends RequestedCall {
   readonly digest: string
   /** Why the call must not run (unknown tool, broken schema …); null when it may. */
   readonly refused: CallOutcome | null
+  /** Of a remote tool: the arguments fit its input schema, which changes nothing of them. */
+  readonly isParsed?: true
 }
 
 /** The result of a call, delivered to the program. */
@@ -43,7 +46,13 @@ export interface DeliveredResult {
 
 /** Input of one step: start a cell, or continue the suspended program. */
 export type StepInput =
-  | { readonly type: 'cell'; readonly cell: number; readonly source: Externalizable<string> }
+  | {
+      readonly type: 'cell'
+      readonly cell: number
+      readonly source: Externalizable<string>
+      /** Sets variable `input_data` before the code runs: in the first cell of a session. */
+      readonly inputData?: Externalizable
+    }
   /** Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
   /** Cancels the cell's code; variables stay. The result is `failed` with kind `timed_out` and this reason. */
@@ -175,7 +184,7 @@ export interface ExecuteStepInput {
 }
 
 /** The calls of local tools that a worker may make by itself for a program that waits for nothing else. */
-export interface LocalCallAllowance {
+export interface LocalCallAllowance extends CallerIdentity {
   readonly maxCalls: number
   readonly turn: number
   readonly cell: number

@@ -63,6 +63,12 @@ export function toPlainLine(text: string): string {
     .trim()
 }
 
+/** A code span of Markdown, in which nothing is interpreted: no link, no HTML, no emphasis. */
+export function toMarkdownCode(text: string): string {
+  const line = toPlainLine(text).replaceAll('`', "'")
+  return line === '' ? '(empty)' : `\`${line}\``
+}
+
 const maxSummaryCharacters = 200
 
 /** The text in one line, at most 200 characters. */

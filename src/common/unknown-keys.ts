@@ -2,12 +2,13 @@
 export function describeUnknownKeys(given: object, known: readonly string[]): string | undefined {
   const unknown = Object.keys(given).filter((key) => !known.includes(key))
   if (unknown.length === 0) return undefined
-  return unknown
-    .map((key) => {
-      const suggestion = closestMatch(key, known)
-      return `unknown key ${JSON.stringify(key)}${suggestion === undefined ? '' : `. Did you mean ${JSON.stringify(suggestion)}?`}`
-    })
-    .join('; ')
+  return unknown.map((key) => `unknown key ${JSON.stringify(key)}${didYouMean(key, known)}`).join('; ')
+}
+
+/** `. Did you mean "…"?` for a misspelt word, to append to a message; empty when no choice is similar. */
+export function didYouMean(word: string, choices: readonly string[]): string {
+  const suggestion = closestMatch(word, choices)
+  return suggestion === undefined ? '' : `. Did you mean ${JSON.stringify(suggestion)}?`
 }
 
 /** Maximum edit distance of a misspelling. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PtcError, messageOf } from '../common/errors.js'
+import { searchAttributeNames, searchAttributeTypes, toTemporalType } from '../common/search-attributes.js'
 import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
 import { probeTcp, probeNamespace } from './probe.js'
 import type { ServerLog } from './server-log.js'
@@ -12,6 +13,8 @@ interface ServerProcessOptions {
   readonly port: number
   /** Undefined: no UI. */
   readonly uiPort: number | undefined
+  /** Address of a codec server for the UI. */
+  readonly uiCodecEndpoint: string | undefined
   /** Undefined: in memory. */
   readonly databaseFile: string | undefined
   readonly log: ServerLog
@@ -121,7 +124,13 @@ export class ServerProcess {
   }
 }
 
-function commandLineOf({ namespace, port, uiPort, databaseFile }: ServerProcessOptions): readonly string[] {
+function commandLineOf({
+  namespace,
+  port,
+  uiPort,
+  uiCodecEndpoint,
+  databaseFile,
+}: ServerProcessOptions): readonly string[] {
   return [
     'server',
     'start-dev',
@@ -131,6 +140,8 @@ function commandLineOf({ namespace, port, uiPort, databaseFile }: ServerProcessO
     uiPort === undefined ? '--headless' : `--ui-port=${uiPort}`,
     ...(databaseFile === undefined ? [] : [`--db-filename=${databaseFile}`]),
     '--log-level=warn',
+    ...(uiCodecEndpoint === undefined ? [] : [`--ui-codec-endpoint=${uiCodecEndpoint}`]),
+    ...searchAttributeNames.map((name) => `--search-attribute=${name}=${toTemporalType(searchAttributeTypes[name])}`),
     ...devServerSettings,
   ]
 }

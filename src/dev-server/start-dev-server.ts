@@ -28,6 +28,8 @@ export interface DevServerOptions {
   readonly port?: number
   /** Port of the UI. Default: like `port`, with 8233. */
   readonly uiPort?: number
+  /** Address of a codec server, by which the browser of the UI decodes payloads. */
+  readonly uiCodecEndpoint?: string | undefined
   readonly namespace?: string
   /** Default: `process.env`. */
   readonly environment?: EnvironmentVariables
@@ -142,6 +144,7 @@ async function startOnFreePorts(
       environment,
       port: options.port ?? port ?? 0,
       uiPort: ui ? (options.uiPort ?? uiPort) : undefined,
+      uiCodecEndpoint: options.uiCodecEndpoint,
       databaseFile: stateDirectory === undefined ? undefined : join(stateDirectory, 'temporal.db'),
       log: await openServerLog(stateDirectory),
     })

@@ -9,12 +9,11 @@ export type PromptLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'ca
  * The tool `execute_code`, with which the model runs code.
  *
  * @param stubs the tools that code can call, as Python functions
- * @param hasPackages whether the sandbox may have more than the standard library
  */
-export function codeTool(stubs: readonly string[], limits: PromptLimits, hasPackages = false): ModelTool {
+export function codeTool(stubs: readonly string[], limits: PromptLimits, options: CodeToolOptions = {}): ModelTool {
   return {
     name: executeCodeTool,
-    description: [rules(limits, hasPackages), stubs.length === 0 ? noTools : toolsSection(stubs)].join('\n\n'),
+    description: [rules(limits, options), stubs.length === 0 ? noTools : toolsSection(stubs)].join('\n\n'),
     inputSchema: {
       type: 'object',
       properties: { code: { type: 'string', description: 'Python source. Print what you need to see.' } },
@@ -25,8 +24,22 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, hasPack
   }
 }
 
-function rules({ cellSeconds, outputCharacters, callsPerCell }: PromptLimits, hasPackages: boolean): string {
+interface CodeToolOptions {
+  /** The sandbox may have more than the standard library. */
+  readonly hasPackages?: boolean | undefined
+  /** Describes the data that code has as `input_data`. */
+  readonly inputDescription?: string | undefined
+}
+
+function rules(
+  { cellSeconds, outputCharacters, callsPerCell }: PromptLimits,
+  { hasPackages = false, inputDescription }: CodeToolOptions,
+): string {
   const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
+  const inputRule =
+    inputDescription === undefined
+      ? ''
+      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
   return `\
 Runs Python code in a sandbox and returns what the code prints.
 
@@ -36,7 +49,7 @@ Runs Python code in a sandbox and returns what the code prints.
 The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
 - There is ${missing}: everything outside is reached through the tools. asyncio and json are imported already.
 - The code may run for ${formatCount(cellSeconds)} seconds, waiting for tools not counted, and make ${formatCount(callsPerCell)} tool calls. \
-Time and datetime stand still while it computes: measure with time.perf_counter.`
+Time and datetime stand still while it computes: measure with time.perf_counter.${inputRule}`
 }
 
 const noTools = 'No tools can be called from code here.'

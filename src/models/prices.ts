@@ -45,6 +45,9 @@ const prices: Readonly<Record<string, ModelPrice>> = {
   'claude-haiku-4-5': price(1, 5, 0.1, 1.25),
 }
 
+/** The models with a known price. A provider may have others. */
+export const knownModels: readonly string[] = Object.keys(prices)
+
 /** The default model: balanced, writes code well, and costs half of the next larger model. */
 export const defaultModel = 'claude-sonnet-5-5'
 

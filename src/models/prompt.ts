@@ -1,8 +1,10 @@
 import { PtcError } from '../common/errors.js'
-import { executeCodeTool } from '../common/names.js'
+import type { JsonObject } from '../common/json.js'
+import { executeCodeTool, submitAnswerTool } from '../common/names.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
 import type { ModelRequest, ModelTool } from './provider.js'
+import { answerTool } from './answer-tool.js'
 
 export interface PromptOptions {
   /** In this order, because a stub may use a class that an earlier one declares. */
@@ -12,6 +14,10 @@ export interface PromptOptions {
   readonly instructions?: string | undefined
   /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
   readonly hasPackages?: boolean
+  /** JSON Schema of the answer. Undefined: the answer is text. */
+  readonly outputSchema?: JsonObject | undefined
+  /** Describes the data that code has as `input_data`. Undefined: there is none. */
+  readonly inputDescription?: string | undefined
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
@@ -21,7 +27,8 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  *
  * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
-export function buildPrompt({ tools, limits, instructions, hasPackages }: PromptOptions): Prompt {
+export function buildPrompt(options: PromptOptions): Prompt {
+  const { tools, limits, instructions, hasPackages, outputSchema, inputDescription } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -29,11 +36,20 @@ export function buildPrompt({ tools, limits, instructions, hasPackages }: Prompt
   const codeTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
   const directTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
   const stubs = codeTools.map(({ stub }) => stub)
+  const answerGuide = outputSchema && answerGuidance
   return {
-    system: [instructions?.trim(), guidance(directTools.length > 0)].filter(Boolean).join('\n\n'),
-    tools: [codeTool(stubs, limits, hasPackages), ...directTools.map(toModelTool)],
+    system: [instructions?.trim(), guidance(directTools.length > 0), answerGuide].filter(Boolean).join('\n\n'),
+    tools: [
+      codeTool(stubs, limits, { hasPackages, inputDescription }),
+      ...directTools.map(toModelTool),
+      ...(outputSchema ? [answerTool(outputSchema)] : []),
+    ],
   }
 }
+
+const answerGuidance = `\
+Deliver your final answer with ${submitAnswerTool}, alone in a reply, when you have the results of everything else. A text \
+is not an answer.`
 
 function guidance(hasDirectTools: boolean): string {
   const guide = `\

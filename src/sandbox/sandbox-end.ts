@@ -4,6 +4,12 @@ import type { SandboxEnd } from './backend.js'
 /** Exit code of a process killed by SIGKILL (128 + 9), as the kernel does when memory runs out. */
 export const sigkillExitCode = 137
 
+/**
+ * Exit code of a sandbox that ended by itself, because no worker lived (runner/image/supervisor.c). Code can exit with
+ * it, too.
+ */
+export const orphanedExitCode = 124
+
 const maximumQuoteCharacters = 200
 
 /**

@@ -29,6 +29,10 @@ export interface RunToolOptions {
   readonly heartbeatDetails?: unknown
   /** Receives the details of each `heartbeat` call of the tool. */
   readonly onHeartbeat?: (details: unknown) => void
+  /** The context of the run. Default: `{}`. */
+  readonly context?: JsonObject
+  /** The agent of the run. Default: none. */
+  readonly agent?: string
   /** Cancels the call when it is aborted. */
   readonly signal?: AbortSignal
   /** Default: those of a configuration without limits. */
@@ -85,6 +89,8 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       idempotencyKey,
       arguments: (await values.externalize(args, signal)) as JsonObject,
       limits,
+      ...(options.context && { context: options.context }),
+      ...(options.agent !== undefined && { agent: options.agent }),
       inputDigest: digestJson(tool.inputSchema),
     }
     // Without a follow-up, the activity returns the value alone.

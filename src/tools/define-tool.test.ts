@@ -64,6 +64,7 @@ describe('deferred', () => {
     [{ deferred: { expire: '3d' } }, 'deferred: unknown key "expire"'],
     [{ deferred: { expires: '367d' } }, 'deferred.expires must be'],
     [{ deferred: {} }, 'deferred.expires must be'],
+    [{ deferred: { expires: '3d' }, run: undefined, activity: {} }, 'deferred is for a tool with run'],
     [{ deferred: { expires: '3d' }, execution: 'local' }, "execution 'local' is not for a deferred tool"],
   ])('rejects %j', (changes, message) => {
     expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
@@ -107,7 +108,7 @@ describe('defineTool', () => {
     expect(defineTool({ ...good, effect: 'once' }).attempts).toBe(1)
     expect(failure({ effect: 'once', retry: { attempts: 2 } })).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: "tool get_expenses: retry.attempts must be 1 for effect 'once'",
+      message: "tool get_expenses: retry can only be { attempts: 1 } for effect 'once'",
     })
   })
 
@@ -153,15 +154,15 @@ describe('defineTool', () => {
 
   it.each<[string, Readonly<Record<string, unknown>>, string]>([
     ['no description', { description: ' ' }, 'tool get_expenses: description is missing'],
-    ['no run', { run: undefined }, 'tool get_expenses: run is missing: it must be a function'],
+    ['no run', { run: undefined }, 'tool get_expenses: run is missing'],
     ['a misspelt key', { efect: 'read' }, 'tool get_expenses: unknown key "efect". Did you mean "effect"?'],
     ['an unknown key', { nope: 1 }, 'tool get_expenses: unknown key "nope"'],
     ['a summary that is no function', { summary: 1 }, 'tool get_expenses: summary must be a function of the input'],
-    ['a retry that is no object', { retry: 3 }, 'tool get_expenses: retry must be an object: { attempts: 3 }'],
+    ['a retry that is no object', { retry: 3 }, 'tool get_expenses: retry must be an object'],
     [
       'a misspelt key of retry',
       { retry: { atempts: 3 } },
-      'tool get_expenses: retry: unknown key "atempts". Did you mean "attempts"?',
+      'tool get_expenses: retry is invalid:\n- Unrecognized key: "atempts"',
     ],
     ['examples that are no array', { inputExamples: 1 }, 'tool get_expenses: inputExamples must be an array'],
     ['no effect', { effect: undefined }, "tool get_expenses: effect must be 'read' or 'idempotent' or 'once'"],
@@ -176,7 +177,7 @@ describe('defineTool', () => {
       "tool get_expenses: allowedCallers must be 'direct' or 'code_execution'",
     ],
     ['an input that is no object', { input: z.string() }, 'tool get_expenses: input must be a z.object(…)'],
-    ['an input that is no schema', { input: { type: 'object' } }, 'tool get_expenses: input must be a zod schema'],
+    ['an input that is no schema', { input: 'object' }, 'tool get_expenses: input must be a zod schema'],
     ['a zod 3 schema', { output: { _def: { typeName: 'ZodString' } } }, 'tool get_expenses: output is a zod 3 schema'],
     [
       'an output that JSON cannot represent',
@@ -203,7 +204,7 @@ describe('defineTool', () => {
       { inputExamples: [{ employee_id: new Date() }] },
       'inputExamples[0].employee_id is not JSON: it is a Date',
     ],
-    ['zero attempts', { retry: { attempts: 0 } }, 'retry.attempts must be a whole number from 1 to 100'],
+    ['zero attempts', { retry: { attempts: 0 } }, 'retry is invalid:\n- attempts: '],
   ])('refuses %s', (_what, changes, message) => {
     const failed = failure(changes)
     expect(failed.code).toBe('CONFIG_INVALID')

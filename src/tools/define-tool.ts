@@ -1,22 +1,34 @@
 import { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls.js'
-import { messageOf, PtcError } from '../common/errors.js'
+import { PtcError } from '../common/errors.js'
 import type { DeferredConfig } from '../common/deferred-calls.js'
 import type { JsonObject } from '../common/json.js'
+import type { RemoteTarget, ToolPriority, ToolRate } from '../common/run-config.js'
 import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
+import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
+import { priority as prioritySchema, rate as rateSchema, taskQueueName } from './definition/options.js'
+import { parseRemoteTarget } from './definition/remote-target.js'
+import { parseRetry } from './definition/retry.js'
+import {
+  assertParsesToJson,
+  type AsZodObject,
+  type AsZodType,
+  type JsonSchema,
+  readInput,
+  readOutput,
+  schemaOf,
+} from './definition/schemas.js'
 import { describeIssues } from './validation/describe-issues.js'
-import { toJsonSchema } from './validation/json-schema.js'
 import { measureJson } from './validation/measure-json.js'
 import { sealTool } from './tool.js'
-import type { DeferredToolDefinition, Tool, ToolDefinition } from './tool.js'
+import type { DeferredToolDefinition, RemoteToolDefinition, Tool, ToolDefinition } from './tool.js'
 import { checkToolName } from './tool-name.js'
 
 const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[]
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
 const executions = ['activity', 'local'] as const satisfies readonly Execution[]
 const defaultTimeoutMs = 60_000
-const defaultAttempts = 3
 const maxExpiresMs = 366 * 24 * 60 * 60 * 1_000
 const maxExampleBytes = 16 * 1024
 
@@ -24,59 +36,66 @@ const maxExampleBytes = 16 * 1024
  * Creates a tool. Types, validation, the documentation for the model and the retry policy all derive from the
  * definition.
  *
+ * A tool has exactly one of `run`, `activity`, `workflow` and `nexus`. The last three make a remote tool: somebody else
+ * executes its calls.
+ *
  * @throws PtcError TOOL_NAME_INVALID, CONFIG_INVALID: the definition is checked here, before anything runs
  */
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
   definition: DeferredToolDefinition<Input, Output>,
-): Tool<Input, Output>
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: ToolDefinition<Input, Output>,
-): Tool<Input, Output>
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: Definition<Input, Output>,
-): Tool<Input, Output> {
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+export function defineTool<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>(
+  definition: ToolDefinition<Input, Output> | RemoteToolDefinition<Input, Output>,
+): Tool<AsZodObject<Input>, AsZodType<Output>>
+export function defineTool(definition: AnyDefinition): Tool {
   const { name, description } = definition
   checkToolName(name)
-  const invalid = (message: string, hint?: string) =>
-    new PtcError('CONFIG_INVALID', `tool ${name}: ${message}`, hint === undefined ? {} : { hint })
+  const invalid = invalidTool(name)
 
   checkKeys(definition, invalid)
   if (typeof description !== 'string' || description.trim() === '') {
     throw invalid('description is missing', 'Say in a sentence or two what the tool does and what it returns.')
   }
-  if (typeof definition.run !== 'function') throw invalid('run is missing: it must be a function')
+  const remote = parseRemoteTarget(definition, invalid)
   checkChoice('effect', [definition.effect], effects, invalid)
   const allowedCallers = definition.allowedCallers ?? callers
   checkChoice('allowedCallers', allowedCallers, callers, invalid)
-  checkSchema('input', definition.input, invalid)
-  checkSchema('output', definition.output, invalid)
-  const input = strictInput(definition.input, invalid)
+  const input = readInput(definition.input, invalid)
+  const output = readOutput(definition.output, invalid)
+  if (remote) assertParsesToJson(input, invalid)
 
   return sealTool({
     name,
     description: description.trim(),
     input,
-    output: definition.output,
+    output,
     inputSchema: schemaOf('input', input, invalid),
-    outputSchema: schemaOf('output', definition.output, invalid),
+    outputSchema: schemaOf('output', output, invalid),
     allowedCallers: Object.freeze([...new Set(allowedCallers)]),
     effect: definition.effect,
-    execution: executionOf(definition, invalid),
-    deferred: deferredOf(definition, invalid),
+    execution: executionOf(definition, remote, invalid),
+    deferred: deferredOf(definition, remote, invalid),
     timeoutMs: timeoutOf(definition.timeout, invalid),
-    attempts: attemptsOf(definition, invalid),
+    ...parseRetry(definition, remote, invalid),
+    ...queueOf(definition, remote, invalid),
+    ...priorityOf(definition, remote, invalid),
+    ...(remote && { remote }),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
     ...optionalSummary(definition.summary, invalid),
-    // The second argument of a deferred tool has a token, and nobody reads its result.
-    run: (definition.run as Tool<Input, Output>['run']).bind(definition),
+    run: definition.run?.bind(definition) ?? runsElsewhere(name),
   })
 }
 
-type Definition<Input extends z.ZodObject, Output extends z.ZodType> =
-  | DeferredToolDefinition<Input, Output>
-  | ToolDefinition<Input, Output>
-
-type InvalidError = (message: string, hint?: string) => PtcError
+/** A definition of any kind, before it is checked. */
+type AnyDefinition = Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'input' | 'output' | 'run' | 'deferred'> & {
+  readonly input: unknown
+  readonly output: unknown
+  readonly run?: Tool['run']
+  readonly deferred?: unknown
+  readonly activity?: unknown
+  readonly workflow?: unknown
+  readonly nexus?: unknown
+}
 
 const definitionKeys: readonly string[] = [
   'name',
@@ -89,10 +108,16 @@ const definitionKeys: readonly string[] = [
   'deferred',
   'timeout',
   'retry',
+  'taskQueue',
+  'rate',
+  'priority',
   'summary',
   'inputExamples',
   'run',
-] satisfies readonly (keyof ToolDefinition<z.ZodObject, z.ZodType>)[]
+  'activity',
+  'workflow',
+  'nexus',
+] satisfies readonly (keyof AnyDefinition)[]
 
 /** A misspelt option would be ignored silently. Instances of classes are not checked: they may have other members. */
 function checkKeys(definition: object, invalid: InvalidError): void {
@@ -125,46 +150,24 @@ const hints: Readonly<Record<string, string>> = {
     "'read' changes nothing; 'idempotent' may be repeated with the same idempotency key; 'once' must not happen twice and is never retried.",
 }
 
-function checkSchema(field: string, schema: unknown, invalid: InvalidError): void {
-  if (typeof schema === 'object' && schema !== null && '_zod' in schema) return
-  if (typeof schema === 'object' && schema !== null && '_def' in schema) {
-    throw invalid(
-      `${field} is a zod 3 schema`,
-      "durable-ptc needs zod 4: npm install zod@4, and import { z } from 'zod'.",
-    )
-  }
-  throw invalid(`${field} must be a zod schema`)
-}
-
-/** Refuses unknown arguments, as Python does: silently dropping a misspelt one would give a wrong result. */
-function strictInput<Input extends z.ZodObject>(schema: Input, invalid: InvalidError): Input {
-  if (schema.def.type !== 'object') {
-    throw invalid('input must be a z.object(…)', 'Arguments have names; put the value into a field of an object.')
-  }
-  return schema.def.catchall === undefined ? (schema.strict() as z.ZodObject as Input) : schema
-}
-
-function schemaOf(field: 'input' | 'output', schema: z.ZodType, invalid: InvalidError): JsonObject {
-  try {
-    return toJsonSchema(schema, field)
-  } catch (cause) {
-    throw invalid(
-      `${field} can't be shown as JSON Schema: ${messageOf(cause)}`,
-      field === 'output'
-        ? 'Use types that JSON has (a date as z.iso.datetime()), and end a transform with .pipe(schema of its result).'
-        : 'Use types that JSON has (a date as z.iso.datetime()).',
-    )
-  }
-}
-
 function executionOf(
-  definition: { readonly effect: Effect; readonly execution?: Execution; readonly deferred?: unknown },
+  {
+    effect,
+    execution = 'activity',
+    deferred,
+    taskQueue,
+    rate,
+  }: Pick<AnyDefinition, 'effect' | 'execution' | 'deferred' | 'taskQueue' | 'rate'>,
+  remote: RemoteTarget | undefined,
   invalid: InvalidError,
 ): Execution {
-  const { effect, execution = 'activity', deferred } = definition
   checkChoice('execution', [execution], executions, invalid)
   if (execution === 'local' && deferred !== undefined) {
     throw invalid("execution 'local' is not for a deferred tool", 'Its result comes later, through Temporal.')
+  }
+  if (execution === 'local' && (remote !== undefined || taskQueue !== undefined || rate !== undefined)) {
+    const other = remote?.kind ?? (rate === undefined ? 'taskQueue' : 'rate')
+    throw invalid(`execution 'local' and ${other} exclude each other`, 'A local call is not on a task queue.')
   }
   if (execution === 'local' && effect !== 'read') {
     throw invalid("execution 'local' is for effect 'read'", 'A local call may be repeated when its worker dies.')
@@ -172,8 +175,14 @@ function executionOf(
   return execution
 }
 
-function deferredOf({ deferred }: { readonly deferred?: unknown }, invalid: InvalidError): DeferredConfig | undefined {
+function deferredOf(
+  { deferred }: Pick<AnyDefinition, 'deferred'>,
+  remote: RemoteTarget | undefined,
+  invalid: InvalidError,
+): DeferredConfig | undefined {
   if (deferred === undefined) return undefined
+  if (remote !== undefined)
+    throw invalid('deferred is for a tool with run', `A ${remote.kind} may take its time itself.`)
   if (typeof deferred !== 'object' || deferred === null) throw invalid("deferred must be an object: { expires: '3d' }")
   const problem = describeUnknownKeys(deferred, ['expires'])
   if (problem !== undefined) throw invalid(`deferred: ${problem}`)
@@ -188,26 +197,47 @@ function timeoutOf(timeout: unknown, invalid: InvalidError): number {
   throw invalid("timeout must be milliseconds or text such as '30s', above 0 and at most 24 days")
 }
 
-function attemptsOf(
-  { effect, retry }: { readonly effect: Effect; readonly retry?: { readonly attempts: number } },
+interface QueueOptions {
+  readonly taskQueue?: string
+  readonly rate?: ToolRate
+}
+
+function queueOf(
+  { taskQueue, rate }: Pick<AnyDefinition, 'taskQueue' | 'rate'>,
+  remote: RemoteTarget | undefined,
   invalid: InvalidError,
-): number {
-  if (retry !== undefined) {
-    if (typeof retry !== 'object' || retry === null) throw invalid('retry must be an object: { attempts: 3 }')
-    const problem = describeUnknownKeys(retry, ['attempts'])
-    if (problem !== undefined) throw invalid(`retry: ${problem}`)
-  }
-  const attempts = retry?.attempts ?? (effect === 'once' ? 1 : defaultAttempts)
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
-    throw invalid('retry.attempts must be a whole number from 1 to 100')
-  }
-  if (effect === 'once' && attempts !== 1) {
+): QueueOptions {
+  const given = taskQueue === undefined ? (rate === undefined ? undefined : 'rate') : 'taskQueue'
+  if (given !== undefined && remote !== undefined) {
     throw invalid(
-      "retry.attempts must be 1 for effect 'once'",
-      "A tool that may be repeated with the same idempotency key is effect 'idempotent'.",
+      `${given} is for a tool with run`,
+      given === 'rate'
+        ? "The worker that executes the calls sets the rate of its task queue: Temporal's option is maxTaskQueueActivitiesPerSecond."
+        : `Write ${remote.kind}: { taskQueue: … }.`,
     )
   }
-  return attempts
+  return {
+    ...(taskQueue !== undefined && { taskQueue: parseOption('taskQueue', taskQueueName, taskQueue, invalid) }),
+    ...(rate !== undefined && { rate: Object.freeze(parseOption('rate', rateSchema, rate, invalid)) }),
+  }
+}
+
+function priorityOf(
+  { priority }: Pick<AnyDefinition, 'priority'>,
+  remote: RemoteTarget | undefined,
+  invalid: InvalidError,
+): { readonly priority?: ToolPriority } {
+  if (priority === undefined) return {}
+  if (remote?.kind === 'nexus') throw invalid('priority is not for a Nexus operation')
+  // JSON leaves out undefined members.
+  const parsed = JSON.parse(JSON.stringify(parseOption('priority', prioritySchema, priority, invalid))) as ToolPriority
+  return { priority: Object.freeze(parsed) }
+}
+
+function runsElsewhere(name: string): Tool['run'] {
+  return () => {
+    throw new PtcError('CONFIG_INVALID', `${name} is a remote tool: this process can't run it`)
+  }
 }
 
 function examplesOf(input: z.ZodObject, examples: readonly unknown[], invalid: InvalidError): readonly JsonObject[] {

@@ -1,11 +1,12 @@
 import type { Caller } from '../common/calls.js'
-import { callDigest } from '../common/call-identity.js'
+import { callDigest, digestJson } from '../common/call-identity.js'
 import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import type { CallOutcome } from '../common/outcomes.js'
 import type { DescribedCall } from '../common/steps.js'
 import { checkSize, findTool, parseArgumentsNow } from './validation/check-arguments.js'
 import type { Refusal } from './validation/check-arguments.js'
+import { measureJson } from './validation/measure-json.js'
 import type { ToolRegistry } from './registry.js'
 import { summarizeArguments, summarizeInput } from './summary.js'
 
@@ -15,7 +16,7 @@ export interface UncheckedCall {
   readonly arguments: JsonObject
 }
 
-export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refused'>
+export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refused' | 'isParsed'>
 
 /**
  * Describes a call before it is scheduled: its summary, its digest, and why it must not run. Never throws. `runTool`
@@ -49,7 +50,15 @@ export function describeCall(
   if (input === undefined) return { summary: defaultSummary, digest, refused: null }
   if (!input.ok)
     return { summary: defaultSummary, digest, refused: registryMatchesRun ? toOutcome(input.refusal) : null }
-  return { summary: summarizeInput(found.value, input.value, call.arguments), digest, refused: null }
+  const summary = summarizeInput(found.value, input.value, call.arguments)
+  const isParsed = found.value.remote !== undefined && registryMatchesRun && isUnchanged(input.value, call.arguments)
+  return { summary, digest, refused: null, ...(isParsed && { isParsed }) }
+}
+
+/** False when the schema has added a default, or transformed an argument. */
+function isUnchanged(parsed: Readonly<Record<string, unknown>>, args: JsonObject): boolean {
+  const measured = measureJson(parsed, Infinity)
+  return measured.type === 'json' && !measured.hasUndefined && digestJson(parsed as JsonObject) === digestJson(args)
 }
 
 function toOutcome({ code, message }: Refusal): CallOutcome {

@@ -14,4 +14,13 @@
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
 export { ToolError } from './tool-error.js'
-export type { DeferredToolContext, DeferredToolDefinition, Tool, ToolContext, ToolDefinition, ToolLog } from './tool.js'
+export type {
+  DeferredToolContext,
+  DeferredToolDefinition,
+  RemoteToolDefinition,
+  Tool,
+  ToolContext,
+  ToolDefinition,
+  ToolLog,
+} from './tool.js'
+export type { RemoteCall } from '../common/calls.js'

@@ -2,6 +2,7 @@ import { digestJson } from '../common/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject, JsonValue } from '../common/json.js'
 import type { ToolConfig } from '../common/run-config.js'
+import { didYouMean } from '../common/unknown-keys.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
 import { parametersOf } from './python/stub.js'
@@ -27,11 +28,23 @@ export interface ToolRegistry {
   documentation(): readonly ToolDocumentation[]
   /** For code: only the tools that code may call. */
   signatures(): readonly ToolCallSignature[]
-  /** JSON Schema of the result of each deferred tool, by its name. */
+  /** JSON Schema of the result of each remote or deferred tool, by its name: activity `tool.result` checks it. */
   outputSchemas(): Readonly<Record<string, JsonObject>>
-  /** Digest of documentation, signatures and output schemas: two registries with the same digest describe the same tools. */
+  /**
+   * Digest of documentation, signatures and output schemas: two registries with the same digest describe the same
+   * tools.
+   */
   readonly digest: string
+  /**
+   * The registry of these tools alone, in the order of this one.
+   *
+   * @throws PtcError TOOL_UNKNOWN
+   */
+  subset(names: readonly string[]): ToolRegistry
 }
+
+/** Subsets that a registry remembers. Most runs have those of an agent. */
+const maxSubsets = 100
 
 /** @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool */
 export function createRegistry(tools: readonly Tool[]): ToolRegistry {
@@ -48,24 +61,34 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     byName.set(tool.name, tool)
   }
   const all = Object.freeze([...byName.values()])
-  const toolConfigs = all.map(
-    ({ name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema, deferred }) => ({
-      name,
-      allowedCallers,
-      effect,
-      timeoutMs,
-      attempts,
-      inputDigest: digestJson(inputSchema),
-      ...(execution === 'local' && { execution }),
-      ...(deferred && { deferred }),
-    }),
-  )
+  assertNotConfusable(all)
+  assertOneRate(all)
+  const toolConfigs = all.map(toToolConfig)
   const documentation = documentTools(all)
   const signatures = all.filter(({ allowedCallers }) => allowedCallers.includes('code_execution')).map(signatureOf)
   const outputSchemas = Object.fromEntries(
-    all.filter(({ deferred }) => deferred).map(({ name, outputSchema }) => [name, outputSchema]),
+    all.filter(({ remote, deferred }) => remote ?? deferred).map(({ name, outputSchema }) => [name, outputSchema]),
   )
-  return Object.freeze({
+  const subsets = new Map<string, ToolRegistry>()
+  const subset = (names: readonly string[]): ToolRegistry => {
+    const unknown = names.find((name) => !byName.has(name))
+    if (unknown !== undefined) {
+      const known = [...byName.keys()]
+      throw new PtcError(
+        'TOOL_UNKNOWN',
+        `there is no tool named ${JSON.stringify(unknown)}${didYouMean(unknown, known)}`,
+      )
+    }
+    const chosen = all.filter(({ name }) => names.includes(name))
+    if (chosen.length === all.length) return registry
+    const key = JSON.stringify(chosen.map(({ name }) => name))
+    const found = subsets.get(key) ?? createRegistry(chosen)
+    const [oldest] = subsets.keys()
+    if (subsets.size >= maxSubsets && oldest !== undefined) subsets.delete(oldest)
+    subsets.set(key, found)
+    return found
+  }
+  const registry: ToolRegistry = Object.freeze({
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),
     toolConfigs: () => toolConfigs,
@@ -73,7 +96,53 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     signatures: () => signatures,
     outputSchemas: () => outputSchemas,
     digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
+    subset,
   })
+  return registry
+}
+
+function toToolConfig(tool: Tool): ToolConfig {
+  const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
+  const { remote, deferred, retry, taskQueue, rate, priority } = tool
+  return {
+    name,
+    allowedCallers,
+    effect,
+    timeoutMs,
+    attempts,
+    inputDigest: digestJson(inputSchema),
+    ...(execution === 'local' && { execution }),
+    ...(remote && { remote }),
+    ...(deferred && { deferred }),
+    ...(retry && { retry }),
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...(rate && { rate }),
+    ...(priority && { priority }),
+  }
+}
+
+/** The arguments of a remote activity must never look like the call of another tool to a worker of ours. */
+function assertNotConfusable(tools: readonly Tool[]): void {
+  const ownNames = new Set(tools.filter(({ remote }) => !remote).map(({ name }) => name))
+  for (const { name, remote } of tools) {
+    if (remote?.kind !== 'activity' || !ownNames.has(remote.type)) continue
+    throw new PtcError('CONFIG_INVALID', `tool ${name}: its activity ${remote.type} has the name of another tool`, {
+      hint: 'Rename the other tool.',
+    })
+  }
+}
+
+/** The server limits the rate of a task queue, not of a tool. */
+function assertOneRate(tools: readonly Tool[]): void {
+  const rates = new Map<string, Tool>()
+  for (const tool of tools) {
+    if (tool.taskQueue === undefined) continue
+    const other = rates.get(tool.taskQueue)
+    rates.set(tool.taskQueue, other ?? tool)
+    if (!other || other.rate?.perSecond === tool.rate?.perSecond) continue
+    const message = `tools ${other.name} and ${tool.name} have one task queue, ${tool.taskQueue}, and different rates`
+    throw new PtcError('CONFIG_INVALID', message, { hint: 'A rate is that of the whole task queue.' })
+  }
 }
 
 function signatureOf(tool: Tool): ToolCallSignature {

@@ -29,6 +29,7 @@ const context = (signal: AbortSignal = new AbortController().signal): ToolRunCon
   attempt: 2,
   heartbeat: note,
   log: { debug: note, info: note, warn: note, error: note },
+  run: { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined, context: undefined },
 })
 
 const call: ToolCallInput = {
@@ -215,6 +216,21 @@ describe('an error of a tool', () => {
     expect(error.cause).toBeUndefined()
   })
 
+  it('has the stack of the tool, without paths of the host, for the Temporal UI', async () => {
+    const error = await failure(
+      run(function fetchRate() {
+        throw new TypeError('no rate', { cause: new Error('refused') })
+      }),
+    )
+    expect(error.stack).toMatch(
+      /^TypeError: no rate: refused\n\s+at \S*fetchRate.* \(src\/tools\/run-tool\.test\.ts:\d+:\d+\)$/,
+    )
+    expect(error.stack).not.toContain(process.cwd())
+    expect(error.stack).not.toContain('run-tool.ts')
+    const stack = expect.stringMatching(/TypeError: no rate\n[^]*Caused by: Error: refused\n/)
+    expect(logged.at(-1)).toEqual(['a_tool threw', { attempt: 2, stack }])
+  })
+
   it('is truncated, and its stack is logged', async () => {
     logged.length = 0
     const error = await failure(
@@ -223,8 +239,6 @@ describe('an error of a tool', () => {
       }),
     )
     expect(error.message.length).toBeLessThanOrEqual(2_000)
-    // The failure in the history has only the message.
-    expect(error.stack).toBe('')
     expect(logged).toEqual([['a_tool threw', { attempt: 2, stack: expect.stringContaining('run-tool.test.ts') }]])
   })
 

@@ -1,19 +1,24 @@
 import { rejectOnAbort } from '../common/abort.js'
 import type { ToolCallInput } from '../common/calls.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonValue } from '../common/json.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
+import { metrics } from '../common/metrics.js'
+import { toolSpan, withSpan } from '../common/tracing.js'
+import { type CallStatus, toCallStatus } from '../common/outcomes.js'
 import { checkOutput } from './validation/check-output.js'
 import { checkSize, findTool, parseArguments } from './validation/check-arguments.js'
 import type { Refusal } from './validation/check-arguments.js'
 import { formatDuration } from './duration.js'
 import type { ToolRegistry } from './registry.js'
-import { describeThrown, toolStackOf } from './thrown.js'
+import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { ToolError } from './tool-error.js'
-import type { Tool, ToolContext } from './tool.js'
+import type { CallingRun, Tool, ToolContext } from './tool.js'
 
 /** The context of an attempt, in addition to the call. */
 export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'> & {
+  /** The run, and the context that it was started with. */
+  readonly run: CallingRun & { readonly context: JsonObject | undefined }
   /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it without. */
   readonly runMonitored?: <Result>(work: () => Result) => Result
   /** For a deferred tool. */
@@ -23,14 +28,62 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
 /**
  * Runs one attempt of a call. The authority on caller, arguments, timeout and result.
  *
- * Error messages are for the caller: they contain no stack and no path of this host. The log has both.
+ * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is that of the
+ * tool, without paths of this host. The log has everything.
  *
  * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID: nothing ran. TOOL_REFUSED: the tool threw a
- * ToolError. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran,
+ * ToolError. TOOL_NOT_RETRIED: it threw an error
+ * that its retry policy excludes. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran,
  * and its result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */
-export async function runTool(
+export function runTool(
+  registry: ToolRegistry,
+  call: ToolCallInput,
+  limits: Limits,
+  context: ToolRunContext,
+): Promise<JsonValue> {
+  const { tool, idempotencyKey, position } = call
+  const attributes = {
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': idempotencyKey,
+    'ptc.turn': position.turn,
+    'ptc.cell': position.cell,
+    'ptc.call': position.index,
+    'ptc.attempt': context.attempt,
+  }
+  return withSpan(toolSpan(registry.get(tool)?.name ?? 'unknown', attributes), () =>
+    measureCall(registry, tool, context.signal, () => checkAndRun(registry, call, limits, context)),
+  )
+}
+
+/** Calls in progress. */
+let running = 0
+
+async function measureCall<Result>(
+  registry: ToolRegistry,
+  name: string,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // A name that no tool has is chosen by the model or its code.
+  const tool = registry.get(name)?.name ?? 'unknown'
+  const startedAt = performance.now()
+  let status: CallStatus = 'ok'
+  metrics.set('ptc_tool_calls_running', ++running, {})
+  try {
+    return await work()
+  } catch (thrown) {
+    status = signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : '')
+    throw thrown
+  } finally {
+    metrics.set('ptc_tool_calls_running', --running, {})
+    metrics.add('ptc_tool_calls_total', 1, { tool, status })
+    metrics.observe('ptc_tool_call_latency_milliseconds', performance.now() - startedAt, { tool })
+  }
+}
+
+async function checkAndRun(
   registry: ToolRegistry,
   call: ToolCallInput,
   limits: Limits,
@@ -67,6 +120,7 @@ async function runAttempt(
     try {
       const heartbeat = (details?: unknown) => context.heartbeat(details)
       const { heartbeatDetails, attempt } = context
+      const { context: runContext = {}, ...callingRun } = context.run
       const toolContext = {
         signal: abortController.signal,
         idempotencyKey,
@@ -76,6 +130,9 @@ async function runAttempt(
         caller,
         attempt,
         ...(completionToken !== undefined && { completionToken }),
+        run: callingRun,
+        // Calls of local tools share the object.
+        context: structuredClone(runContext),
       }
       return await runMonitored(() => tool.run(input, toolContext))
     } catch (thrown) {
@@ -84,7 +141,7 @@ async function runAttempt(
           attempt: context.attempt,
           stack: toolStackOf(thrown) ?? describeThrown(thrown),
         })
-      throw toToolError(thrown)
+      throw toToolError(thrown, tool)
     }
   }
   try {
@@ -99,11 +156,25 @@ function timeoutError({ name, timeoutMs }: Tool): PtcError {
   return new PtcError('TOOL_TIMED_OUT', `${name} did not answer within ${formatDuration(timeoutMs)}`)
 }
 
-function toToolError(thrown: unknown): PtcError {
-  const error = new PtcError(isToolError(thrown) ? 'TOOL_REFUSED' : 'TOOL_FAILED', describeThrown(thrown))
-  // The tool's stack may contain paths and secrets, and must not enter the history. It is logged instead.
-  error.stack = ''
+function toToolError(thrown: unknown, { retry }: Tool): PtcError {
+  const code = isToolError(thrown)
+    ? 'TOOL_REFUSED'
+    : isOfType(thrown, retry?.nonRetryableErrorTypes ?? [])
+      ? 'TOOL_NOT_RETRIED'
+      : 'TOOL_FAILED'
+  const error = new PtcError(code, describeThrown(thrown))
+  // The log has the whole stack. The history gets no path of this host.
+  error.stack = publicStackOf(thrown)
   return error
+}
+
+/** By the name of the error or of its class. Reading them from a thrown proxy may throw again. */
+function isOfType(thrown: unknown, types: readonly string[]): boolean {
+  try {
+    return thrown instanceof Error && (types.includes(thrown.name) || types.includes(thrown.constructor.name))
+  } catch {
+    return false
+  }
 }
 
 /** Testing a thrown proxy may throw again. */

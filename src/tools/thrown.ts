@@ -20,8 +20,8 @@ const maxStackCharacters = 8_000
 /** The frame of the engine that called the tool. Frames after it are not the tool's. */
 const engineFrames = ['ts', 'js'].map((kind) => `${new URL('run-tool.', import.meta.url).pathname}${kind}:`)
 
-/** For the operator's log: the tool's own frames. Undefined when there is no stack to read. */
-export function toolStackOf(thrown: unknown): string | undefined {
+/** For the operator's log: the tool's own frames, and those of causes. Undefined when there is no stack to read. */
+export function toolStackOf(thrown: unknown, depth = 1): string | undefined {
   try {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined
     if (typeof stack !== 'string' || stack === '') return undefined
@@ -31,10 +31,32 @@ export function toolStackOf(thrown: unknown): string | undefined {
     // A stack starts with the message, which may be long.
     const message = truncate(lines.slice(0, Math.max(frames, 0)).join('\n'), maxMessageCharacters)
     const rest = lines.slice(Math.max(frames, 0), end > 0 ? end : lines.length)
-    return truncate([message, ...rest].join('\n'), maxStackCharacters)
+    const cause = thrown instanceof Error && depth < maxCauses ? toolStackOf(thrown.cause, depth + 1) : undefined
+    const causeLines = cause === undefined ? [] : [`Caused by: ${cause}`]
+    return truncate([message, ...rest, ...causeLines].join('\n'), maxStackCharacters)
   } catch {
     return undefined
   }
+}
+
+/**
+ * For the history, and so for the Temporal UI: the message, and the tool's own frames without paths of the host. Empty
+ * when there is no stack to read.
+ */
+export function publicStackOf(thrown: unknown): string {
+  const frames = (toolStackOf(thrown, maxCauses) ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  if (frames.length === 0) return ''
+  const shown = frames.slice(0, maxPublicFrames).map((frame) => withoutHostPaths(frame.replaceAll(ownFolder, '')))
+  return [`${nameOf(thrown)}: ${describeThrown(thrown)}`, ...shown].join('\n')
+}
+
+/** Temporal keeps 4 KB of the failure of a pending activity. */
+const maxPublicFrames = 20
+/** The project that the worker runs in: its own files are shown with their folders. */
+const ownFolder = new RegExp(`(?:file://)?${escape(process.cwd())}/`, 'g')
+
+function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? truncate(thrown.name, 100) : 'Error'
 }
 
 function causeMessages(thrown: unknown): string {

@@ -2,6 +2,10 @@ import type { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls.js'
 import type { DeferredConfig } from '../common/deferred-calls.js'
 import type { JsonObject } from '../common/json.js'
+import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/run-config.js'
+import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
+import type { RetryDefinition } from './definition/retry.js'
+import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
 import type { Duration } from './duration.js'
 
 /** The worker's log. The model never sees it. */
@@ -10,6 +14,16 @@ export interface ToolLog {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
   error(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** The run that a call belongs to. */
+export interface CallingRun {
+  readonly namespace: string
+  readonly workflowId: string
+  /** Of the current execution. It changes when the run continues as new; `workflowId` does not. */
+  readonly runId: string
+  /** The agent that the run began with; undefined without one, and for programs and sessions. */
+  readonly agent: string | undefined
 }
 
 /** Second argument of a tool's `run`. */
@@ -32,6 +46,9 @@ export interface ToolContext {
   readonly caller: Caller
   /** From 1. */
   readonly attempt: number
+  readonly run: CallingRun
+  /** The `context` that the run was started with, such as user and tenant. `{}` for a run without one. */
+  readonly context: JsonObject
 }
 
 /** Second argument of a deferred tool's `run`. */
@@ -43,54 +60,83 @@ export interface DeferredToolContext extends ToolContext {
   readonly completionToken: string
 }
 
-/** Argument of {@link defineTool} for a tool whose result comes later. */
-export interface DeferredToolDefinition<Input extends z.ZodObject, Output extends z.ZodType> extends Omit<
-  ToolDefinition<Input, Output>,
-  'run' | 'execution' | 'deferred'
-> {
-  /**
-   * The result comes later, from outside. `expires` is the time from the end of `run` to the expiry of the call: `'3d'`,
-   * `'2h'`, or milliseconds; at most 366 days.
-   */
-  readonly deferred: { readonly expires: Duration }
-  /** Starts the work elsewhere. What it returns is ignored. */
-  run(input: z.output<Input>, context: DeferredToolContext): void | Promise<void>
-}
-
-/** Argument of {@link defineTool}. */
-export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType> {
+/** What the definitions of all tools have. */
+export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema> {
   /** A Python and JavaScript identifier of at most 64 characters; also the activity's name in the Temporal UI. */
   readonly name: string
   /** For the model: what the tool does and what it returns. */
   readonly description: string
-  /** Schema of the arguments. Unknown arguments are refused, unless the schema is a `z.looseObject`. */
+  /**
+   * Schema of the arguments: zod, or JSON Schema. Unknown arguments are refused, unless the schema is a `z.looseObject`
+   * or has `additionalProperties`.
+   */
   readonly input: Input
-  /** Schema of the result. Its transforms apply first; the transformed result must be JSON. */
+  /** Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON. */
   readonly output: Output
   /** Default: both. Enforced at every call, besides omitting the tool from the prompt. */
   readonly allowedCallers?: readonly Caller[]
   /** Kind of the tool's effect. It decides what happens when a call is interrupted. */
   readonly effect: Effect
+  /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
+  readonly timeout?: Duration
+  /**
+   * Retry policy of a tool that throws. A tool with `effect: 'once'` has one attempt. If such a tool throws, its outcome
+   * is unknown, unless it throws a ToolError, which says that nothing happened.
+   */
+  readonly retry?: RetryDefinition
+  /**
+   * Temporal's priority of a call among those that wait on the same task queue. `fairnessKey: { context: 'tenant' }`
+   * takes the key from the run's context.
+   */
+  readonly priority?: ToolPriority
+  /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
+  readonly summary?: (input: z.output<AsZodObject<Input>>) => string
+  /** Realistic inputs, shown to the model. */
+  readonly inputExamples?: readonly z.input<AsZodObject<Input>>[]
+}
+
+/** Argument of {@link defineTool}: a tool that a worker of durable-ptc runs. */
+export interface ToolDefinition<
+  Input extends z.ZodObject | JsonSchema,
+  Output extends z.ZodType | JsonSchema,
+> extends ToolDeclaration<Input, Output> {
   /**
    * `'local'`, only for `effect: 'read'`: for look-ups of a few milliseconds. Where the worker of the sandbox has the
    * tool, a call costs a fraction of an activity, and is read again if that worker dies within about half a second. A
    * call that takes longer than that, or fails, is repeated as an activity. Default `'activity'`.
    */
   readonly execution?: Execution
-  /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
-  readonly timeout?: Duration
-  /**
-   * Maximum attempts of a tool that throws. Default 3, and always 1 for `effect: 'once'`. If such a tool throws, its
-   * outcome is unknown, unless it throws a ToolError, which says that nothing happened.
-   */
-  readonly retry?: { readonly attempts: number }
-  /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
-  readonly summary?: (input: z.output<Input>) => string
-  /** Realistic inputs, shown to the model. */
-  readonly inputExamples?: readonly z.input<Input>[]
+  /** A task queue for the calls of this tool. Workers with role `tools` that have the tool poll it. */
+  readonly taskQueue?: string
+  /** Maximum calls per second of all runs and workers together. The tool gets a task queue of its own. */
+  readonly rate?: ToolRate
   readonly deferred?: undefined
-  run(input: z.output<Input>, context: ToolContext): z.input<Output> | Promise<z.input<Output>>
+  run(
+    input: z.output<AsZodObject<Input>>,
+    context: ToolContext,
+  ): z.input<AsZodType<Output>> | Promise<z.input<AsZodType<Output>>>
 }
+
+/** Argument of {@link defineTool}: a tool whose result comes later. */
+export interface DeferredToolDefinition<
+  Input extends z.ZodObject | JsonSchema,
+  Output extends z.ZodType | JsonSchema,
+> extends Omit<ToolDefinition<Input, Output>, 'run' | 'execution' | 'deferred'> {
+  /**
+   * The result comes later, from outside. `expires` is the time from the end of `run` to the expiry of the call: `'3d'`,
+   * `'2h'`, or milliseconds; at most 366 days.
+   */
+  readonly deferred: { readonly expires: Duration }
+  /** Starts the work elsewhere. What it returns is ignored. */
+  run(input: z.output<AsZodObject<Input>>, context: DeferredToolContext): void | Promise<void>
+}
+
+/** Argument of {@link defineTool}: a remote tool, which somebody else's worker executes. */
+export type RemoteToolDefinition<
+  Input extends z.ZodObject | JsonSchema,
+  Output extends z.ZodType | JsonSchema,
+> = ToolDeclaration<Input, Output> &
+  ({ readonly activity: ActivityTarget } | { readonly workflow: WorkflowTarget } | { readonly nexus: NexusTarget })
 
 /** A checked tool, from {@link defineTool}. Immutable. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
@@ -109,6 +155,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** Milliseconds one attempt may take. */
   readonly timeoutMs: number
   readonly attempts: number
+  readonly retry?: RetryIntervals
+  readonly taskQueue?: string
+  readonly rate?: ToolRate
+  readonly priority?: ToolPriority
+  /** Of a remote tool; its `run` throws. */
+  readonly remote?: RemoteTarget
   readonly inputExamples: readonly JsonObject[]
   /** The definition's `summary`. May throw. */
   summarize?(input: z.output<Input>): string

@@ -58,12 +58,17 @@ async function storePayload(store: ValueStore, payload: Payload, signal: AbortSi
   return new StorageDriverClaim({ sha256, bytes: String(bytes), preview: previewOf(payload) })
 }
 
-async function retrievePayload(
-  store: ValueStore,
-  { claimData }: StorageDriverClaim,
-  signal: AbortSignal,
-): Promise<Payload> {
-  const content: StoredContent = { sha256: claimData['sha256'] ?? '', bytes: Number(claimData['bytes']) }
+function retrievePayload(store: ValueStore, { claimData }: StorageDriverClaim, signal: AbortSignal): Promise<Payload> {
+  return decodePayload(store, { sha256: claimData['sha256'] ?? '', bytes: Number(claimData['bytes']) }, signal)
+}
+
+/** True for a reference to a payload in the value store. */
+export function isOwnDriver(name: string): boolean {
+  return name === driverName
+}
+
+/** Reads a payload from the value store. */
+export async function decodePayload(store: ValueStore, content: StoredContent, signal: AbortSignal): Promise<Payload> {
   const pieces: Uint8Array[] = []
   for await (const piece of store.read(content, signal)) pieces.push(piece)
   return PayloadMessage.decode(Buffer.concat(pieces))

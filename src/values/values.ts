@@ -17,6 +17,7 @@ import { parseChunked } from '@discoveryjs/json-ext'
 import { HeadTailBuffer } from '../common/head-tail-buffer.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
+import { metrics } from '../common/metrics.js'
 import { utf8Length } from '../common/text.js'
 import {
   type Externalizable,
@@ -102,7 +103,9 @@ export class Values {
    * @throws PtcError as {@link externalize}
    */
   async storeText(pieces: readonly string[], signal: AbortSignal): Promise<ValueRef> {
-    return { ...(await this.valueStore.put(encodeUtf8([pieces]), signal)), preview: '' }
+    const stored = await this.valueStore.put(encodeUtf8([pieces]), signal)
+    metrics.add('ptc_value_bytes_total', stored.bytes, { direction: 'written' })
+    return { ...stored, preview: '' }
   }
 
   /**
@@ -160,7 +163,8 @@ export class Values {
     let attempts = 0
     const stored = await retryWhileUnavailable(this.#retryForMs, signal, () =>
       this.valueStore.put(encodeUtf8(attempts++ === 0 ? [[start], rest] : [stringifyInPieces(value)]), signal),
-    )
+    ).catch(countFailure)
+    metrics.add('ptc_value_bytes_total', stored.bytes, { direction: 'written' })
     const [preview = ''] = splitText(start, previewCharacters)
     return { ...stored, preview }
   }
@@ -172,7 +176,7 @@ export class Values {
     work: () => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await retryWhileUnavailable(this.#retryForMs, signal, work)
+      return await retryWhileUnavailable(this.#retryForMs, signal, work).catch(countFailure)
     } catch (thrown) {
       throw toLoadError(thrown, neededBy, ref)
     }
@@ -184,10 +188,16 @@ export class Values {
     const pieces: Uint8Array[] | undefined = this.#cache.fits(ref.bytes) ? [] : undefined
     for await (const piece of this.valueStore.read(ref, signal)) {
       pieces?.push(piece)
+      metrics.add('ptc_value_bytes_total', piece.byteLength, { direction: 'read' })
       yield piece
     }
     if (pieces !== undefined) this.#cache.add(ref.sha256, Buffer.concat(pieces))
   }
+}
+
+function countFailure(thrown: unknown): never {
+  if (PtcError.isInstance(thrown)) metrics.add('ptc_value_failures_total', 1, { code: thrown.code })
+  throw thrown
 }
 
 /** JSON text whose first pieces were serialized to compare its length with a limit. `rest` continues it. */

@@ -1,4 +1,7 @@
+import { noopMetricMeter } from '@temporalio/common'
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
+import { messageOf, PtcError } from '../common/errors.js'
+import { histogramBuckets } from '../common/metrics.js'
 import { queryRefusedMessage } from '../common/names.js'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
@@ -14,17 +17,37 @@ const expectedWarnings = [
 /**
  * Installs Temporal's runtime, once per process and before any connection. The CLI handles signals: the SDK's own
  * handlers would end workers before their sessions are closed.
+ *
+ * @param metricsAddress where Prometheus can read the metrics, as IP address and port; default: nowhere
+ * @throws PtcError CONFIG_INVALID when the address can't be used
  */
-export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void): void {
+export function installRuntime(level: LogLevel, write: (entry: LogEntry) => void, metricsAddress?: string): void {
   const writeFiltered = (entry: LogEntry): void => {
     if (level === 'DEBUG' || !isExpectedWarning(entry)) write(entry)
   }
-  Runtime.install({
-    shutdownSignals: [],
-    logger: new DefaultLogger(level, writeFiltered),
-    // Otherwise core prints to the console, in the middle of other output.
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} } },
-  })
+  const prometheus = metricsAddress && { bindAddress: metricsAddress, histogramBucketOverrides: histogramBuckets }
+  try {
+    Runtime.install({
+      shutdownSignals: [],
+      logger: new DefaultLogger(level, writeFiltered),
+      telemetryOptions: {
+        // Otherwise core prints to the console, in the middle of other output.
+        logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
+        ...(prometheus && { metrics: { prometheus } }),
+      },
+    })
+  } catch (cause) {
+    if (metricsAddress === undefined) throw cause
+    throw new PtcError('CONFIG_INVALID', `metrics can't be served at ${metricsAddress}: ${messageOf(cause)}`, {
+      hint: 'Give another --metrics-address, or end the process that uses this one.',
+      cause,
+    })
+  }
+}
+
+/** True when the runtime of this process exports metrics. */
+export function isMetricsExported(): boolean {
+  return Runtime.instance().metricMeter !== noopMetricMeter
 }
 
 /** True for a warning about normal operation. */

@@ -1,11 +1,15 @@
-import { NativeConnection, Worker } from '@temporalio/worker'
+import { NativeConnection, Worker, type WorkerDeploymentOptions } from '@temporalio/worker'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
 import { loadAnthropicSdk } from '../models/anthropic/lazy-provider.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import type { ConnectConfig } from './connect-config.js'
+import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'
 import type { ProcessSettings, Resources } from './resources/open-resources.js'
+
+/** The version of a worker in a Temporal worker deployment. */
+export type WorkerVersion = WorkerDeploymentOptions['version']
 
 export interface StartWorkerOptions extends ProcessSettings {
   readonly config: ResolvedConfig
@@ -14,6 +18,8 @@ export interface StartWorkerOptions extends ProcessSettings {
   readonly roles?: readonly Role[]
   /** Default: {@link defaultHostId}. */
   readonly hostId?: string
+  /** Pins runs to this version. Default: no versioning. */
+  readonly version?: WorkerVersion | undefined
   /** Loads the SDK of the model before the first turn: for a process that lives long. Default false. */
   readonly preloadsModel?: boolean
 }
@@ -24,6 +30,8 @@ export interface RunningWorker {
   readonly sandboxNotice: string | undefined
   /** Resolves when the worker has ended; rejects when it failed. */
   readonly ended: Promise<void>
+  /** Whether the worker can do its work now. Never rejects. */
+  health(): Promise<WorkerHealth>
   /** Stops polling, closes sessions, ends. Idempotent. */
   shutdown(): Promise<void>
 }
@@ -34,25 +42,29 @@ export interface RunningWorker {
  * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
-  const { config, server, roles = allRoles, hostId, preloadsModel = false, ...settings } = options
+  const { config, server, roles = allRoles, hostId, version, preloadsModel = false, ...settings } = options
   let sandboxNotice: string | undefined
   const onOpened = (resources: Pick<Resources, 'sandboxNotice'>): void => void ({ sandboxNotice } = resources)
   const plugin = new EnginePlugin({ config, roles, hostId, settings, onOpened })
   const connection = await connect(server, plugin)
   const { namespace } = server
-  const temporalWorker = await Worker.create({ connection, namespace, taskQueue: config.taskQueue }).catch(
-    async (thrown: unknown) => {
-      await plugin.close()
-      await connection.close()
-      throw thrown
-    },
-  )
+  const temporalWorker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: config.taskQueue,
+    ...(version && { workerDeploymentOptions: pinned(version) }),
+  }).catch(async (thrown: unknown) => {
+    await plugin.close()
+    await connection.close()
+    throw thrown
+  })
   const ended = runAndClose(temporalWorker, connection)
   // Marks the rejection as handled; `ended` still rejects.
   ended.catch(() => undefined)
   const worker: RunningWorker = {
     sandboxNotice,
     ended,
+    health: () => plugin.health(),
     async shutdown() {
       if (temporalWorker.getState() === 'RUNNING') temporalWorker.shutdown()
       await ended.catch(() => undefined)
@@ -61,6 +73,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   // The workers poll already: these modules take a fifth of the start.
   if (preloadsModel && roles.includes('model')) await loadOrShutDown(worker)
   return worker
+}
+
+function pinned(version: WorkerVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' }
 }
 
 async function runAndClose(worker: Worker, connection: NativeConnection): Promise<void> {

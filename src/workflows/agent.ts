@@ -15,15 +15,17 @@
  * 5. The session is closed in every case but continue-as-new, which hands it to the next execution.
  */
 
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
+import type { JsonValue } from '../common/json.js'
 import { type AgentInput, type AgentResult, type AgentStatus, replyText } from '../common/runs.js'
 import { Conversation, type ConversationState } from './conversation/conversation.js'
 import { interpretReply } from './conversation/interpret-reply.js'
 import { modelTurn } from './temporal/activities.js'
-import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
+import { ContinueAsNewPolicy, continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
+import { publishEnd } from './temporal/search-attributes.js'
 import {
   scheduleIdlePark,
   serializeRuntime,
@@ -34,8 +36,14 @@ import {
   registerInspectQuery,
 } from './cell/code-runtime.js'
 import { startPendingCalls } from './cell/run-cell.js'
-import { addReplyUsage, type Run, type RunState, runState, showProgress, startRun } from './run.js'
-import { type SuspendedCell, executeToolUses, type PendingToolUses } from './conversation/execute-tool-uses.js'
+import { showProgress } from './progress.js'
+import { addReplyUsage, type Run, type RunState, runState, startRun } from './run.js'
+import {
+  type SuspendedCell,
+  executeToolUses,
+  type PendingToolUses,
+  rejectAnswers,
+} from './conversation/execute-tool-uses.js'
 
 /** The state for the next execution of the continue-as-new chain. */
 export interface AgentState extends RunState {
@@ -51,10 +59,15 @@ export interface AgentState extends RunState {
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
-    const run = await startRun(input, state)
-    const agentRun = new AgentRun(run, input, state)
+    const { question, ...options } = input
+    const run = await startRun({ kind: 'agent', options, state })
+    const agentRun = new AgentRun(run, question, state)
     registerInspectQuery(run, agentRun.codeRuntime)
-    const outcome = await withRuntime(agentRun.codeRuntime, () => agentRun.runToCompletion(state))
+    const outcome = await publishEnd(
+      run,
+      () => withRuntime(agentRun.codeRuntime, () => agentRun.runToCompletion(state)),
+      ({ status }) => status,
+    )
     recordOutcome(outcome.status)
     return { ...outcome, ...run.counts }
   })
@@ -63,21 +76,20 @@ export async function agent(input: AgentInput, state?: AgentState): Promise<Agen
 interface AgentOutcome {
   readonly status: AgentStatus
   readonly answer: string
+  readonly output?: JsonValue
 }
 
 /** The loop of an agent, with the state that it takes through continue-as-new. */
 class AgentRun {
   readonly codeRuntime: CodeRuntime
   readonly #run: Run
-  readonly #input: AgentInput
   readonly #conversation: Conversation
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
 
-  constructor(run: Run, input: AgentInput, state: AgentState | undefined) {
+  constructor(run: Run, question: string, state: AgentState | undefined) {
     this.#run = run
-    this.#input = input
-    this.#conversation = new Conversation(run.config.model.maxTokens, input.question, state?.conversation)
+    this.#conversation = new Conversation(run.config.model.maxTokens, question, state?.conversation)
     this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.codeRuntime = createCodeRuntime(run, {
@@ -95,7 +107,9 @@ class AgentRun {
     startPendingCalls(this.#run, this.codeRuntime, state?.codeRuntime.pendingCalls.notStarted ?? [])
     if (this.#pendingToolUses) await this.#executeToolUses(this.#pendingToolUses, state?.suspendedCell ?? undefined)
     else if (state) scheduleIdlePark(this.codeRuntime)
-    while (counts.turns < config.limits.turns) {
+    for (let isFirst = true; counts.turns < config.limits.turns; isFirst = false) {
+      // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
+      if (!isFirst && this.#continueAsNewPolicy.isUpgradeDue) await this.#tryContinueAsNew(null)
       await this.#continueAsNewIfDue(null)
       counts.turns += 1
       const outcome = await this.#runTurn()
@@ -109,20 +123,33 @@ class AgentRun {
     const run = this.#run
     const conversation = this.#conversation
     const { turns: turn } = run.counts
-    const { limits, model, timeouts, toolSet } = run.config
-    const tools = { digest: toolSet.digest, documentation: toolSet.documentation }
-    showProgress(run, `the model answers (turn ${turn})`)
+    const { limits, model, timeouts, toolSet, instructions, outputSchema, input } = run.config
+    const { signatures: _, outputSchemas: __, ...tools } = toolSet
+    const agent = {
+      ...(instructions !== undefined && { instructions }),
+      ...(outputSchema && { outputSchema }),
+      ...(input && { inputDescription: input.description }),
+    }
+    showProgress(run, { type: 'model', turn })
     const { history, pending, maxTokens } = conversation.state
-    const request = { turn, model: { ...model, maxTokens }, limits, tools, history, pending }
+    const request = { turn, model: { ...model, maxTokens }, limits, tools, ...agent, history, pending }
     const turnResult = await modelTurn(request, timeouts, conversation.summary(turn)).catch(ignoreContextTooLong)
     if (!turnResult) return { status: 'context_full', answer: conversation.state.lastReplyText }
     const { reply, calls } = turnResult
     addReplyUsage(run, reply)
     conversation.recordReply(reply)
-    const action = interpretReply(reply)
+    const hasSchema = outputSchema !== undefined
+    const action = interpretReply(reply, { hasSchema, submitted: turnResult.answer })
     switch (action.type) {
-      case 'end':
-        return { status: action.status, answer: action.answer }
+      case 'end': {
+        const { status, answer, output } = action
+        return { status, answer, ...(output !== undefined && { output }) }
+      }
+      case 'ask_for_answer':
+        if (!conversation.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
+        conversation.commitTurn(turnResult)
+        conversation.askForAnswer()
+        return undefined
       case 'truncated':
         return conversation.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
@@ -132,11 +159,19 @@ class AgentRun {
       case 'continue':
         conversation.commitTurn(turnResult)
         return undefined
-      case 'execute_tools':
+      case 'execute_tools': {
+        const { uses, problem } = action
+        if (problem !== undefined && !conversation.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
         conversation.commitTurn(turnResult)
-        await this.#executeToolUses({ toolUses: action.uses, calls, results: {} }, undefined)
+        const results = problem === undefined ? {} : rejectAnswers(uses, problem)
+        await this.#executeToolUses({ toolUses: uses, calls, results }, undefined)
         return undefined
+      }
     }
+  }
+
+  #invalidAnswer(): AgentOutcome {
+    return { status: 'invalid_answer', answer: this.#conversation.state.lastReplyText }
   }
 
   async #executeToolUses(pending: PendingToolUses, suspended: SuspendedCell | undefined): Promise<void> {
@@ -153,7 +188,6 @@ class AgentRun {
   /** Continues the run as new, and then never returns, unless calls in progress take too long. */
   async #tryContinueAsNew(suspendedCell: SuspendedCell | null): Promise<void> {
     if (!(await this.#continueAsNewPolicy.attempt())) return
-    const { question: _, ...options } = this.#input
     const codeRuntime = await serializeRuntime(this.codeRuntime)
     const state: AgentState = {
       ...runState(this.#run),
@@ -162,7 +196,10 @@ class AgentRun {
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,
     }
-    await continueAsNew<typeof agent>({ ...options, question: '' }, state)
+    const isUpgraded = suspendedCell === null && workflowInfo().targetWorkerDeploymentVersionChanged
+    const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
+    // The state has the recorded configuration, with everything that the input said.
+    await next(this.#run, { question: '' }, state)
   }
 }
 

@@ -13,10 +13,11 @@
  */
 
 import type { ProgramInput, ProgramResult } from '../common/runs.js'
-import { toCellOutcome } from './cell/cell-result.js'
+import { type CellRun, toCellOutcome } from './cell/cell-result.js'
 import { ContinueAsNewPolicy, continueAsNew } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
+import { publishEnd } from './temporal/search-attributes.js'
 import {
   type CellState,
   type CodeRuntimeState,
@@ -38,27 +39,32 @@ export interface ProgramState extends RunState {
 export async function program(input: ProgramInput, state?: ProgramState): Promise<ProgramResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.source)
-    const run = await startRun(input, state)
+    const { source, ...options } = input
+    const run = await startRun({ kind: 'program', options, state })
     const { config, counts } = run
     const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
     const tryContinueAsNew = async (cell: CellState): Promise<void> => {
       if (!(await policy.attempt())) return
-      const { source: _, ...options } = input
       const codeRuntime = await serializeRuntime(runtime)
+      // The state has the recorded configuration, with everything that the options said.
       const next: ProgramState = { ...runState(run), codeRuntime, cell }
-      await continueAsNew<typeof program>({ ...options, source: '' }, next)
+      await continueAsNew<typeof program>(run, { source: '' }, next)
     }
     const continueAsNewIfDue = (cell: CellState) => (policy.isDue ? tryContinueAsNew(cell) : undefined)
     const isContinueAsNewDue = () => policy.isDue
     const continuation = { isContinueAsNewDue, continueAsNewIfDue }
     const runtime = createCodeRuntime(run, { hasMoreCells: false, ...continuation, state: state?.codeRuntime })
     registerInspectQuery(run, runtime)
-    const cellRun = await withRuntime(runtime, () => {
-      if (!state) return runCell(run, runtime, input.source)
+    const runProgramCell = (): Promise<CellRun> => {
+      if (!state) return runCell(run, runtime, source)
       startPendingCalls(run, runtime, state.codeRuntime.pendingCalls.notStarted)
       return resumeCell(run, runtime, state.cell)
-    })
-    const outcome = await toCellOutcome(cellRun, run)
+    }
+    const outcome = await publishEnd(
+      run,
+      async () => toCellOutcome(await withRuntime(runtime, runProgramCell), run),
+      ({ status }) => status,
+    )
     recordOutcome(outcome.status)
     return { outcome, ...counts }
   })

@@ -1,14 +1,17 @@
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
+import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
-import type { RunCounts, RunOptions } from '../common/runs.js'
+import type { CallerIdentity } from '../common/calls.js'
+import { memoKeys } from '../common/names.js'
+import type { RunConfigInput, RunCounts, RunOptions } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
-import { pluralize } from '../common/text.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
 import type { DeferredCallsState } from '../common/deferred-calls.js'
 import { handleCompletions } from './cell/complete-call.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
+import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
+import { publishStart } from './temporal/search-attributes.js'
 import { Semaphore } from './temporal/semaphore.js'
 import type { StoredBytes } from './stored-bytes.js'
 
@@ -26,10 +29,13 @@ export interface Run {
   readonly stored: StoredBytes
   /** One slot for each tool activity that may be in progress. */
   readonly callSlots: Semaphore
+  /** One slot for each remote call whose arguments or result are large. */
+  readonly largeCalls: Semaphore
   /** The calls whose result comes later. */
   readonly deferredCalls: DeferredCalls
-  /** False in a workflow of a user, whose details are the user's. */
-  readonly showsProgress: boolean
+  /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
+  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+  readonly progress: Progress
 }
 
 /** The state of a run for the next execution of the continue-as-new chain. */
@@ -41,15 +47,25 @@ export interface RunState {
   readonly deferredCalls?: DeferredCallsState
 }
 
-/** @param state of the same run in the execution before this one */
-export async function startRun(options: RunOptions, state?: RunState): Promise<Run> {
+export interface StartedRun {
+  readonly kind: 'agent' | 'program' | 'session'
+  readonly options: RunConfigInput
+  /** Of the same run in the execution before this one. */
+  readonly state?: RunState | undefined
+  /** Name of a named session. */
+  readonly session?: string
+}
+
+export async function startRun({ kind, options, state, session }: StartedRun): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
   const identity = { namespace, workflowId, firstExecutionRunId }
   const stored = { bytes: state?.stored.bytes ?? 0 }
-  const run = createRun({ config, identity, counts, stored, showsProgress: true }, state?.deferredCalls)
+  const run = createRun({ config, identity, counts, stored, kind }, state?.deferredCalls)
   handleCompletions(() => [run.deferredCalls])
+  // The next execution of a chain has the search attributes of the one before.
+  if (!state) publishStart(run, session)
   return run
 }
 
@@ -70,11 +86,14 @@ export async function startEmbeddedRun(options: RunOptions, ordinal: number): Pr
   const { namespace, workflowId, originalExecutionRunId } = workflowInfo()
   const identity = { namespace, workflowId, firstExecutionRunId: `${originalExecutionRunId}/${ordinal}` }
   const counts = { turns: ordinal, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
-  return createRun({ config, identity, counts, stored: { bytes: 0 }, showsProgress: false })
+  return createRun({ config, identity, counts, stored: { bytes: 0 }, kind: 'embedded' })
 }
 
+/** Each may put 256 KiB into a workflow task, whose completion has at most 4 MiB. */
+const maxLargeCalls = 8
+
 function createRun(
-  parts: Pick<Run, 'config' | 'identity' | 'stored' | 'showsProgress'> & { counts: RunCounts },
+  parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts },
   deferredCalls?: DeferredCallsState,
 ): Run {
   const { config, counts, stored } = parts
@@ -85,8 +104,15 @@ function createRun(
     counts: { ...counts },
     quota: { calls: counts.toolCalls },
     callSlots,
+    largeCalls: new Semaphore(maxLargeCalls),
     deferredCalls: new DeferredCalls({ config, stored, callSlots }, deferredCalls),
+    progress: new Progress(lostSummary()),
   }
+}
+
+/** What tools learn about the run. */
+export function callerIdentity({ config: { agentName, context } }: Run): CallerIdentity {
+  return { ...(agentName !== undefined && { agent: agentName }), ...(context && { context }) }
 }
 
 /** True when the run may put nothing more into the value store. Then no cell and no call starts. */
@@ -101,22 +127,9 @@ export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
   counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd
 }
 
-/** Shows in the Temporal UI what the run does. The UI reads it by a query; it does not enter the history. */
-export function showProgress(run: Run, activity: string): void {
-  if (!run.showsProgress) return
-  const { turns, cells, toolCalls } = run.counts
-  setCurrentDetails(
-    `**${activity}**\n\nturn ${turns} of at most ${run.config.limits.turns} · cells ${cells} · ` +
-      `tool calls ${toolCalls} (${run.callSlots.acquired} under way)${describeDeferred(run)}`,
-  )
-}
-
-/** Deferred calls that wait, since when and until when. */
-function describeDeferred({ deferredCalls }: Run): string {
-  const { waiting } = deferredCalls
-  if (waiting.length === 0) return ''
-  const since = new Date(Math.min(...waiting.map((call) => call.since))).toISOString()
-  const until = new Date(Math.min(...waiting.map((call) => call.expiresAt))).toISOString()
-  const count = pluralize(waiting.length, 'deferred call')
-  return `\n\nwaiting for the results of ${count}, the first since ${since}; the next expires ${until}`
+/** The summary of a run that continued as new: Temporal keeps the memo, and drops the summary of the start. */
+function lostSummary(): string | undefined {
+  const { continuedFromExecutionRunId, memo } = workflowInfo()
+  const summary: unknown = memo?.[memoKeys.summary]
+  return continuedFromExecutionRunId !== undefined && typeof summary === 'string' ? summary : undefined
 }

@@ -86,8 +86,9 @@ for status, _ in answers: print(status)
     const { outcome } = await attack(`
 import json, subprocess, sys
 frame = json.dumps({"type": "suspended", "step": step, "calls": [call(1, "direct_only")], "wake_in": None, "output": ""}).encode()
-child = "import sys; open('/proc/1/fd/1', 'wb').write(bytes.fromhex(sys.argv[1]))"
-subprocess.run([sys.executable, "-c", child, (len(frame).to_bytes(4, "big") + frame).hex()])
+child = "import sys; open(sys.argv[1], 'wb').write(bytes.fromhex(sys.argv[2]))"
+output = f"/proc/{os.getpid()}/fd/{runner.channel.output_fd}"
+subprocess.run([sys.executable, "-c", child, output, (len(frame).to_bytes(4, "big") + frame).hex()])
 answer = runner.channel.receive()
 take(answer)
 print(answer["results"][0]["outcome"]["status"])

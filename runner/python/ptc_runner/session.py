@@ -120,6 +120,8 @@ class Session:
         try:
             self.timer.resume()
             self._prepare_loop()
+            if "input_data" in frame:
+                self.namespace.variables["input_data"] = self._resolve_value(frame["input_data"], "value")
             source = self._resolve_value(frame, "source")
             self.hints.set_source(source)
             code = compile_cell(source, frame["cell"])

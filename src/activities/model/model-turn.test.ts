@@ -29,6 +29,7 @@ const input: ModelTurnInput = {
   model: { provider: 'anthropic', name: 'scripted', maxTokens: 100 },
   limits: defaultLimits,
   tools: { digest: registry.digest, documentation: [] },
+  instructions: 'Be brief.',
   history: null,
   pending: [{ type: 'text', text: 'What did Ada spend?' }],
 }
@@ -54,7 +55,7 @@ function runTurn(
     countTokens: () => Promise.reject(new Error('not used')),
     close: () => Promise.resolve(),
   }
-  const activity = modelTurn(provider, registry, values, { instructions: 'Be brief.', hasPackages: false })
+  const activity = modelTurn(provider, registry, values, { hasPackages: false })
   const result: Promise<ModelTurnResult> = environment.run(() => activity({ ...input, ...change }))
   result.catch(() => undefined)
   return { environment, heartbeats, result }

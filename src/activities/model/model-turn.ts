@@ -1,4 +1,6 @@
+import type { AuditLog } from '../../audit/index.js'
 import { failpoint } from '../../common/failpoint.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { Limits } from '../../common/limits.js'
 import {
   type AssistantBlock,
@@ -8,7 +10,7 @@ import {
   type ModelReply,
   type ToolUseBlock,
 } from '../../common/messages.js'
-import { executeCodeTool } from '../../common/names.js'
+import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
@@ -17,38 +19,65 @@ import type { ModelProvider, ModelRequest } from '../../models/provider.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
+import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
+import { measureTurn } from './model-metrics.js'
 import { runActivity } from '../run-activity.js'
-import { loadDocumentation, matchesToolSet } from '../run/tool-set.js'
+import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
+import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
 export function modelTurn(
   provider: ModelProvider,
   registry: ToolRegistry,
   values: Values,
-  options: Pick<PromptOptions, 'instructions' | 'hasPackages'>,
+  options: Pick<PromptOptions, 'hasPackages'>,
+  audit?: AuditLog,
 ) {
-  return ({ model, limits, tools: runTools, history, pending }: ModelTurnInput): Promise<ModelTurnResult> =>
-    runActivity(async ({ signal, report }) => {
+  return (input: ModelTurnInput): Promise<ModelTurnResult> =>
+    runActivity(async ({ signal, report, workflowId, runId, attempt }) => {
       failpoint('model.begins')
+      const { turn, model, limits, tools: runTools, history, pending, inputDescription } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
-      const prompt = buildPrompt({ tools, limits, ...options })
+      const { instructions, outputSchema } = await loadAgent(input, values, signal)
+      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const reply = await provider.turn(request, { signal, onProgress: report })
+      const ask = () => provider.turn(request, { signal, onProgress: report })
+      const reply = await measureTurn(model.provider, request, ask)
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }
       const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
       failpoint('turn.stored')
+      const calls = describeCalls(findRunTools(registry, runTools), limits, reply, externalized)
+      const origin = { workflowId, runId, attempt }
+      const id = `${runId}/${turn}`
+      const { model: name, stopReason } = reply
+      await audit?.after({ ...origin, id: `${id}/model.replied`, kind: 'model.replied', turn, model: name, stopReason })
+      await auditRefusals(audit, Object.values(calls), id, origin)
       return {
         reply: externalized,
-        calls: describeCalls(registry, matchesToolSet(registry, runTools), limits, reply, externalized),
+        calls,
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(messages)),
+        ...(outputSchema && checkAnswer(outputSchema, reply)),
       }
     })
+}
+
+/** What the agent of the run has, as it was when the run began. */
+async function loadAgent(
+  { instructions, outputSchema }: ModelTurnInput,
+  values: Values,
+  signal: AbortSignal,
+): Promise<{ readonly instructions?: string; readonly outputSchema?: JsonObject }> {
+  const load = (value: JsonValue) => values.load(value, 'the agent of the run', signal)
+  return {
+    ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
+    ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
+  }
 }
 
 /**
@@ -71,8 +100,7 @@ async function externalizeBlock(values: Values, block: AssistantBlock, signal: A
 
 /** @param externalized the same reply with external inputs: the source of the arguments in the history */
 function describeCalls(
-  registry: ToolRegistry,
-  registryMatchesRun: boolean,
+  { registry, registryMatchesRun }: RunTools,
   limits: Limits,
   reply: ModelReply,
   externalized: ModelReply,
@@ -89,5 +117,5 @@ function describeCalls(
 }
 
 function directToolUses({ content }: ModelReply): ToolUseBlock[] {
-  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool)
+  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool && name !== submitAnswerTool)
 }

@@ -1,28 +1,83 @@
 import { randomBytes } from 'node:crypto'
+import { type Agents, toolNamesOf } from '../../agents/index.js'
 import { failpoint } from '../../common/failpoint.js'
+import { PtcError } from '../../common/errors.js'
 import type { RunConfig, RunDefaults } from '../../common/run-config.js'
-import type { RunOptions } from '../../common/runs.js'
+import type { RunConfigInput } from '../../common/runs.js'
+import type { SearchAttributeName } from '../../common/search-attributes.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { applyOverrides } from '../limits-schema.js'
+import { checkRunOptions } from '../run-options-schema.js'
+import { describeInput } from './describe-input.js'
 import { recordToolSet } from './tool-set.js'
 
-/** Activity `run.config`: the configuration of this worker with the overrides of the run. */
-export function loadRunConfig(configured: RunDefaults, registry: ToolRegistry, values: Values) {
-  return (options: RunOptions): Promise<RunConfig> =>
+/** The search attributes that runs may set on this server. Never rejects. */
+export type SearchAttributeLookup = () => Promise<readonly SearchAttributeName[]>
+
+/** What a worker's configuration has for its runs. */
+export interface RunConfiguration {
+  readonly defaults: RunDefaults
+  readonly registry: ToolRegistry
+  readonly agents: Agents
+  /** Of runs without an agent. */
+  readonly instructions: string | undefined
+}
+
+/** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
+export function loadRunConfig(
+  { defaults, registry, agents, instructions }: RunConfiguration,
+  values: Values,
+  lookUpSearchAttributes: SearchAttributeLookup,
+) {
+  return (options: RunConfigInput): Promise<RunConfig> =>
     runActivity(async ({ signal }) => {
-      const runConfig = {
-        ...configured,
-        toolSet: await recordToolSet(registry, values, signal),
-        model: { ...configured.model, ...(options.model === undefined ? {} : { name: options.model }) },
-        backend: options.sandbox ?? configured.backend,
-        ...(registry.toolConfigs().some(({ deferred }) => deferred) && {
+      checkRunOptions(options)
+      const agent = options.agent === undefined ? undefined : agents.require(options.agent)
+      const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
+      const model = options.model ?? agent?.model ?? defaults.model.name
+      const runInstructions = agent?.instructions ?? instructions?.trim()
+      const { context, input } = options
+      const [toolSet, searchAttributes] = await Promise.all([
+        recordToolSet(tools, values, signal, tools === registry ? undefined : tools.names),
+        lookUpSearchAttributes(),
+      ])
+      const runConfig: RunConfig = {
+        ...defaults,
+        tools: tools.toolConfigs(),
+        toolSet,
+        model: { ...defaults.model, name: model },
+        backend: options.sandbox ?? defaults.backend,
+        limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
+        searchAttributes,
+        ...(tools.toolConfigs().some(({ deferred }) => deferred) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),
-        limits: applyOverrides(configured.limits, options.limits ?? {}),
+        ...(agent && { agentName: agent.name }),
+        ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
+        ...(agent?.outputSchema && { outputSchema: await values.externalize(agent.outputSchema, signal) }),
+        ...(context && { context }),
+        ...(input !== undefined && {
+          input: { value: await values.externalize(input, signal), description: describeInput(input) },
+        }),
       }
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/** The tools that the run asks for, of those that its agent has. */
+function chooseTools(
+  registry: ToolRegistry,
+  ofAgent: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
+): ToolRegistry {
+  const available = ofAgent ? registry.subset(ofAgent) : registry
+  if (requested === undefined) return available
+  const missing = requested.find((name) => registry.get(name) !== undefined && available.get(name) === undefined)
+  if (missing === undefined) return registry.subset(available.subset(requested).names)
+  throw new PtcError('TOOL_UNKNOWN', `the agent does not have tool ${missing}`, {
+    hint: `It has: ${available.names.join(', ')}.`,
+  })
 }

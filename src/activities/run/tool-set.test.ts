@@ -8,7 +8,7 @@ import { refOf } from '../../common/external-value.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
-import { loadDocumentation, matchesToolSet, recordToolSet, loadSignatures } from './tool-set.js'
+import { loadDocumentation, findRunTools, recordToolSet, loadSignatures } from './tool-set.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })
@@ -26,8 +26,8 @@ it('loads the recorded tools on every worker, also on one with other tools', asy
     expect(await loadDocumentation(recorded, registry, values, signal)).toEqual(before.documentation())
     expect(await loadSignatures(recorded, registry, values, signal)).toEqual(before.signatures())
   }
-  expect(matchesToolSet(before, recorded)).toBe(true)
-  expect(matchesToolSet(after, recorded)).toBe(false)
+  expect(findRunTools(before, recorded).registryMatchesRun).toBe(true)
+  expect(findRunTools(after, recorded).registryMatchesRun).toBe(false)
 })
 
 it('loads no signatures for a sandbox that has its stubs', async () => {

@@ -1,13 +1,23 @@
+import { PtcError } from '../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
-import type { ToolSet } from '../../common/run-config.js'
+import type { ToolSet, ToolSetId } from '../../common/run-config.js'
 import type { SessionTools } from '../../common/session.js'
 import { type Externalizable, externalValue } from '../../common/external-value.js'
 import type { ToolDocumentation } from '../../tools/documentation.js'
 import type { ToolCallSignature, ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 
-/** The tools of this worker, for a new run to record. */
-export async function recordToolSet(registry: ToolRegistry, values: Values, signal: AbortSignal): Promise<ToolSet> {
+/**
+ * Tools of this worker, for a new run to record.
+ *
+ * @param names of the tools, if there are others
+ */
+export async function recordToolSet(
+  registry: ToolRegistry,
+  values: Values,
+  signal: AbortSignal,
+  names?: readonly string[],
+): Promise<ToolSet> {
   const externalize = (part: object): Promise<Externalizable> =>
     values.externalize(part as unknown as JsonValue, signal)
   const schemas = registry.outputSchemas()
@@ -18,12 +28,35 @@ export async function recordToolSet(registry: ToolRegistry, values: Values, sign
     // Always by reference: each `tool.result` has it in its input.
     hasSchemas ? values.store(schemas, signal).then(externalValue) : undefined,
   ])
-  return { digest: registry.digest, documentation, signatures, ...(outputSchemas && { outputSchemas }) }
+  return {
+    digest: registry.digest,
+    documentation,
+    signatures,
+    ...(outputSchemas && { outputSchemas }),
+    ...(names && { names }),
+  }
 }
 
-/** True when the run recorded the tools of this registry. */
-export function matchesToolSet(registry: ToolRegistry, tools: Pick<ToolSet, 'digest'>): boolean {
-  return tools.digest === registry.digest
+/** The tools of this worker, of a run, and whether they are those that the run recorded. */
+export interface RunTools {
+  readonly registry: ToolRegistry
+  readonly registryMatchesRun: boolean
+}
+
+/** The tools of a run as this worker has them; all tools of the worker, if the run recorded other ones. */
+export function findRunTools(registry: ToolRegistry, { digest, names }: ToolSetId): RunTools {
+  const own = names === undefined ? registry : subsetOf(registry, names)
+  return own?.digest === digest ? { registry: own, registryMatchesRun: true } : { registry, registryMatchesRun: false }
+}
+
+/** Undefined when a tool is missing: the run began with another configuration. */
+function subsetOf(registry: ToolRegistry, names: readonly string[]): ToolRegistry | undefined {
+  try {
+    return registry.subset(names)
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown)) return undefined
+    throw thrown
+  }
 }
 
 /**
@@ -32,12 +65,13 @@ export function matchesToolSet(registry: ToolRegistry, tools: Pick<ToolSet, 'dig
  * @throws PtcError VALUE_MISSING and others of the value store
  */
 export async function loadDocumentation(
-  tools: Pick<ToolSet, 'digest' | 'documentation'>,
+  tools: ToolSetId & Pick<ToolSet, 'documentation'>,
   registry: ToolRegistry,
   values: Values,
   signal: AbortSignal,
 ): Promise<readonly ToolDocumentation[]> {
-  if (matchesToolSet(registry, tools)) return registry.documentation()
+  const own = findRunTools(registry, tools)
+  if (own.registryMatchesRun) return own.registry.documentation()
   const loaded = await values.load(tools.documentation, neededBy, signal)
   return loaded as unknown as readonly ToolDocumentation[]
 }
@@ -54,7 +88,8 @@ export async function loadSignatures(
   signal: AbortSignal,
 ): Promise<readonly ToolCallSignature[] | undefined> {
   if (tools.signatures === undefined) return undefined
-  if (matchesToolSet(registry, tools)) return registry.signatures()
+  const own = findRunTools(registry, tools)
+  if (own.registryMatchesRun) return own.registry.signatures()
   const loaded = await values.load(tools.signatures, neededBy, signal)
   return loaded as unknown as readonly ToolCallSignature[]
 }

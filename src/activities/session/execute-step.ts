@@ -1,3 +1,4 @@
+import type { AuditLog } from '../../audit/index.js'
 import { type ValueRef, refOf } from '../../common/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type {
@@ -11,8 +12,9 @@ import type { SessionRef } from '../../common/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
+import { auditStep } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
-import { loadSignatures, matchesToolSet } from '../run/tool-set.js'
+import { findRunTools, loadSignatures } from '../run/tool-set.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
@@ -25,16 +27,16 @@ export interface StepExecutor {
   readonly host: SessionHost
   readonly registry: ToolRegistry
   readonly values: Values
+  readonly audit?: AuditLog | undefined
 }
 
 /** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow. */
-export function executeStep({ host, registry, values }: StepExecutor, followUps: FollowUps) {
+export function executeStep({ host, registry, values, audit }: StepExecutor, followUps: FollowUps) {
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
       const { session, tools, recorded, step, outputLimit, limits } = input
-      const registryMatchesRun = matchesToolSet(registry, tools)
-      const describeOptions = { registry, registryMatchesRun, values, limits, signal: scope.signal }
+      const describeOptions = { ...findRunTools(registry, tools), values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
       const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
       const sendStep = createStepSender(host, values, session, attachOptions, scope)
@@ -42,7 +44,9 @@ export function executeStep({ host, registry, values }: StepExecutor, followUps:
       const failure = recorded && (await rebuildSession(rebuild, recorded))
       if (failure !== undefined) return failure
       if (step === null) return { type: 'rebuilt' }
-      const result = await describeStepResult(await sendStep(step), describeOptions, outputLimit)
+      const result = await auditStep(audit, values, { session, step }, scope, async () =>
+        describeStepResult(await sendStep(step), describeOptions, outputLimit),
+      )
       failpoint('step.ends')
       return withFollowUps(result, await followUps.afterStep(input, result, scope))
     })
@@ -73,7 +77,10 @@ function createStepSender(
 
 /** What a referenced value is, for the message of an error. */
 function neededBy({ sha256 }: ValueRef, input: StepInput): string {
-  if (input.type === 'cell') return `the code of cell ${input.cell}`
+  if (input.type === 'cell') {
+    const isInput = input.inputData !== undefined && refOf(input.inputData)?.sha256 === sha256
+    return isInput ? 'the input of the run' : `the code of cell ${input.cell}`
+  }
   const results = input.type === 'results' ? input.results : []
   const found = results.find(({ outcome }) => outcome.status === 'ok' && refOf(outcome.value)?.sha256 === sha256)
   return `the result of call ${found?.index ?? 0} of the session`

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { log } from '@temporalio/activity'
+import type { AuditLog } from '../../audit/index.js'
 import { raceWithSignal } from '../../common/abort.js'
 import { deriveIdempotencyKey } from '../../common/call-identity.js'
 import { isExternal, refOf } from '../../common/external-value.js'
@@ -20,8 +21,9 @@ import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
+import { auditCall, auditStep } from '../audit-events.js'
 import type { ActivityScope } from '../run-activity.js'
-import { matchesToolSet } from '../run/tool-set.js'
+import { findRunTools } from '../run/tool-set.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 
 /** Bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
@@ -45,6 +47,7 @@ export interface FollowUpExecutor {
   readonly values: Values
   readonly namespace: string
   readonly limits: Limits
+  readonly audit?: AuditLog | undefined
   /** Whether this worker runs tools. */
   readonly hasTools: boolean
 }
@@ -65,7 +68,7 @@ export interface SessionRequest extends Pick<ExecuteStepInput, 'session' | 'tool
   readonly allowance: LocalCallAllowance
 }
 
-export type FollowUpScope = Pick<ActivityScope, 'signal' | 'workflowId' | 'elapsedMs'>
+export type FollowUpScope = Pick<ActivityScope, 'signal' | 'workflowId' | 'runId' | 'elapsedMs'>
 
 /** The follow-up steps of one activity. */
 export class FollowUpSequence {
@@ -143,7 +146,9 @@ export class FollowUpSequence {
       const executed = await raceWithSignal(this.#signal, execution)
       if (executed === undefined) return { number, ...times, results }
       const limit = Math.max(this.#outputLimit, minOutputCharacters)
-      const result = await describeStepResult(executed, this.#describeOptions, limit)
+      const origin = { ...this.#scope, signal: this.#signal, attempt: followUpAttempt }
+      const describe = () => describeStepResult(executed, this.#describeOptions, limit)
+      const result = await auditStep(this.#executor.audit, this.#executor.values, { session, step }, origin, describe)
       failpoint('step.ends')
       this.#outputLimit -= outputLength(result)
       const tookMs = Math.round(this.#scope.elapsedMs() - elapsed)
@@ -154,12 +159,12 @@ export class FollowUpSequence {
   }
 
   #isLocal({ tool, refused, arguments: args }: DescribedCall): boolean {
-    const { registry, hasTools } = this.#executor
-    const found = hasTools ? registry.get(tool) : undefined
+    const { registry, registryMatchesRun } = findRunTools(this.#executor.registry, this.#request.tools)
+    const found = this.#executor.hasTools ? registry.get(tool) : undefined
     return (
       found?.execution === 'local' &&
       found.allowedCallers.includes('code_execution') &&
-      matchesToolSet(registry, this.#request.tools) &&
+      registryMatchesRun &&
       refused === null &&
       !isExternal(args)
     )
@@ -167,18 +172,20 @@ export class FollowUpSequence {
 
   /** @throws whatever makes an ordinary activity of the call necessary */
   async #callTool({ tool, arguments: args, index, digest }: DescribedCall): Promise<CallOutcome> {
-    const { registry, values, namespace, limits } = this.#executor
+    const { registry, values, namespace, limits, audit } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
-    const { workflowId } = this.#scope
-    const { turn, cell, firstExecutionRunId, resultBytes } = allowance
+    const { workflowId, runId } = this.#scope
+    const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext } = allowance
     const position = { turn, cell, index }
     const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
     // The event-loop watchdog would take the tool for that of the activity.
-    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined }
+    const run = { namespace, workflowId, runId, agent, context: runContext }
+    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, run }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
-    const value = await runTool(registry, call, callLimits, context)
+    const origin = { ...this.#scope, signal: this.#signal, attempt: 1 }
+    const value = await auditCall(audit, call, origin, () => runTool(registry, call, callLimits, context))
     failpoint('tool.ran')
     if (!values.isInline(value)) throw new Error('too large for a follow-up step')
     return { status: 'ok', value }
@@ -187,8 +194,7 @@ export class FollowUpSequence {
   get #describeOptions(): DescribeOptions {
     const { registry, values } = this.#executor
     const { tools, limits } = this.#request
-    const registryMatchesRun = matchesToolSet(registry, tools)
-    return { registry, registryMatchesRun, values, limits, signal: this.#scope.signal }
+    return { ...findRunTools(registry, tools), values, limits, signal: this.#scope.signal }
   }
 
   #isOver(): boolean {

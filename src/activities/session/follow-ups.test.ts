@@ -75,7 +75,7 @@ function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true) 
 
 async function inActivity(work: (scope: Parameters<FollowUps['afterStep']>[2]) => Promise<readonly FollowUpStep[]>) {
   const signal = new AbortController().signal
-  const scope = { signal, workflowId: 'w', elapsedMs: () => 10 }
+  const scope = { signal, workflowId: 'w', runId: 'r', elapsedMs: () => 10 }
   const followed: readonly FollowUpStep[] = await new MockActivityEnvironment().run(() => work(scope))
   return followed
 }

@@ -45,7 +45,8 @@ export class FollowUps {
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
     if (step === null || allowance === undefined) return []
-    const request = { session, tools: { digest: tools.digest }, limits, allowance }
+    const { signatures: _, ...toolSet } = tools
+    const request = { session, tools: toolSet, limits, allowance }
     this.#remember(request)
     const { number, now } = step
     // The history does not have the result of this step yet: an attempt that is lost is tried again.

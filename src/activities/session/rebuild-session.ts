@@ -1,4 +1,5 @@
 import { failpoint } from '../../common/failpoint.js'
+import { metrics } from '../../common/metrics.js'
 import type { ExecuteStepResult, RecordedStep, RecordedSteps, Step, StepResult } from '../../common/steps.js'
 import type { SessionRef } from '../../common/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
@@ -27,6 +28,12 @@ export async function rebuildSession(
   options: RebuildOptions,
   recorded: RecordedSteps,
 ): Promise<RebuildFailure | undefined> {
+  const failure = await restoreAndRepeat(options, recorded)
+  metrics.add('ptc_session_rebuilds_total', 1, { result: failure?.type ?? 'rebuilt' })
+  return failure
+}
+
+async function restoreAndRepeat(options: RebuildOptions, recorded: RecordedSteps): Promise<RebuildFailure | undefined> {
   const { host, session, attachOptions, scope, describeOptions } = options
   const { values, signal } = describeOptions
   const { snapshot } = recorded

@@ -1,4 +1,5 @@
 import { failpoint } from '../../common/failpoint.js'
+import { metrics } from '../../common/metrics.js'
 import { PtcError } from '../../common/errors.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
@@ -12,7 +13,7 @@ const maxBackendAttempts = 5
 
 /** Activity `session.open`: opens a sandbox on any host, and returns the task queue of that host. */
 export function openSession(host: SessionHost, registry: ToolRegistry, values: Values, hostQueue: string) {
-  return ({ session, limits, tools }: OpenInput): Promise<OpenedSession> =>
+  return ({ session, limits, tools, reason }: OpenInput): Promise<OpenedSession> =>
     runActivity(
       async ({ workflowId, runId, signal }) => {
         failpoint('open.begins')
@@ -22,6 +23,7 @@ export function openSession(host: SessionHost, registry: ToolRegistry, values: V
           { workflowId, runId, limits, ...(signatures && { tools: signatures }) },
           signal,
         )
+        metrics.add('ptc_session_opens_total', 1, { backend: opened.session.backend, reason })
         failpoint('open.ends')
         return { ...opened, hostQueue }
       },

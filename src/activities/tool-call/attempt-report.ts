@@ -1,4 +1,9 @@
 import { z } from 'zod'
+import type { ToolCallInput } from '../../common/calls.js'
+import { refOf } from '../../common/external-value.js'
+import type { ToolConfig } from '../../common/run-config.js'
+import { formatDuration } from '../../tools/duration.js'
+import { summarizeArguments } from '../../tools/summary.js'
 
 /** Heartbeat details of a tool call's attempt. The next attempt gets them from the server. */
 const reportSchema = z.object({
@@ -11,6 +16,22 @@ const reportSchema = z.object({
 })
 
 export type AttemptReport = Readonly<z.infer<typeof reportSchema>>
+
+/**
+ * Heartbeat details of a call. The Temporal UI shows them beside its own number of attempts, which also counts workers
+ * that were lost or lack the tool, and its own timeout, which includes loading and storing values.
+ */
+export function describeAttempt(
+  call: Pick<ToolCallInput, 'tool' | 'arguments'>,
+  attempt: number,
+  { attempts, timeoutMs }: Pick<ToolConfig, 'attempts' | 'timeoutMs'>,
+) {
+  return {
+    call: refOf(call.arguments) ? call.tool : summarizeArguments(call.tool, call.arguments),
+    attempt: `${attempt} of ${attempts}`,
+    timeout: formatDuration(timeoutMs),
+  }
+}
 
 /** The report in the heartbeat details of earlier attempts. */
 export function readAttemptReport(details: unknown): AttemptReport {

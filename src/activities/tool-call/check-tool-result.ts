@@ -8,7 +8,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { checkOutput } from '../../tools/validation/check-output.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
-import { loadOutputSchema, matchesToolSet } from '../run/tool-set.js'
+import { findRunTools, loadOutputSchema } from '../run/tool-set.js'
 
 /**
  * Activity `tool.result`: checks a result that no tool of this worker returned, and externalizes a large one. A worker
@@ -34,7 +34,7 @@ async function outputSchemaOf(
   signal: AbortSignal,
 ): Promise<z.ZodType> {
   const own = registry.get(name)
-  if (own && matchesToolSet(registry, tools)) return own.output
+  if (own && findRunTools(registry, tools).registryMatchesRun) return own.output
   const recorded = await loadOutputSchema(name, tools, values, signal)
   if (recorded === undefined) {
     throw new PtcError('TOOL_UNKNOWN', `the run has recorded no output schema of a tool named ${name}`)

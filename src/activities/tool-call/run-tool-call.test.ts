@@ -40,6 +40,7 @@ async function attempt(
   more: Partial<ToolActivityInput> = {},
 ) {
   const environment = new MockActivityEnvironment({
+    activityType: name,
     attempt,
     heartbeatDetails: earlier,
     currentAttemptScheduledTimestampMs: minutes * 60_000,

@@ -1,4 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity'
+import type { AuditLog } from '../../audit/index.js'
 import {
   type CallLimits,
   type FollowedCall,
@@ -18,8 +19,9 @@ import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
-import { type AttemptReport, toolAttempt, readAttemptReport } from './attempt-report.js'
+import { type AttemptReport, describeAttempt, toolAttempt, readAttemptReport } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
+import { auditCall } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
@@ -27,21 +29,38 @@ import { LatestAttempts } from './latest-attempts.js'
 /**
  * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
  */
-export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, followUps?: FollowUps) {
-  const toolConfigs = new Map(registry.toolConfigs().map((toolConfig) => [toolConfig.name, toolConfig]))
+export function toolCall(
+  registry: ToolRegistry,
+  values: Values,
+  limits: Limits,
+  followUps?: FollowUps,
+  audit?: AuditLog,
+) {
+  const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
+  const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
   return async (call: ToolActivityInput | undefined): Promise<Externalizable | FollowedCall> => {
-    if (!isToolCall(call)) throw unknownActivity(activityInfo().activityType)
+    const { activityType } = activityInfo()
+    if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig
-      ? runToolCall({ registry, values, limits, latest, followUps }, toolConfig, call)
+      ? runToolCall({ registry, values, limits, latest, followUps, audit }, toolConfig, call)
       : failUnregisteredTool(call.tool)
   }
 }
 
-/** Workflows of a user may schedule an activity that nobody has registered: its input is theirs. */
-function isToolCall(input: unknown): input is ToolActivityInput {
-  return typeof input === 'object' && input !== null && 'idempotencyKey' in input
+/**
+ * Workflows of a user may schedule an activity that nobody has registered, and so may a remote tool: its input is theirs,
+ * or comes from code.
+ */
+function isToolCall(input: unknown, activityType: string): input is ToolActivityInput {
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    'idempotencyKey' in input &&
+    'tool' in input &&
+    input.tool === activityType
+  )
 }
 
 const defaultCallLimits: CallLimits = {
@@ -57,22 +76,32 @@ interface ToolCallDependencies {
   readonly latest: LatestAttempts
   /** Undefined in a worker without sandboxes. */
   readonly followUps: FollowUps | undefined
+  readonly audit: AuditLog | undefined
 }
 
 function runToolCall(
-  { registry, values, limits: configured, latest, followUps }: ToolCallDependencies,
+  { registry, values, limits: configured, latest, followUps, audit }: ToolCallDependencies,
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
-  const { limits: allowed = defaultCallLimits, inputDigest, followUp, deferred, ...call } = input
+  const {
+    limits: allowed = defaultCallLimits,
+    inputDigest,
+    followUp,
+    deferred,
+    agent,
+    context: runContext,
+    ...call
+  } = input
   const work = async (scope: ActivityScope) => {
-    const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored } = scope
+    const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored, workflowId, runId } = scope
     const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
     const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
+    const described = () => describeAttempt(call, attempt, toolConfig)
     assertNotLost(toolConfig, attempt)
     // This worker has the tool: if the next one does not, the time limit starts again.
     if (unregisteredSince !== undefined)
-      report({ details: heartbeatDetails, unregisteredAttempts } satisfies AttemptReport)
+      report({ ...described(), details: heartbeatDetails, unregisteredAttempts } satisfies AttemptReport)
     failpoint('tool.begins')
     await latest.claim(call.idempotencyKey, attemptOfCall, signal)
     const args = await loadArguments(values, call, signal)
@@ -81,12 +110,16 @@ function runToolCall(
     let details = heartbeatDetails
     const heartbeat = (newDetails: unknown = details): void => {
       details = newDetails
-      report({ details, unregisteredAttempts } satisfies AttemptReport)
+      report({ ...described(), details, unregisteredAttempts } satisfies AttemptReport)
     }
     const token = deferred && { completionToken: completionTokenOf(call, deferred) }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, ...token }
+    const run = { namespace: activityInfo().namespace, workflowId, runId, agent, context: runContext }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, ...token }
     const limits = { ...configured, ...allowed }
-    const result = await runTool(registry, { ...call, arguments: args }, limits, context).catch((thrown: unknown) => {
+    const loaded = { ...call, arguments: args }
+    const result = await auditCall(audit, loaded, { ...scope, attempt }, () =>
+      runTool(registry, loaded, limits, context),
+    ).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
     })
     failpoint('tool.ran')
@@ -100,6 +133,10 @@ function runToolCall(
   return runActivity(
     work,
     (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= toolConfig.attempts,
+    (attempt, earlierDetails) => {
+      const report = readAttemptReport(earlierDetails)
+      return { ...describeAttempt(call, toolAttempt(attempt, report), toolConfig), ...report }
+    },
   )
 }
 

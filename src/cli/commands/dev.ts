@@ -59,7 +59,7 @@ async function runDev(options: Options): Promise<void> {
     const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
     const server = await resolveServerWithUi(project, { ...ports, signal })
     const config = overrideBackend(project.config, sandbox)
-    const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, signal })
+    const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, logFormat: 'text', signal })
     print(formatWelcome(server, worker, project))
     await runUntilStopped(worker, server, interrupts)
   } finally {

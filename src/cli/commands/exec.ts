@@ -4,12 +4,14 @@ import {
   configOption,
   type ConfigOption,
   jsonOption,
+  overrideOptions,
+  type OverrideOptions,
   type JsonOption,
   sandboxOption,
   type SandboxOption,
 } from './options.js'
 
-interface Options extends ConfigOption, JsonOption, SandboxOption {
+interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
   readonly id?: string
   readonly session?: string
   readonly resume?: boolean
@@ -18,7 +20,7 @@ interface Options extends ConfigOption, JsonOption, SandboxOption {
 
 /** `ptc exec script.py`. */
 export function execCommand(): Command {
-  return new Command('exec')
+  const command = new Command('exec')
     .description('run a Python program with the tools, without a model')
     .argument('[script]', 'file with the program; - reads it from standard input')
     .addOption(configOption())
@@ -41,15 +43,18 @@ Examples:
   ptc exec report.py
   echo 'print(await get_expenses(employee_id="ENG001", quarter="Q3"))' | ptc exec -
   ptc exec --session books load.py && ptc exec --session books report.py
-  ptc exec -i --session books`,
+  ptc exec -i --session books
+  ptc exec --input orders.json report.py`,
     )
     .action(async (script: string | undefined, options: Options) => {
       process.exitCode = await exec(script, options)
     })
+  for (const option of overrideOptions()) command.addOption(option.conflicts(['session', 'interactive']))
+  return command
 }
 
 async function exec(script: string | undefined, options: Options): Promise<number> {
-  const { id, json, config, sandbox, session, resume, interactive } = options
+  const { id, json, config, sandbox, session, resume, interactive, ...overrides } = options
   if (resume === true && session === undefined)
     throw usageError('--resume needs --session: there is nothing else to resume')
   const mustExist = resume === true
@@ -64,7 +69,10 @@ async function exec(script: string | undefined, options: Options): Promise<numbe
     return execInSession(script, { session, config, sandbox, mustExist, json: json === true })
   }
   const { startRun } = await import('../run/start-run.js')
-  return startRun({ type: 'program', script }, { id, config, sandbox, json: json === true, detach: false })
+  return startRun(
+    { type: 'program', script },
+    { ...overrides, id, config, sandbox, json: json === true, detach: false },
+  )
 }
 
 function usageError(message: string): PtcError {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseRoles, integerUpTo } from './options.js'
+import { parseLimits, parseRoles, integerUpTo } from './options.js'
 
 describe('parseRoles', () => {
   it('returns each role once, in their fixed order', () => {
@@ -18,5 +18,19 @@ describe('integerUpTo', () => {
 
   it.each(['0', '11', '-1', '1.5', '1e1', '', 'ten', ' 3'])('rejects %j', (text) => {
     expect(() => integerUpTo(10)(text)).toThrow('It must be a whole number from 1 to 10.')
+  })
+})
+
+describe('parseLimits', () => {
+  it('joins lists, of which the last one counts', () => {
+    expect(parseLimits('cpus=0.5, turns=9', parseLimits('turns=5,callsPerRun=1_000'))).toEqual({
+      turns: 9,
+      callsPerRun: 1_000,
+      cpus: 0.5,
+    })
+  })
+
+  it.each(['', 'turns', 'turns=', 'turns=many', 'turns=1.2.3', 'turns=-1', '=5'])('rejects %j', (text) => {
+    expect(() => parseLimits(text)).toThrow(/NAME=NUMBER/)
   })
 })

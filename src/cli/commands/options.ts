@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
+import { isListenAddress } from '../../worker/health/listen-address.js'
 import type { BackendChoice } from '../../common/run-config.js'
 
 export interface ConfigOption {
@@ -35,10 +36,52 @@ export function integerUpTo(maximum: number): (text: string) => number {
   }
 }
 
+/** What a run may have instead of the configuration. */
+export interface OverrideOptions {
+  readonly tools?: readonly string[]
+  readonly limits?: Readonly<Record<string, number>>
+  readonly input?: string
+  readonly context?: string
+}
+
+/** The options of {@link OverrideOptions}. */
+export function overrideOptions(): readonly Option[] {
+  return [
+    new Option('-t, --tools <names>', 'the only tools of the run: a,b').argParser(parseNames),
+    new Option('-l, --limits <limits>', 'limits of the run: turns=5,cellSeconds=30').argParser(parseLimits),
+    new Option('--input <file-or-json>', 'data for the code, which has it as variable input_data'),
+    new Option('--context <file-or-json>', 'who asks, as a JSON object: every tool gets it'),
+  ]
+}
+
+function parseNames(text: string): readonly string[] {
+  return text.split(',').map((name) => name.trim())
+}
+
+/** For commander: `turns=5,cellSeconds=30`, also given several times. */
+export function parseLimits(
+  text: string,
+  earlier: Readonly<Record<string, number>> = {},
+): Readonly<Record<string, number>> {
+  const limits = text.split(',').map((limit) => {
+    const [, name = '', value = ''] = /^\s*(\w+)=([\d._]+)\s*$/.exec(limit) ?? []
+    const number = Number(value.replaceAll('_', ''))
+    if (name !== '' && value !== '' && Number.isFinite(number)) return [name, number] as const
+    throw new InvalidArgumentError('It must be NAME=NUMBER, such as turns=5. docs/reference/limits.md has all names.')
+  })
+  return { ...earlier, ...Object.fromEntries(limits) }
+}
+
 /** For commander: Temporal's id of one run. */
 export function parseRunId(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
   throw new InvalidArgumentError('It must be a run id: a UUID, as `ptc show ID --json` has them in runIds.')
+}
+
+/** For commander: an IP address and a port. */
+export function parseAddress(text: string): string {
+  if (isListenAddress(text)) return text
+  throw new InvalidArgumentError('It must be an IP address and a port, such as 127.0.0.1:9464, or :9464.')
 }
 
 /** For commander: roles as `workflow,tools`, each once. */

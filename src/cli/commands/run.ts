@@ -3,12 +3,15 @@ import {
   configOption,
   type ConfigOption,
   jsonOption,
+  overrideOptions,
+  type OverrideOptions,
   type JsonOption,
   sandboxOption,
   type SandboxOption,
 } from './options.js'
 
-interface Options extends ConfigOption, JsonOption, SandboxOption {
+interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
+  readonly agent?: string
   readonly model?: string
   readonly id?: string
   readonly detach?: boolean
@@ -16,11 +19,12 @@ interface Options extends ConfigOption, JsonOption, SandboxOption {
 
 /** `ptc run "question"`. */
 export function runCommand(): Command {
-  return new Command('run')
+  const command = new Command('run')
     .description('ask a question; the model answers it with code that calls the tools')
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())
+    .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
     .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
     .addOption(new Option('--id <id>', 'id of the run (default: generated)'))
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
@@ -33,17 +37,20 @@ The answer goes to stdout, progress to stderr. Ctrl-C cancels the run, a second 
 
 Examples:
   ptc run "Which engineers exceeded their travel budget in Q3?"
+  ptc run --agent analyst --input orders.json "Which customers pay late?"
   ptc run --json "How many invoices are open?" | jq -r .answer
   ptc watch $(ptc run --detach "Summarise last week")`,
     )
     .action(async (question: string, options: Options) => {
       process.exitCode = await run(question, options)
     })
+  for (const option of overrideOptions()) command.addOption(option)
+  return command
 }
 
 async function run(question: string, options: Options): Promise<number> {
   const { startRun } = await import('../run/start-run.js')
-  const { json, config, sandbox, model, id, detach } = options
-  const request = { type: 'agent', question, model } as const
-  return startRun(request, { id, config, sandbox, json: json === true, detach: detach === true })
+  const { json, config, sandbox, model, agent, id, detach, ...overrides } = options
+  const request = { type: 'agent', question, model, agent } as const
+  return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

@@ -4,6 +4,13 @@ import { hasErrorCode } from '../../common/system-error.js'
 import { isAtLeast } from '../../common/versions.js'
 import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
 import { resolveTemporal, type TemporalServer } from '../../dev-server/index.js'
+import {
+  type SearchAttributeName,
+  searchAttributeNames,
+  searchAttributeTypes,
+  toTemporalType,
+} from '../../common/search-attributes.js'
+import { registeredSearchAttributes } from '../../worker/resources/search-attributes.js'
 import { checkCli, cliVersion, installedClis, minimumServerVersion } from '../../dev-server/temporal-cli.js'
 import { type Check, failed, ok, warning } from './check.js'
 
@@ -14,16 +21,17 @@ const timeoutMs = 5_000
 export async function checkTemporal(
   stateDirectory: string,
   environment: EnvironmentVariables = process.env,
-): Promise<Check> {
+): Promise<readonly Check[]> {
   try {
     const server = await resolveTemporal({ stateDirectory, environment, onProgress: () => undefined })
-    return server === undefined ? await checkCanStart(environment) : await checkServer(server)
+    return server === undefined ? [await checkCanStart(environment)] : await checkServer(server)
   } catch (thrown) {
-    return failed(name, thrown)
+    return [failed(name, thrown)]
   }
 }
 
-async function checkServer({ address, namespace, connectionOptions, origin }: TemporalServer): Promise<Check> {
+async function checkServer(server: TemporalServer): Promise<readonly Check[]> {
+  const { address, connectionOptions } = server
   const { tls, apiKey, metadata } = connectionOptions
   const connection = await Connection.connect({
     address,
@@ -33,22 +41,51 @@ async function checkServer({ address, namespace, connectionOptions, origin }: Te
     ...(metadata === undefined ? {} : { metadata }),
   })
   try {
-    const { serverVersion } = await connection.withDeadline(Date.now() + timeoutMs, () =>
-      connection.workflowService.getSystemInfo({}),
-    )
-    const version = serverVersion ?? ''
-    const found = `server ${version || 'of unknown version'} at ${address}, namespace ${namespace} (${origin})`
-    // Temporal Cloud has other version names and is never too old.
-    if (!/^\d+\.\d+/.test(version) || isAtLeast(version, minimumServerVersion)) return ok(name, found)
-    return {
-      name,
-      status: 'error',
-      message: `${found} is too old`,
-      remedy: `Update it to ${minimumServerVersion} or newer.`,
-    }
+    return [await checkVersion(connection, server), await checkSearchAttributes(connection, server)]
   } finally {
     await connection.close()
   }
+}
+
+async function checkVersion(connection: Connection, { address, namespace, origin }: TemporalServer): Promise<Check> {
+  const { serverVersion } = await connection.withDeadline(Date.now() + timeoutMs, () =>
+    connection.workflowService.getSystemInfo({}),
+  )
+  const version = serverVersion ?? ''
+  const found = `server ${version || 'of unknown version'} at ${address}, namespace ${namespace} (${origin})`
+  // Temporal Cloud has other version names and is never too old.
+  if (!/^\d+\.\d+/.test(version) || isAtLeast(version, minimumServerVersion)) return ok(name, found)
+  return {
+    name,
+    status: 'error',
+    message: `${found} is too old`,
+    remedy: `Update it to ${minimumServerVersion} or newer.`,
+  }
+}
+
+/** A run works without them, but can't be found by them. */
+async function checkSearchAttributes(connection: Connection, { address, namespace }: TemporalServer): Promise<Check> {
+  const name = 'Search attributes'
+  try {
+    const registered = await registeredSearchAttributes(connection, namespace)
+    const missing = searchAttributeNames.filter((each) => !registered.includes(each))
+    if (missing.length === 0) return ok(name, `${registered.join(', ')} are registered`)
+    const remedy = createCommands(missing, address, namespace).join('\n')
+    return warning(name, `${missing.join(', ')} are missing: runs can't be found by them`, remedy)
+  } catch (thrown) {
+    return warning(name, `the server does not list them: ${messageOf(thrown)}`, 'Runs work without them.')
+  }
+}
+
+/** The commands that register search attributes: one for each type. */
+function createCommands(names: readonly SearchAttributeName[], address: string, namespace: string): string[] {
+  return (['KEYWORD', 'DOUBLE'] as const).flatMap((type) => {
+    const ofType = names.filter((each) => searchAttributeTypes[each] === type)
+    if (ofType.length === 0) return []
+    const flags = ofType.map((each) => `--name ${each}`).join(' ')
+    const server = `--address ${address} --namespace ${namespace}`
+    return [`temporal operator search-attribute create ${server} --type ${toTemporalType(type)} ${flags}`]
+  })
 }
 
 async function checkCanStart(environment: EnvironmentVariables): Promise<Check> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { checkWorkers, toWorkersCheck } from './check-workers.js'
+import { checkWorkers, toToolQueuesCheck, toWorkersCheck } from './check-workers.js'
 
 const now = 1_000_000_000
 const served = { taskQueue: '', pollers: 1, lastPolledAt: now - 3_000, backlog: 0, waitingSince: undefined }
@@ -34,6 +34,23 @@ test('ignores role tools when the configuration has no tools', () => {
   const check = toWorkersCheck('q', [served, served, unserved, served], true, now)
   expect(check.status).toBe('ok')
   expect(check.message).not.toContain('tools')
+})
+
+test('warns about a task queue of a tool without a worker', () => {
+  const python = { ...unserved, taskQueue: 'python' }
+  const payments = { ...served, taskQueue: 'payments' }
+  const queues = [
+    { toolNames: ['look_up', 'forecast'], status: python },
+    { toolNames: ['pay'], status: payments },
+  ]
+  expect(toToolQueuesCheck(queues, now)).toEqual({
+    name: 'Tool queues',
+    status: 'warning',
+    message:
+      'python (look_up, forecast): no worker, 2 tasks waiting, the oldest for 20.0s\npayments (pay): 1 worker, last poll 3.0s ago',
+    remedy: 'Start the workers that have these activities or workflows.',
+  })
+  expect(toToolQueuesCheck(queues.slice(1), now).status).toBe('ok')
 })
 
 test('is skipped without a valid configuration', async () => {

@@ -1,10 +1,17 @@
+import type { Client } from '@temporalio/client'
 import { messageOf } from '../../common/errors.js'
-import { defaultTaskQueue, type Role, roles } from '../../common/names.js'
+import { defaultTaskQueue, roles, toolQueue } from '../../common/names.js'
+import type { ToolConfig } from '../../common/run-config.js'
 import { pluralize } from '../../common/text.js'
 import { resolveTemporal } from '../../dev-server/index.js'
 import { type Check, failed, ok, warning } from './index.js'
 import { connectClient } from '../../client/connect.js'
-import { describeRoleQueue, isUnserved, type TaskQueueStatus } from '../../client/temporal/task-queue.js'
+import {
+  describeRoleQueue,
+  describeTaskQueue,
+  isUnserved,
+  type TaskQueueStatus,
+} from '../../client/temporal/task-queue.js'
 import { formatDuration } from '../rendering/index.js'
 import { loadConfigIfPresent, type LoadedConfig, stateDirectory } from '../environment/project.js'
 
@@ -30,7 +37,8 @@ export async function checkWorkers(config: string | undefined): Promise<readonly
     const taskQueue = loadedConfig?.taskQueue ?? defaultTaskQueue
     const client = await connectClient(server)
     const queues = await Promise.all(roles.map((role) => describeRoleQueue(client, taskQueue, role)))
-    return [toWorkersCheck(taskQueue, queues, loadedConfig?.registry.names.length === 0, Date.now())]
+    const check = toWorkersCheck(taskQueue, queues, loadedConfig?.registry.names.length === 0, Date.now())
+    return [check, ...(await checkToolQueues(client, taskQueue, loadedConfig?.registry.toolConfigs() ?? []))]
   } catch (thrown) {
     return [failed(name, thrown)]
   }
@@ -60,8 +68,47 @@ export function toWorkersCheck(
   return warning(name, message, `Start one with \`ptc worker${option}\`, or everything at once with \`ptc dev\`.`)
 }
 
+/** The task queues of tools that have their own, and of remote tools. Empty when there are none. */
+async function checkToolQueues(
+  client: Client,
+  taskQueue: string,
+  tools: readonly ToolConfig[],
+): Promise<readonly Check[]> {
+  const names = new Map<string, string[]>()
+  for (const tool of tools) {
+    const [type, queue] = tool.remote
+      ? [tool.remote.kind, 'taskQueue' in tool.remote ? tool.remote.taskQueue : undefined]
+      : ['activity', toolQueue(taskQueue, tool)]
+    if (queue === undefined || queue === taskQueue) continue
+    const key = `${type === 'workflow' ? 'workflow' : 'activity'} ${queue}`
+    names.set(key, [...(names.get(key) ?? []), tool.name])
+  }
+  const queues = await Promise.all(
+    [...names].map(async ([key, toolNames]) => {
+      const [type, ...queue] = key.split(' ')
+      const status = await describeTaskQueue(client, queue.join(' '), type === 'workflow' ? 'workflow' : 'activity')
+      return { toolNames, status }
+    }),
+  )
+  return queues.length === 0 ? [] : [toToolQueuesCheck(queues, Date.now())]
+}
+
+/** @param queues each with the tools whose calls wait there */
+export function toToolQueuesCheck(
+  queues: readonly { readonly toolNames: readonly string[]; readonly status: TaskQueueStatus }[],
+  now: number,
+): Check {
+  const toolQueues = 'Tool queues'
+  const lines = queues.map(({ toolNames, status }) =>
+    describeWorkers(`${status.taskQueue} (${toolNames.join(', ')})`, status, now),
+  )
+  const isServed = queues.every(({ status }) => status.pollers > 0 && !isUnserved(status))
+  if (isServed) return ok(toolQueues, lines.join('\n'))
+  return warning(toolQueues, lines.join('\n'), 'Start the workers that have these activities or workflows.')
+}
+
 function describeWorkers(
-  role: Role,
+  role: string,
   { pollers, lastPolledAt, backlog, waitingSince }: TaskQueueStatus,
   now: number,
 ): string {

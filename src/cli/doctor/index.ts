@@ -37,5 +37,5 @@ export async function runChecks({ config: file, stateDirectory }: DoctorOptions)
     checkValues(config, stateDirectory),
     checkModel(config?.runConfig.model.name),
   ])
-  return [checkNode(), checkPackages(), check, temporal, ...sandboxes, pool, values, model]
+  return [checkNode(), checkPackages(), check, ...temporal, ...sandboxes, pool, values, model]
 }

@@ -4,15 +4,20 @@ import { raceWithSignal } from '../../common/abort.js'
 import {
   installRuntime,
   type LogLevel,
+  type ResolvedConfig,
   type RunningWorker,
   startWorker,
   type StartWorkerOptions,
 } from '../../worker/index.js'
+import { type HealthServer, startHealthServer } from '../../worker/health/health-server.js'
+import type { WorkerHealth } from '../../worker/health/health.js'
+import { formatListenAddress, parseListenAddress } from '../../worker/health/listen-address.js'
 import type { TemporalServer } from '../../dev-server/index.js'
-import { printStep } from '../process/stdio.js'
+import { closeTimeoutMs } from '../process/interrupts.js'
+import { printStatus, printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
 import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'
-import { fileLog, stderrLog, watchdogLogFor } from './worker-log.js'
+import { fileLog, type LogFormat, logEntry, stderrLogIn, watchdogLogFor } from './worker-log.js'
 
 /** A worker in the process of a command. */
 export interface CliWorker {
@@ -20,6 +25,10 @@ export interface CliWorker {
   readonly notice: string | undefined
   /** A line for the user when a script replaces the model. */
   readonly modelNotice: string | undefined
+  /** Milliseconds that `close` may take: running activities get the configured time to end. */
+  readonly closeTimeoutMs: number
+  /** Whether the worker can do its work now. Never rejects. */
+  readonly health: () => Promise<WorkerHealth>
   /** Resolves when the worker exits by itself. */
   readonly unexpectedExit: Promise<PtcError>
   /** Idempotent. */
@@ -53,10 +62,15 @@ export async function startEmbeddedWorker({
   return startCliWorker(options)
 }
 
-interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm'> {
+interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'warm' | 'version'> {
   readonly config: LoadedConfig
   readonly server: TemporalServer
   readonly logLevel: LogLevel
+  /** Where metrics are served; undefined: nowhere. */
+  readonly metricsAddress?: string | undefined
+  /** Where health is served; undefined: nowhere. */
+  readonly healthAddress?: string | undefined
+  readonly logFormat: LogFormat
   readonly signal: AbortSignal
 }
 
@@ -66,16 +80,32 @@ interface ForegroundWorkerOptions extends Pick<StartWorkerOptions, 'roles' | 'wa
  * @throws PtcError, as startWorker does; the signal's reason
  */
 export async function startForegroundWorker(options: ForegroundWorkerOptions): Promise<CliWorker> {
-  const { logLevel, signal, ...workerOptions } = options
+  const { logLevel, logFormat, metricsAddress, healthAddress, signal, ...workerOptions } = options
+  let health: HealthServer | undefined
   try {
-    installRuntime(logLevel, stderrLog)
+    const write = stderrLogIn(logFormat)
+    const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))
+    installRuntime(logLevel, write, metricsAddress && formatListenAddress(parseListenAddress(metricsAddress)))
+    // First: a worker that builds its image is alive, and not ready.
+    health = healthAddress === undefined ? undefined : await startHealthServer(healthAddress)
+    if (health) inform(`health: ${health.url}/readyz`)
     const stallLog = watchdogLogFor(logLevel)
-    const starting = startCliWorker({ ...workerOptions, stallLog, preloadsModel: true, onProgress: printStep })
-    return await raceWithSignal(signal, starting)
+    const onProgress = logFormat === 'text' ? printStep : inform
+    const starting = startCliWorker({ ...workerOptions, stallLog, logFormat, preloadsModel: true, onProgress })
+    const worker = await raceWithSignal(signal, starting)
+    health?.watch(worker.health)
+    return { ...worker, close: () => closeBoth(worker, health) }
   } catch (thrown) {
+    await health?.close()
     await options.server.close()
     throw thrown
   }
+}
+
+/** Readiness says that the worker drains until the worker has ended. */
+async function closeBoth(worker: CliWorker, health: HealthServer | undefined): Promise<void> {
+  await worker.close()
+  await health?.close()
 }
 
 type CliWorkerOptions = Omit<StartWorkerOptions, 'scriptedModelUrl'> & { readonly config: LoadedConfig }
@@ -83,10 +113,11 @@ type CliWorkerOptions = Omit<StartWorkerOptions, 'scriptedModelUrl'> & { readonl
 /** Without an API key, the worker uses the scripted model of the project, if it has one. */
 async function startCliWorker(options: CliWorkerOptions): Promise<CliWorker> {
   const scriptedModel = await startScriptedModel(options.config, options.roles)
-  if (scriptedModel === undefined) return toCliWorker(await startWorker(options))
+  if (scriptedModel === undefined) return toCliWorker(await startWorker(options), options.config)
   try {
     const config = withScriptedModelName(options.config)
-    const worker = toCliWorker(await startWorker({ ...options, config, scriptedModelUrl: scriptedModel.url }))
+    const running = await startWorker({ ...options, config, scriptedModelUrl: scriptedModel.url })
+    const worker = toCliWorker(running, config)
     return {
       ...worker,
       modelNotice: scriptedModelNotice,
@@ -101,7 +132,7 @@ async function startCliWorker(options: CliWorkerOptions): Promise<CliWorker> {
   }
 }
 
-function toCliWorker(worker: RunningWorker): CliWorker {
+function toCliWorker(worker: RunningWorker, { shutdownMs }: ResolvedConfig): CliWorker {
   let isClosing = false
   const unexpectedExit = new Promise<PtcError>((settle) => {
     worker.ended.then(
@@ -113,6 +144,8 @@ function toCliWorker(worker: RunningWorker): CliWorker {
   return {
     notice: worker.sandboxNotice,
     modelNotice: undefined,
+    closeTimeoutMs: shutdownMs + closeTimeoutMs,
+    health: () => worker.health(),
     unexpectedExit,
     close() {
       isClosing = true

@@ -13,7 +13,7 @@ import { payloadStorage } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
-import { exitedShutdownTimeoutMs, type Interrupts, shutdownTimeoutMs, waitAtMost } from '../process/interrupts.js'
+import { closeTimeoutMs, exitedShutdownTimeoutMs, type Interrupts, waitAtMost } from '../process/interrupts.js'
 import { printStatus } from '../process/stdio.js'
 import type { CliWorker } from './cli-worker.js'
 import { type LoadedProject, type Project, type ProjectOptions, resolveProject } from './project.js'
@@ -69,10 +69,11 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
     if (worker !== undefined) stack.defer(() => worker.close())
     // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
     const dataConverter = { externalStorage: payloadStorage(() => values.valueStore) }
-    const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter))
+    const plugins = config?.tracing ? [config.tracing] : []
+    const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter, plugins))
     return new Environment({ project, server, values, worker, client, stack, interrupts })
   } catch (thrown) {
-    await closeAll(stack, shutdownTimeoutMs, interrupts)
+    await closeAll(stack, closeTimeoutMs, interrupts)
     throw thrown
   }
 }
@@ -148,7 +149,8 @@ export class Environment implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { stack, interrupts } = this.#parts
-    await closeAll(stack, this.#hasExited ? exitedShutdownTimeoutMs : shutdownTimeoutMs, interrupts)
+    const { stack, worker, interrupts } = this.#parts
+    const timeoutMs = this.#hasExited ? exitedShutdownTimeoutMs : (worker?.closeTimeoutMs ?? closeTimeoutMs)
+    await closeAll(stack, timeoutMs, interrupts)
   }
 }

@@ -1,29 +1,25 @@
 import type { TemporalServer } from '../../dev-server/index.js'
 import { waitForAbort } from '../../common/abort.js'
-import {
-  shutdownTimeoutMs,
-  waitAtMost,
-  Interrupted,
-  type Interrupts,
-  exitedShutdownTimeoutMs,
-} from '../process/interrupts.js'
+import { waitAtMost, Interrupted, type Interrupts, exitedShutdownTimeoutMs } from '../process/interrupts.js'
 import type { CliWorker } from './cli-worker.js'
 import { printStatus } from '../process/stdio.js'
 
 /**
  * Waits until the user stops the worker, or until the worker or the server exits; then closes both.
  *
+ * @param inform prints a line about the shutdown
  * @throws PtcError of an unexpected exit; Interrupted on the second Ctrl-C
  */
 export async function runUntilStopped(
   worker: CliWorker,
   server: TemporalServer,
   interrupts: Interrupts,
+  inform = printStatus,
 ): Promise<void> {
   const exitError = await Promise.race([worker.unexpectedExit, server.unexpectedExit, waitForAbort(interrupts.first)])
-  if (exitError === undefined) printStatus('\nfinishing running activities; press Ctrl-C again to stop now')
+  if (exitError === undefined) inform('\nfinishing running activities; press Ctrl-C again to stop now')
   await waitAtMost(
-    exitError === undefined ? shutdownTimeoutMs : exitedShutdownTimeoutMs,
+    exitError === undefined ? worker.closeTimeoutMs : exitedShutdownTimeoutMs,
     closeBoth(worker, server),
     interrupts.second,
   )

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CodecServer } from '../../codec-server/index.js'
 import { PtcError } from '../../common/errors.js'
 import { resolveTemporal, startDevServer, type TemporalServer } from '../../dev-server/index.js'
 import { printStep } from '../process/stdio.js'
+import { openCodecServer } from './codec-server.js'
 import { displayPath, type Project } from './project.js'
 
 export interface ResolveServerOptions {
@@ -49,19 +51,41 @@ interface ServerWithUiOptions {
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
 export async function resolveServerWithUi(
-  { statePath }: Project,
+  { statePath, store }: Project,
   { port, uiPort, signal }: ServerWithUiOptions,
 ): Promise<TemporalServer> {
   const configured = await resolveTemporal({ onProgress: printStep })
   if (configured !== undefined) return configured
-  return startDevServer({
-    stateDirectory: statePath,
-    ui: true,
-    ...(port === undefined ? {} : { port }),
-    ...(uiPort === undefined ? {} : { uiPort }),
-    onProgress: printStep,
-    signal,
-  })
+  const codecServer = await openCodecServer(store, { port: 0, origins: [] })
+  try {
+    const server = await startDevServer({
+      stateDirectory: statePath,
+      ui: true,
+      uiCodecEndpoint: codecServer.url,
+      ...(port === undefined ? {} : { port }),
+      ...(uiPort === undefined ? {} : { uiPort }),
+      onProgress: printStep,
+      signal,
+    })
+    if (server.origin === 'started') return withCodecServer(server, codecServer)
+    await codecServer.close()
+    return server
+  } catch (thrown) {
+    await codecServer.close()
+    throw thrown
+  }
+}
+
+/** The server with a codec server for its UI, which ends with it. */
+function withCodecServer(server: TemporalServer, codecServer: CodecServer): TemporalServer {
+  const { port } = new URL(server.uiUrl ?? '')
+  for (const host of ['localhost', '127.0.0.1']) codecServer.allowOrigin(`http://${host}:${port}`)
+  return {
+    ...server,
+    async close() {
+      await Promise.all([server.close(), codecServer.close()])
+    },
+  }
 }
 
 export function noServerError(ifNoServer: ResolveServerOptions['ifNoServer']): PtcError {

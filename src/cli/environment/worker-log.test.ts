@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatLogEntry, watchdogLogFor } from './worker-log.js'
+import { formatJsonEntry, formatLogEntry, watchdogLogFor } from './worker-log.js'
 
 const entry = { level: 'WARN', message: 'Slow', timestampNanos: 1_700_000_000_123_456_789n } as const
 
@@ -46,6 +46,33 @@ describe('formatLogEntry', () => {
     const long = Object.assign(new Error('x'.repeat(5_000)), { stack: undefined })
     expect(formatLogEntry({ ...entry, meta: { error: long } }).length).toBeLessThan(2_100)
     expect(formatLogEntry({ ...entry, meta: { stack: '', workflowId: 'w' } })).not.toContain('\n')
+  })
+})
+
+describe('formatJsonEntry', () => {
+  const parse = (meta: Record<string, unknown>) => JSON.parse(formatJsonEntry({ ...entry, meta })) as unknown
+
+  it('has stable names for the fields of the SDK and of its core', () => {
+    const common = { time: '2023-11-14T22:13:20.123Z', level: 'WARN', message: 'Slow' }
+    const expected = { ...common, workflowId: 'w', runId: 'r', attempt: 2, bytes: '3' }
+    const tokens = { taskToken: 'A', nested: { taskToken: 'A', id: 1 } }
+    const sdk = { workflowId: 'w', workflowRunId: 'r', attempt: 2, bytes: 3n, nothing: undefined }
+    expect(parse({ ...sdk, ...tokens })).toEqual({ ...expected, nested: { id: 1 } })
+    expect(parse({ workflow_id: 'w', run_id: 'r', attempt: 2, bytes: 3n })).toEqual(expected)
+  })
+
+  it('has the message and the stack of an error, and no field replaces time, level and message', () => {
+    const error = Object.assign(new Error('broken'), { stack: 'Error: broken\n    at run (tool.ts:1:2)' })
+    expect(parse({ error, message: 'forged', level: 'forged' })).toMatchObject({
+      level: 'WARN',
+      message: 'Slow',
+      error: 'broken',
+      stack: error.stack,
+    })
+  })
+
+  it('is one line', () => {
+    expect(formatJsonEntry({ ...entry, message: 'a\nb', meta: { note: '\u2028\n' } })).not.toContain('\n')
   })
 })
 

@@ -20,6 +20,56 @@ export function stderrLog(entry: LogEntry): void {
   printStatus(formatLogEntry(entry))
 }
 
+export const logFormats = ['text', 'json'] as const
+
+export type LogFormat = (typeof logFormats)[number]
+
+/** Logs to stderr in one of the formats. */
+export function stderrLogIn(format: LogFormat): (entry: LogEntry) => void {
+  return format === 'text' ? stderrLog : (entry) => printStatus(formatJsonEntry(entry))
+}
+
+/** A line of the command itself, as an entry of the log. */
+export function logEntry(message: string): LogEntry {
+  return { level: 'INFO', message: message.trim(), timestampNanos: BigInt(Date.now()) * 1_000_000n }
+}
+
+/** Names that differ between the SDK and its core. */
+const stableNames: Readonly<Record<string, string>> = {
+  workflowRunId: 'runId',
+  run_id: 'runId',
+  workflow_id: 'workflowId',
+  workflow_type: 'workflowType',
+  activity_id: 'activityId',
+  activity_type: 'activityType',
+  task_queue: 'taskQueue',
+}
+
+/**
+ * One line of JSON: `time`, `level`, `message`, and the fields under stable names. An error is its message, and its stack
+ * is `stack`. `docs/guides/operations.md` lists the names.
+ */
+export function formatJsonEntry({ level, message, timestampNanos, meta }: LogEntry): string {
+  const fields = Object.entries(meta ?? {}).flatMap(([name, value]): [string, unknown][] => {
+    if (value === undefined || omittedFields.has(name)) return []
+    if (!(value instanceof Error)) return [[stableNames[name] ?? name, value]]
+    return [
+      [name, value.message],
+      ...(value.stack === undefined || value.stack === '' ? [] : [['stack', value.stack] as [string, string]]),
+    ]
+  })
+  const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString()
+  const own = new Set(['time', 'level', 'message'])
+  const others = Object.fromEntries(fields.filter(([name]) => !own.has(name)))
+  return JSON.stringify({ time, level, message, ...others }, replaceForJson)
+}
+
+function replaceForJson(name: string, value: unknown): unknown {
+  if (omittedFields.has(name)) return undefined
+  if (typeof value === 'bigint') return String(value)
+  return typeof value === 'string' ? truncateEnd(value, stackCharacters) : value
+}
+
 /** Whether the event loop watchdog writes to stderr (undefined) or nowhere (false): its lines are warnings. */
 export function watchdogLogFor(level: LogLevel): false | undefined {
   return level === 'ERROR' ? false : undefined
@@ -57,7 +107,7 @@ export function fileLog(path: string): (entry: LogEntry) => void {
 /** Fields of hundreds of bytes without meaning for a reader. */
 const omittedFields: ReadonlySet<string> = new Set(['taskToken', 'task_token'])
 const messageCharacters = 2_000
-const stackCharacters = 4_000
+const stackCharacters = 10_000
 const valueCharacters = 300
 
 function formatValue(value: unknown): string {

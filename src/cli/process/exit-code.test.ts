@@ -13,6 +13,8 @@ describe('exitCodeOf', () => {
     ['CONFIG_INVALID', 2],
     ['TOOL_DUPLICATE', 2],
     ['TOOL_NAME_INVALID', 2],
+    ['TOOL_UNKNOWN', 2],
+    ['AGENT_DUPLICATE', 2],
     ['RUN_INPUT_INVALID', 2],
     ['TEMPORAL_NOT_FOUND', 1],
     ['SANDBOX_UNAVAILABLE', 1],

@@ -21,6 +21,8 @@ const exitCodeByError: Partial<Readonly<Record<ErrorCode, number>>> = {
   CONFIG_INVALID: exitCodes.usage,
   TOOL_NAME_INVALID: exitCodes.usage,
   TOOL_DUPLICATE: exitCodes.usage,
+  TOOL_UNKNOWN: exitCodes.usage,
+  AGENT_DUPLICATE: exitCodes.usage,
 }
 
 export function exitCodeOf(thrown: unknown): number {

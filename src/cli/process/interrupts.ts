@@ -12,8 +12,8 @@ export interface Interrupts extends Disposable {
   readonly second: AbortSignal
 }
 
-/** A worker gives running activities 10 s to end; this leaves 5 s for the rest. */
-export const shutdownTimeoutMs = 15_000
+/** Time to close everything that has no running activities. */
+export const closeTimeoutMs = 5_000
 /** Shutdown timeout after an unexpected exit of the server or the worker: there is little left to wait for. */
 export const exitedShutdownTimeoutMs = 2_000
 

@@ -49,6 +49,7 @@ const incompleteStatusMessages = {
   truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
   context_full: "the conversation became larger than the model's context window",
   no_answer: 'the model gave no answer',
+  invalid_answer: 'no answer of the model fitted the output schema (limits.answerAttempts in the configuration)',
 } as const
 
 function printAnswer({ status, answer }: AgentResult, json: boolean): number {

@@ -1,4 +1,5 @@
 import { messageOf, PtcError } from '../../common/errors.js'
+import type { JsonValue } from '../../common/json.js'
 import { zeroUsage, type RunCounts } from '../../common/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { withFullOutput } from './full-output.js'
@@ -15,6 +16,8 @@ interface RunReport extends RunCounts {
   readonly status: string
   /** The answer, or the captured output of the program. */
   readonly answer: string
+  /** The answer of an agent with an output schema. */
+  readonly output?: JsonValue
   /** From the start of the run to its end. */
   readonly durationMs: number
   readonly error?: { readonly code: string; readonly message: string }
@@ -24,13 +27,14 @@ interface RunReport extends RunCounts {
 export function runReport(tree: RunTree, error: PtcError | undefined): RunReport {
   const { workflowId, runId, startedAt, endedAt, totals } = tree
   const { turns, cells, toolCalls, usage, costUsd } = totals
-  const { status, answer, problem } = runOutcomeOf(tree)
+  const { status, answer, output, problem } = runOutcomeOf(tree)
   const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
   return {
     workflowId,
     runId,
     status,
     answer,
+    ...(output !== undefined && { output }),
     turns,
     cells,
     toolCalls,
@@ -61,6 +65,7 @@ export function failureReport(thrown: unknown): RunReport {
 interface RunOutcome {
   readonly status: string
   readonly answer: string
+  readonly output?: JsonValue
   readonly problem?: RunReport['error']
 }
 

@@ -1,15 +1,18 @@
 import type { PtcClient } from '../../client/client.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
+import { checkInput } from '../../client/start/check-input.js'
 import { validateStart } from '../../client/start/start-options.js'
 import { raceWithSignal } from '../../common/abort.js'
 import { programRoles, roles } from '../../common/names.js'
+import type { JsonObject } from '../../common/json.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs.js'
+import type { OverrideOptions } from '../commands/options.js'
 import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
 import { exitCodes } from '../process/exit-code.js'
 import { listenForInterrupts } from '../process/interrupts.js'
-import { readText } from '../process/read-text.js'
+import { readJson, readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
@@ -18,11 +21,16 @@ import { failureReport } from './run-report.js'
 /** What a command line asks to run. */
 type RunRequest =
   /** `question` is `-` for standard input. */
-  | { readonly type: 'agent'; readonly question: string; readonly model: string | undefined }
+  | {
+      readonly type: 'agent'
+      readonly question: string
+      readonly model: string | undefined
+      readonly agent: string | undefined
+    }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
 
-interface StartRunOptions {
+interface StartRunOptions extends OverrideOptions {
   readonly id: string | undefined
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
@@ -59,14 +67,34 @@ type RunInput =
   | { readonly type: 'program'; readonly input: ProgramInput }
 
 /** Reads and checks the input, before a server or a worker is started for it. */
-async function readInput(request: RunRequest, { id, sandbox }: StartRunOptions): Promise<RunInput> {
+async function readInput(request: RunRequest, options: StartRunOptions): Promise<RunInput> {
   const { type } = request
-  const overrides = sandbox === undefined ? {} : { sandbox }
+  const { id } = options
+  const overrides = await readOverrides(options)
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
   validateStart(type, text, idOption(id))
-  if (type === 'program') return { type, input: { source: text, ...overrides } }
-  const { model } = request
-  return { type, input: { question: text, ...(model === undefined ? {} : { model }), ...overrides } }
+  if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
+  const { model, agent } = request
+  const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
+  return checked({ type, input: { question: text, ...chosen, ...overrides } })
+}
+
+function checked(input: RunInput): RunInput {
+  checkInput(input.type, input.input)
+  return input
+}
+
+type Overrides = Pick<ProgramInput, 'sandbox' | 'tools' | 'limits' | 'input' | 'context'>
+
+/** What is wrong with the values, `checkInput` says. */
+async function readOverrides({ sandbox, tools, limits, input, context }: StartRunOptions): Promise<Overrides> {
+  return {
+    ...(sandbox !== undefined && { sandbox }),
+    ...(tools && { tools }),
+    ...(limits && { limits }),
+    ...(input !== undefined && { input: await readJson(input, '--input') }),
+    ...(context !== undefined && { context: (await readJson(context, '--context')) as JsonObject }),
+  }
 }
 
 async function readQuestion(question: string): Promise<string> {

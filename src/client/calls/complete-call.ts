@@ -45,7 +45,7 @@ export async function completeCall(client: Client, token: string, result: Deferr
     )
   }
   const json = toJson(result)
-  checkInlineSize(JSON.stringify(json), client.options.loadedDataConverter)
+  checkInlineSize(Buffer.byteLength(JSON.stringify(json)), client.options.loadedDataConverter)
   const digest = digestJson(json)
   const input: CompleteCallInput = { idempotencyKey, signature, digest, result: json }
   const handle = client.workflow.getHandle(workflowId, undefined, { firstExecutionRunId })

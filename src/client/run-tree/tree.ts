@@ -73,8 +73,10 @@ export interface Failure {
 /** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */
 export interface UnservedQueue {
   readonly taskQueue: string
-  /** Role of its workers; undefined for the queue of a sandbox host. */
+  /** Role of its workers; undefined for the queue of a sandbox host, and of a remote tool. */
   readonly role: Role | undefined
+  /** The activity or workflow type that waits, if a tool has its own task queue or is remote. */
+  readonly waitingType?: string
   /** When the oldest waiting task was scheduled. */
   readonly waitingSince: number
   /** Undefined when there was no poll in the last 5 minutes. */

@@ -4,6 +4,7 @@ import { workflowNames } from '../../common/names.js'
 import { checkKeys } from '../start/check-input.js'
 import type { RunStatus } from '../run-tree/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
+import { quoteLiteral } from '../temporal/list-filter.js'
 import { temporalError } from '../temporal/temporal-error.js'
 
 export interface ListOptions {
@@ -71,8 +72,4 @@ function temporalStatusNamesOf(status: RunStatus): readonly string[] {
   throw new PtcError('RUN_INPUT_INVALID', `${status} is not a status of runs`, {
     hint: `One of ${runStatuses.join(', ')}.`,
   })
-}
-
-function quoteLiteral(text: string): string {
-  return `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}'`
 }

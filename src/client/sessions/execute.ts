@@ -34,7 +34,7 @@ import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
 import { watchWhile } from './watch-while.js'
 
-export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits'> {
+export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits' | 'tools' | 'context'> {
   /** Fail if the session does not exist, instead of starting it. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
@@ -47,6 +47,8 @@ const optionNames = [
   'mustExist',
   'sandbox',
   'limits',
+  'tools',
+  'context',
   'signal',
   'onChange',
 ] as const satisfies readonly (keyof ExecuteOptions)[]
@@ -83,14 +85,15 @@ export async function executeInSession(
   options: ExecuteOptions,
 ): Promise<SessionExecution> {
   checkKeys('the options', options, optionNames)
-  const { mustExist = false, sandbox, limits, signal, onChange } = options
+  const { mustExist = false, sandbox, limits, tools, context, signal, onChange } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
-  checkInput('execution', { source, sandbox, limits })
+  checkInput('execution', { source, sandbox, limits, tools, context })
   checkSource(source)
-  const overrides = { ...(sandbox === undefined ? {} : { sandbox }), ...(limits === undefined ? {} : { limits }) }
+  const reliedOn = { ...(sandbox !== undefined && { sandbox }), ...(context && { context }) }
+  const overrides = { ...reliedOn, ...(limits && { limits }), ...(tools && { tools }) }
   const updateId = randomUUID()
   const input: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
-  const args: [ExecuteInput] = [{ source, ...(sandbox === undefined ? {} : { sandbox }) }]
+  const args: [ExecuteInput] = [{ source, ...reliedOn }]
   const update: ExecuteUpdate = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED }
   for (let ended = 1; ; ended += 1) {
     signal?.throwIfAborted()

@@ -9,6 +9,7 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', model: 'm', sandbox: 'mine', limits: { turns: 3, cpus: 0.5 } }],
     ['agent', { question: 'why?', model: undefined, limits: {} }],
     ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
+    ['agent', { question: 'why?', agent: 'clerk', tools: [], context: { tenant: 'acme' }, input: null }],
   ] as const)('accepts: %s %j', (kind, input) => {
     expect(() => checkInput(kind, input)).not.toThrow()
   })
@@ -20,6 +21,12 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],
     ['agent', { question: 'why?', limits: { callsInFlight: 5_000 } }, expect.stringContaining('at most 1,000')],
     ['agent', { question: 7 }, expect.stringMatching(/expected string.*\n.*question/)],
+    ['program', { source: '1', agent: 'clerk' }, 'the input: unknown key "agent"'],
+    ['agent', { question: 'why?', input: { at: new Date(0) } }, expect.stringContaining('not JSON at at')],
+    ['agent', { question: 'why?', input: () => 1 }, expect.stringContaining('not JSON')],
+    ['agent', { question: 'why?', context: [] }, expect.stringContaining('not an object')],
+    ['program', { source: '1', context: { x: 'x'.repeat(2_048) } }, expect.stringContaining('at most 2048 bytes')],
+    ['program', { source: '1', tools: 'pay' }, expect.stringContaining('tools')],
     ['agent', 'why?', expect.stringContaining('expected object')],
     ['program', {}, expect.stringMatching(/expected string.*\n.*source/)],
   ] as const)('rejects: %s %j', (kind, input, message) => {

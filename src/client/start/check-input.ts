@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { describeUnknownKeys } from '../../common/unknown-keys.js'
-import { limitsSchema } from '../../worker/config/limits-option.js'
+import { limitsSchema, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
-const name = z.string().min(1).optional()
-const overrides = { model: name, sandbox: name, limits: limitsSchema.partial().optional() }
+const { agent, input, model, ...session } = runOptionFields
 
 const schemas = {
-  agent: z.strictObject({ question: text, ...overrides }),
-  program: z.strictObject({ source: text, ...overrides }),
-  execution: z.strictObject({ source: text, sandbox: overrides.sandbox, limits: overrides.limits }),
+  agent: z.strictObject({ question: text, agent, model, input, ...session }),
+  program: z.strictObject({ source: text, model, input, ...session }),
+  execution: z.strictObject({ source: text, ...session }),
 } as const
 
 /**

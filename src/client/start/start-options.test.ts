@@ -15,7 +15,7 @@ describe('startOptions', () => {
       workflowId: 'mine',
       taskQueue: 'queue',
       staticSummary: 'first line second',
-      staticDetails: '> first line\n> second',
+      staticDetails: '```text\nfirst line\nsecond\n```',
       memo: { summary: 'first line second' },
     })
   })
@@ -39,6 +39,31 @@ describe('startOptions', () => {
     ['x'.repeat(16_000_001), 'the question has 16000001 bytes; a run takes up to 16000000'],
   ])('rejects the question %j', (question, message) => {
     expect(() => startOptions('agent', question, 'queue', {})).toThrow(
+      expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
+    )
+  })
+
+  it("passes Temporal's options through, and keeps its own memo", () => {
+    const temporal = {
+      workflowExecutionTimeout: '2 hours',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      startDelay: 500,
+      priority: { priorityKey: 2, fairnessKey: 'acme' },
+    } as const
+    expect(startOptions('agent', 'why?', 'queue', { ...temporal, memo: { ticket: 7 } })).toMatchObject({
+      ...temporal,
+      memo: { ticket: 7, summary: 'why?' },
+    })
+  })
+
+  it.each([
+    [{ taskQueue: 'other' }, 'the options: unknown key "taskQueue"'],
+    [{ memo: { summary: 'mine' } }, 'the memo has the key summary, which durable-ptc sets itself'],
+    [{ workflowRunTimeout: 'soon' }, 'workflowRunTimeout: "soon" is not a duration'],
+    [{ startDelay: -1 }, 'startDelay: -1 is not a duration'],
+  ])('rejects the options %j', (options, message) => {
+    expect(() => startOptions('agent', 'why?', 'queue', options as never)).toThrow(
       expect.objectContaining({ code: 'RUN_INPUT_INVALID', message }),
     )
   })

@@ -1,17 +1,34 @@
 import { randomBytes } from 'node:crypto'
 import type { WorkflowOptions } from '@temporalio/client'
-import type { LoadedDataConverter } from '@temporalio/common'
+import type { Duration, LoadedDataConverter } from '@temporalio/common'
+import { msToNumber } from '@temporalio/common/lib/time.js'
 import { PtcError } from '../../common/errors.js'
+import type { JsonValue } from '../../common/json.js'
 import { checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
-import { toOneLine } from '../../common/text.js'
+import { describeRun } from '../../common/run-texts.js'
 
 /** Models take requests of up to 32 MB; this leaves room for the rest of the conversation. */
 const maxInputBytes = 16_000_000
 /** Temporal rejects payloads over 2 MiB; larger inputs need external storage. */
 const maxInlineBytes = 1_500_000
 
-export interface StartOptions {
+/** Options of Temporal's client that a run may have. */
+const temporalOptionNames = [
+  'workflowIdReusePolicy',
+  'workflowIdConflictPolicy',
+  'workflowExecutionTimeout',
+  'workflowRunTimeout',
+  'startDelay',
+  'memo',
+  'typedSearchAttributes',
+  'priority',
+] as const satisfies readonly (keyof WorkflowOptions)[]
+
+const durationNames = ['workflowExecutionTimeout', 'workflowRunTimeout', 'startDelay'] as const
+
+/** How a run is started: Temporal's own options, with Temporal's own meaning. */
+export interface StartOptions extends Readonly<Pick<WorkflowOptions, (typeof temporalOptionNames)[number]>> {
   /** Unique among the running runs of the namespace. Default: generated, such as `agent-x4k2m9pqrs`. */
   readonly workflowId?: string
 }
@@ -28,17 +45,35 @@ export function startOptions(
   taskQueue: string,
   options: StartOptions,
 ): Omit<WorkflowOptions, 'args'> {
-  checkKeys('the options', options, ['workflowId'])
-  const { workflowId = generateId(kind) } = options
+  checkKeys('the options', options, ['workflowId', ...temporalOptionNames])
+  const { workflowId = generateId(kind), memo = {}, ...temporalOptions } = options
   validateStart(kind, text, { workflowId })
-  const summary = toOneLine(text)
-  return {
-    taskQueue,
-    workflowId,
-    staticSummary: summary,
-    staticDetails: kind === 'agent' ? toBlockQuote(text) : toCodeBlock(text),
-    // Also in the memo: a list of runs has the memo, but would need one more request per run for the summary.
-    memo: { [memoKeys.summary]: summary },
+  checkTemporalOptions(options)
+  const { memo: ownMemo, ...texts } = describeRun(kind, text)
+  return { ...temporalOptions, taskQueue, workflowId, ...texts, memo: { ...memo, ...ownMemo } }
+}
+
+/** What Temporal's client would refuse with an error of another kind, and what would replace a memo of ours. */
+function checkTemporalOptions(options: StartOptions): void {
+  const { memo = {} } = options
+  const reserved = Object.values(memoKeys).find((key) => Object.hasOwn(memo, key))
+  if (reserved !== undefined) {
+    throw new PtcError('RUN_INPUT_INVALID', `the memo has the key ${reserved}, which durable-ptc sets itself`)
+  }
+  for (const name of durationNames) {
+    const value = options[name]
+    if (value === undefined || isDuration(value)) continue
+    throw new PtcError('RUN_INPUT_INVALID', `${name}: ${JSON.stringify(value)} is not a duration`, {
+      hint: "Give milliseconds, or a text such as '2 hours'.",
+    })
+  }
+}
+
+function isDuration(value: Duration): boolean {
+  try {
+    return msToNumber(value) >= 0
+  } catch {
+    return false
   }
 }
 
@@ -72,12 +107,34 @@ export function validateStart(kind: 'agent' | 'program', text: string, { workflo
 }
 
 /**
+ * Rejects input data that is too large for a run, and inputs over 1.5 MB when the client has no external storage.
+ *
+ * @param input data for the code
+ * @throws PtcError RUN_INPUT_INVALID, VALUE_STORE_UNKNOWN
+ */
+export function checkSize(
+  text: string,
+  input: JsonValue | undefined,
+  dataConverter: Pick<LoadedDataConverter, 'externalStorage'>,
+): void {
+  const bytes = Buffer.byteLength(text) + (input === undefined ? 0 : Buffer.byteLength(JSON.stringify(input)))
+  if (bytes > maxInputBytes) {
+    throw new PtcError('RUN_INPUT_INVALID', `the run has ${bytes} bytes of input; it takes up to ${maxInputBytes}`, {
+      hint: 'Give larger data through a tool.',
+    })
+  }
+  checkInlineSize(bytes, dataConverter)
+}
+
+/**
  * Rejects inputs over 1.5 MB when the client has no external storage.
  *
  * @throws PtcError VALUE_STORE_UNKNOWN
  */
-export function checkInlineSize(text: string, { externalStorage }: Pick<LoadedDataConverter, 'externalStorage'>): void {
-  const bytes = Buffer.byteLength(text)
+export function checkInlineSize(
+  bytes: number,
+  { externalStorage }: Pick<LoadedDataConverter, 'externalStorage'>,
+): void {
   if (bytes <= maxInlineBytes || externalStorage !== undefined) return
   throw new PtcError(
     'VALUE_STORE_UNKNOWN',
@@ -91,32 +148,3 @@ export function checkInlineSize(text: string, { externalStorage }: Pick<LoadedDa
 /** For a client without external storage. */
 export const dataConverterHint =
   'Pass the result of createDataConverter (durable-ptc/client) to the Temporal client as its dataConverter.'
-
-/** Temporal rejects details over 20 KB. A block quote or a code fence can make the text three times as long. */
-const maxDetailsBytes = 6_000
-
-function toBlockQuote(text: string): string {
-  return truncate(text)
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n')
-}
-
-function toCodeBlock(text: string): string {
-  const code = truncate(text)
-  // Longer than any fence in the program.
-  const longest = Math.max(0, ...[...code.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
-  const fence = '`'.repeat(Math.max(3, longest + 1))
-  return `${fence}python\n${code}\n${fence}`
-}
-
-function truncate(text: string): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= maxDetailsBytes) return text
-  // A character that is cut in two decodes to U+FFFD.
-  const kept = bytes
-    .subarray(0, maxDetailsBytes)
-    .toString('utf8')
-    .replace(/\uFFFD$/, '')
-  return `${kept}\n…`
-}

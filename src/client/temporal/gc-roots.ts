@@ -10,13 +10,18 @@ const maxPageSize = 256
  * Everything in the client's namespace that may refer to a value, as bytes: the histories of open and retained closed
  * workflows, and the schedules. All workflow types are included: workflows of users may keep values in the same store.
  *
+ * @param isExcluded leaves executions out
  * @throws PtcError TEMPORAL_UNREACHABLE and others; the signal's reason
  */
-export async function* gcRoots(client: Client, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* gcRoots(
+  client: Client,
+  signal: AbortSignal,
+  isExcluded: (execution: WorkflowExecution) => boolean = () => false,
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    for await (const { workflowId, runId } of client.workflow.list({ pageSize: 1_000 })) {
+    for await (const { workflowId, runId } of listExecutions(client)) {
       signal.throwIfAborted()
-      yield* historyBytes(client, { workflowId, runId }, signal)
+      if (!isExcluded({ workflowId, runId })) yield* historyBytes(client, { workflowId, runId }, signal)
     }
     for await (const { scheduleId } of client.schedule.list()) {
       const { namespace } = client.options
@@ -29,13 +34,28 @@ export async function* gcRoots(client: Client, signal: AbortSignal): AsyncGenera
   }
 }
 
-interface WorkflowExecution {
+/** Without the client's `list`, which fails on a memo that a codec of another client has encrypted. */
+async function* listExecutions({
+  workflowService,
+  options: { namespace },
+}: Client): AsyncGenerator<WorkflowExecution, void, undefined> {
+  let nextPageToken: Uint8Array = new Uint8Array()
+  do {
+    const page = await workflowService.listWorkflowExecutions({ namespace, pageSize: 1_000, nextPageToken })
+    for (const { execution } of page.executions) {
+      if (execution?.workflowId && execution.runId) yield { workflowId: execution.workflowId, runId: execution.runId }
+    }
+    nextPageToken = page.nextPageToken
+  } while (nextPageToken.length > 0)
+}
+
+export interface WorkflowExecution {
   readonly workflowId: string
   readonly runId: string
 }
 
 /** The encoded protobuf messages: a reference in any field is in these bytes. */
-async function* historyBytes(
+export async function* historyBytes(
   { workflowService, options: { namespace } }: Client,
   execution: WorkflowExecution,
   signal: AbortSignal,

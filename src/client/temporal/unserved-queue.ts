@@ -12,12 +12,17 @@ type UnservedQueueStatus = Omit<UnservedQueue, 'waitingSince'> & { readonly wait
  * @param now milliseconds since the epoch
  */
 export function describeUnserved(
-  { taskQueue, role, waitingSince, lastPolledAt }: UnservedQueueStatus,
+  { taskQueue, role, waitingType, waitingSince, lastPolledAt }: UnservedQueueStatus,
   now: number,
 ): string {
   const polled =
     lastPolledAt === undefined ? 'no poll in the last 5 minutes' : `last poll ${formatDuration(now - lastPolledAt)} ago`
-  const remedy = role === undefined ? 'its sandbox host is gone or busy' : `\`ptc worker --roles ${role}\` starts one`
+  const remedy =
+    waitingType !== undefined
+      ? `start the worker that has ${toPlainLine(waitingType)}`
+      : role === undefined
+        ? 'its sandbox host is gone or busy'
+        : `\`ptc worker --roles ${role}\` starts one`
   const waited = waitingSince === undefined ? '' : `waiting for ${formatDuration(now - waitingSince)}, `
   return `no worker takes tasks from ${toPlainLine(taskQueue)}: ${waited}${polled}; ${remedy}`
 }

@@ -1,17 +1,22 @@
 import type { Client } from '@temporalio/client'
-import { type Role, roleQueue, roles } from '../../common/names.js'
+import { activityNames, type Role, roleQueue, roles } from '../../common/names.js'
 import { pendingStates } from '../api-enums.js'
 import { type WorkflowDescription, toMilliseconds } from '../run-tree/history/event.js'
 import type { UnservedQueue } from '../run-tree/index.js'
 import { describeTaskQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 
-/** The queues of the roles and of the sandbox host: a run has no others. */
-const maxQueues = 7
+/** The queues of the roles and of the sandbox host are seven; the others are of tools. */
+const maxQueues = 20
+
+/** Child workflows that are described, in the order of their start. */
+const maxChildren = 5
 
 interface WaitingQueue {
   readonly taskQueue: string
   readonly type: 'workflow' | 'activity'
   readonly waitingSince: number
+  /** Activity or workflow type, unless the queue is one of the engine. */
+  readonly waitingType?: string
 }
 
 /**
@@ -25,14 +30,35 @@ export async function findUnservedQueues(
   description: WorkflowDescription,
 ): Promise<readonly UnservedQueue[]> {
   const workflowQueue = description.taskQueue
-  const waiting = findWaitingQueues(description).slice(0, maxQueues)
+  const waiting = [...findWaitingQueues(description), ...(await findWaitingChildren(client, description))]
   const queues = await Promise.all(
-    waiting.map(async ({ taskQueue, type, waitingSince }) => {
+    waiting.slice(0, maxQueues).map(async ({ taskQueue, type, waitingSince, waitingType }) => {
       const queue: TaskQueueStatus = { ...(await describeTaskQueue(client, taskQueue, type)), waitingSince }
-      return isUnserved(queue) ? [toUnservedQueue(queue, roleOf(taskQueue, type, workflowQueue))] : []
+      if (!isUnserved(queue)) return []
+      const role = waitingType === undefined ? roleOf(taskQueue, type, workflowQueue) : undefined
+      return [{ ...toUnservedQueue(queue, role), ...(waitingType !== undefined && { waitingType }) }]
     }),
   )
   return queues.flat()
+}
+
+/** Task queues on which the child workflows of remote tools wait. */
+async function findWaitingChildren(client: Client, { raw }: WorkflowDescription): Promise<readonly WaitingQueue[]> {
+  const children = (raw.pendingChildren ?? []).slice(0, maxChildren)
+  const waiting = await Promise.all(
+    children.map(async ({ workflowId, workflowTypeName }) => {
+      // It may have ended meanwhile, or be in another namespace.
+      const child = await client.workflow
+        .getHandle(workflowId ?? '')
+        .describe()
+        .catch(() => undefined)
+      const waitingSince = child && workflowTaskWaitingSince(child)
+      if (!child || waitingSince === undefined || Date.now() - waitingSince < unservedAfterMs) return []
+      const waitingType = workflowTypeName ?? child.type
+      return [{ taskQueue: child.taskQueue, type: 'workflow', waitingSince, waitingType } as const]
+    }),
+  )
+  return waiting.flat()
 }
 
 export function toUnservedQueue(
@@ -65,14 +91,23 @@ function findWaitingQueues({ raw, taskQueue: workflowQueue }: WorkflowDescriptio
   if (workflowWaitingSince !== undefined) {
     add({ taskQueue: workflowQueue, type: 'workflow', waitingSince: workflowWaitingSince })
   }
-  for (const { state, scheduledTime, activityOptions } of raw.pendingActivities ?? []) {
+  for (const { state, scheduledTime, activityOptions, activityType } of raw.pendingActivities ?? []) {
     const taskQueue = activityOptions?.taskQueue?.name
     // The scheduled time of a retry is in the future until its backoff is over.
     if (Number(state) === pendingStates.scheduled && taskQueue) {
-      add({ taskQueue, type: 'activity', waitingSince: toMilliseconds(scheduledTime) })
+      const isOfTool =
+        roleOf(taskQueue, 'activity', workflowQueue) === undefined && !isEngineActivity(activityType?.name)
+      const waitingType = isOfTool ? (activityType?.name ?? undefined) : undefined
+      const waitingSince = toMilliseconds(scheduledTime)
+      add({ taskQueue, type: 'activity', waitingSince, ...(waitingType !== undefined && { waitingType }) })
     }
   }
   return [...found.values()]
+}
+
+/** Of the queue of a sandbox host. */
+function isEngineActivity(type: string | null | undefined): boolean {
+  return Object.values(activityNames).some((name) => name === type)
 }
 
 /** @param workflowQueue task queue of the run's workflow; the names of the roles' queues derive from it */

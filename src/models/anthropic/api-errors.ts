@@ -1,5 +1,7 @@
 import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
+import { didYouMean } from '../../common/unknown-keys.js'
+import { knownModels } from '../prices.js'
 import type { ErrorContext, ModelFault } from './model-fault.js'
 
 const maxMessageCharacters = 400
@@ -75,7 +77,8 @@ type Hint = string | ((context: ErrorContext) => string)
 
 const hints: { readonly [code in ErrorCode]?: Hint } = {
   MODEL_AUTH: 'Check that ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) is right and may use this model.',
-  MODEL_NOT_FOUND: ({ model, baseURL }) => `Check the model name ("${model}") and the base URL (${baseURL}).`,
+  MODEL_NOT_FOUND: ({ model, baseURL }) =>
+    `Check the base URL (${baseURL}) and the model name ("${model}")${didYouMean(model, knownModels) || '.'}`,
   MODEL_CONTEXT_TOO_LONG: 'The conversation no longer fits the model: print less, or begin a new run.',
   MODEL_BAD_REQUEST: 'The request is wrong, so trying again would not help.',
   MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",

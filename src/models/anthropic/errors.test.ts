@@ -29,6 +29,12 @@ function systemError(code: string, message = code): Error {
 }
 
 describe('an HTTP status', () => {
+  it('suggests a model with a similar name', () => {
+    const thrown = apiError(404, 'not_found_error', 'model: claude-sonet-5')
+    const error = modelErrorOf(thrown, { ...context, model: 'claude-sonet-5' })
+    expect(error).toMatchObject({ hint: expect.stringContaining('Did you mean "claude-sonnet-5"?') as string })
+  })
+
   it.each<[number, string, ErrorCode, boolean]>([
     [400, 'invalid_request_error', 'MODEL_BAD_REQUEST', false],
     [401, 'authentication_error', 'MODEL_AUTH', false],

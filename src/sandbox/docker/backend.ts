@@ -17,6 +17,7 @@ import { containerLabels, containerName } from './container/sandbox-identity.js'
 import { readImageSource } from './image/image-source.js'
 import { SandboxImage } from './image/sandbox-image.js'
 import {
+  keepSandboxesAlive,
   listSandboxes,
   removeExpiredSandboxes,
   type ListedSandbox,
@@ -27,6 +28,7 @@ import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
 import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
 import { WarmPool } from './pool/warm-pool.js'
+import { sampleUsage, type SandboxUsage } from './usage.js'
 
 /** Time to open a sandbox, all requests together. */
 const openTimeoutMs = 60_000
@@ -46,7 +48,17 @@ export interface DockerBackend extends SandboxBackend {
   listSandboxes(namespace?: string): Promise<readonly ListedSandbox[]>
   /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */
   countIdleContainers(): Promise<number>
-  /** Removes expired sandboxes and returns them. Also removes expired idle containers. */
+  /**
+   * Tells the running sandboxes of a namespace that a worker lives. A sandbox that is not told so for an hour ends by
+   * itself: call this every 15 minutes.
+   */
+  keepAlive(namespace: string): Promise<void>
+  /** Measures what the running containers of a namespace use, at most `limit`. @throws PtcError SANDBOX_UNAVAILABLE */
+  sampleUsage(namespace: string, limit: number): Promise<SandboxUsage>
+  /**
+   * Removes expired sandboxes, and those that ended because no worker lived, and returns them. Also removes expired idle
+   * containers.
+   */
   removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }
 
@@ -66,12 +78,24 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = { profile: JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8'))), file: seccompFile }
   const image = new SandboxImage(engine, imageSource, settings.image)
-  const { runtime, sendTimeoutMs, lifetimeSeconds, maxIdleSeconds, limits, namespace, warm } = settings
+  const {
+    runtime,
+    sendTimeoutMs,
+    orphanSeconds,
+    stoppedOrphanSeconds,
+    lifetimeSeconds,
+    maxIdleSeconds,
+    limits,
+    namespace,
+    warm,
+  } = settings
   const factory = new ContainerFactory({
     engine,
     image,
     seccomp,
     runtime,
+    orphanSeconds,
+    stoppedOrphanSeconds,
     sendTimeoutMs,
   })
   const pool =
@@ -194,6 +218,9 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     listSandboxes: (namespace) => listSandboxes(engine, namespace),
 
     countIdleContainers: () => countIdleContainers(engine, new Date()),
+
+    keepAlive: (namespace) => keepSandboxesAlive(engine, namespace),
+    sampleUsage: (namespace, limit) => sampleUsage(engine, namespace, limit),
 
     async removeExpired(reap) {
       await removeExpiredIdleContainers(engine, reap)

@@ -1,6 +1,9 @@
+import { messageOf } from '../../common/errors.js'
 import type { SandboxId } from '../backend.js'
+import { orphanedExitCode } from '../sandbox-end.js'
 import { type ContainerState, isStopped, readContainerState } from './container/container-state.js'
 import { type ListedContainer, listContainers, namespaceFilter, parseUnixSeconds } from './container/list-containers.js'
+import { keepAlivePath } from './container/container-create-options.js'
 import { labelKeys, parseIdentity, type SandboxIdentity } from './container/sandbox-identity.js'
 import { readInfo } from './engine/daemon-info.js'
 import type { DockerEngine } from './engine/docker-engine.js'
@@ -61,17 +64,44 @@ export interface ReapOptions {
   readonly isInUse?: ((id: SandboxId) => boolean) | undefined
 }
 
-/** Removes expired sandboxes and returns them. Several reapers may run at the same time. */
+/**
+ * Tells the running sandboxes of a namespace that a worker lives. By `docker exec` as root, which code can't imitate.
+ *
+ * @throws AggregateError with each failure, when all have been tried
+ */
+export async function keepSandboxesAlive(engine: DockerEngine, namespace: string): Promise<void> {
+  const failures: unknown[] = []
+  // One after the other: the daemon may have hundreds, and has other work.
+  for (const { listed } of await listSessionContainers(engine, namespace)) {
+    if (listed.state !== 'running') continue
+    await engine.execAsRoot(listed.id, ['/usr/bin/touch', keepAlivePath]).catch((thrown) => failures.push(thrown))
+  }
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(messageOf).join('; '))
+}
+
+/**
+ * Removes sandboxes that have expired or that ended because no worker lived, and returns them. Several reapers may run
+ * at the same time.
+ */
 export async function removeExpiredSandboxes(
   engine: DockerEngine,
   options: ReapOptions,
 ): Promise<readonly SessionContainer[]> {
   const { namespace, now, clockSkewMs = 0, isInUse = () => false } = options
   const expiredBefore = new Date(now.getTime() - clockSkewMs)
-  const expired = (await listSessionContainers(engine, namespace))
-    .map(({ container }) => container)
-    .filter(({ id, expiresAt }) => expiresAt !== undefined && expiresAt <= expiredBefore && !isInUse(id))
-  // Remove by container id: a new container with the same name may be in use.
-  for (const { containerId } of expired) await engine.remove(containerId)
-  return expired
+  const removed: SessionContainer[] = []
+  for (const { listed, container } of await listSessionContainers(engine, namespace)) {
+    const { id, expiresAt, containerId } = container
+    if (isInUse(id)) continue
+    const isExpired = expiresAt !== undefined && expiresAt <= expiredBefore
+    if (!isExpired && !(await isOrphaned(engine, listed))) continue
+    // Remove by container id: a new container with the same name may be in use.
+    await engine.remove(containerId)
+    removed.push(container)
+  }
+  return removed
+}
+
+async function isOrphaned(engine: DockerEngine, { id, state }: ListedContainer): Promise<boolean> {
+  return isStopped(state) && (await engine.inspect(id))?.State.ExitCode === orphanedExitCode
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/limits.js'
 import { runnerDirectory } from '../runner-directory.js'
+import { defaultOrphanSeconds, defaultStoppedOrphanSeconds } from './container/container-create-options.js'
 
 const milliseconds = z.int().min(1)
 
@@ -16,6 +17,10 @@ const schema = z
       .int()
       .min(1)
       .default(6 * 60 * 60),
+    /** Seconds until a container ends by itself, after a worker has last kept it alive. */
+    orphanSeconds: z.int().min(1).default(defaultOrphanSeconds),
+    /** The same for a container whose code has stopped process 1, which is possible under gVisor. */
+    stoppedOrphanSeconds: z.int().min(1).default(defaultStoppedOrphanSeconds),
     /** Milliseconds that a request to the daemon may take. */
     requestTimeoutMs: milliseconds.default(15_000),
     /** Milliseconds that a sandbox may take to read the bytes of one `send`. */

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 
 /** Incremented when either side would misunderstand the other. */
-export const protocolVersion = 3
+export const protocolVersion = 4
 
 /**
  * A fencing token, ordered by the epoch of the session, then the step, then the attempt of the activity. The runner
@@ -92,6 +92,8 @@ export type HostMessage =
       readonly fence: Fence
       readonly step: number
       readonly cell: number
+      /** The value of variable `input_data`, set before the code runs. `ref`: a value that was sent in pieces before. */
+      readonly input_data?: { readonly value: JsonValue } | { readonly ref: string }
     } & StepDigest &
       StepRequestFields &
       ({ readonly source: string } | { readonly ref: string }))

@@ -34,15 +34,21 @@ function stepContent({ number, input }: RunnerStep): StepContent<StepMessage> {
   if (input.type === 'restore') return { type: 'restore', ...step, ref: input.snapshot.sha256 }
   if (input.type === 'stop') return { type: 'resume', ...step, results: [], stop: input.reason }
   if (input.type === 'cell') {
-    const { cell, source } = input
+    const { cell, source, inputData } = input
     const sourceField = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
-    return { type: 'cell', ...step, cell, ...sourceField }
+    const inputField = inputData === undefined ? {} : { input_data: inputDataField(inputData) }
+    return { type: 'cell', ...step, cell, ...sourceField, ...inputField }
   }
   const results = input.results.map(({ index, outcome }) => {
     const ref = outcome.status === 'ok' ? refOf(outcome.value) : undefined
     return { call: index, outcome: ref ? { status: outcome.status, ref: ref.sha256 } : outcome }
   })
   return { type: 'resume', ...step, results }
+}
+
+function inputDataField(value: JsonValue): { readonly value: JsonValue } | { readonly ref: string } {
+  const ref = refOf(value)
+  return ref ? { ref: ref.sha256 } : { value }
 }
 
 /** The external values that a step references, without duplicates. The runner must have them before the step. */
@@ -53,7 +59,7 @@ export function referencedValues({ input }: RunnerStep): readonly ValueRef[] {
 
 function externalizableValues(input: RunnerStep['input']): readonly JsonValue[] {
   if (input.type === 'restore') return [externalValue(input.snapshot)]
-  if (input.type === 'cell') return [input.source]
+  if (input.type === 'cell') return [input.source, ...(input.inputData === undefined ? [] : [input.inputData])]
   if (input.type === 'stop') return []
   return input.results.flatMap(({ outcome }) => (outcome.status === 'ok' ? [outcome.value] : []))
 }

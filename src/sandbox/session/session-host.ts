@@ -17,10 +17,10 @@
  * | any                     | lost, park, close, shutdown    | (none)    |
  */
 import { raceWithSignal } from '../../common/abort.js'
-import { digestJson } from '../../common/call-identity.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/limits.js'
+import { metrics } from '../../common/metrics.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import type { OpenedSession, SessionRef } from '../../common/session.js'
 import type { Step, StepResult } from '../../common/steps.js'
@@ -30,6 +30,7 @@ import type { ToolSignature } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
 import type { RunnerStep } from '../protocol/step-message.js'
 import { SessionDriver } from './session-driver.js'
+import { sessionKey, sessionSeed } from './session-key.js'
 import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
 import { type ExecuteStepOptions, newExecution } from './pending-step.js'
 
@@ -95,7 +96,7 @@ export class SessionHost {
     )
     const previousDriver = await this.#connections.get(sessionKey(session))?.driver
     await previousDriver?.detach()
-    this.#connections.set(sessionKey(session), { type: 'connected', driver })
+    this.#setConnection(sessionKey(session), { type: 'connected', driver })
     const supportsCheckpoint = (await backend.checkpoints?.isAvailable()) ?? false
     return { session, description: driver.description, supportsCheckpoint }
   }
@@ -138,7 +139,7 @@ export class SessionHost {
       const result = await raceWithSignal(options.signal, pendingResult)
       failpoint('step.result')
       if (result.type !== 'lost') return result
-      this.#connections.delete(sessionKey(session))
+      this.#setConnection(sessionKey(session), undefined)
       await driver.detach()
       execution = driver.executionOf(step.number) ?? execution
       failedConnections = driver.madeProgress ? 0 : failedConnections + 1
@@ -192,9 +193,10 @@ export class SessionHost {
     await this.#disconnect(session)
     const id = this.#sandboxId(session)
     const backend = this.#backend(session.backend)
-    if (await backend.checkpoints?.checkpoint(id, signal)) return true
-    await backend.remove(id)
-    return false
+    const isKept = (await backend.checkpoints?.checkpoint(id, signal)) ?? false
+    if (!isKept) await backend.remove(id)
+    metrics.add('ptc_session_parks_total', 1, { result: isKept ? 'checkpointed' : 'removed' })
+    return isKept
   }
 
   /** Removes the sandbox of the session, if there is one. */
@@ -219,13 +221,14 @@ export class SessionHost {
   async shutdown(): Promise<void> {
     const drivers = await Promise.all([...this.#connections.values()].map(async ({ driver }) => driver))
     this.#connections.clear()
+    metrics.set('ptc_sessions_open', 0, {})
     await Promise.all(drivers.map(async (driver) => driver?.detach()))
     await Promise.all(this.#options.backends.map((backend) => backend.close()))
   }
 
   async #disconnect(session: SessionRef): Promise<void> {
     const driver = await this.#connections.get(sessionKey(session))?.driver
-    this.#connections.delete(sessionKey(session))
+    this.#setConnection(sessionKey(session), undefined)
     await driver?.detach()
   }
 
@@ -238,11 +241,10 @@ export class SessionHost {
     const known = this.#connections.get(key)
     if (known) return known.driver
     const attaching = { type: 'attaching', driver: this.#attach(session, attachOptions, signal) } as const
-    this.#connections.set(key, attaching)
+    this.#setConnection(key, attaching)
     const onAttached = (driver?: SessionDriver): void => {
       if (this.#connections.get(key) !== attaching) return
-      if (driver) this.#connections.set(key, { type: 'connected', driver })
-      else this.#connections.delete(key)
+      this.#setConnection(key, driver && { type: 'connected', driver })
     }
     attaching.driver.then(onAttached, () => onAttached())
     return attaching.driver
@@ -255,6 +257,7 @@ export class SessionHost {
   ): Promise<SessionDriver | undefined> {
     const connection = await this.#backend(session.backend).attach(this.#sandboxId(session), signal)
     failpoint('sandbox.attached')
+    metrics.add('ptc_session_attaches_total', 1, { result: connection ? 'attached' : 'gone' })
     return connection && this.#createDriver(connection, session, attachOptions, true)
   }
 
@@ -277,6 +280,12 @@ export class SessionHost {
     })
   }
 
+  #setConnection(key: string, connection: Connection | undefined): void {
+    if (connection) this.#connections.set(key, connection)
+    else this.#connections.delete(key)
+    metrics.set('ptc_sessions_open', this.#connections.size, {})
+  }
+
   #sandboxId(session: SessionRef): SandboxId {
     return { namespace: this.#options.namespace, session: session.id, epoch: session.epoch }
   }
@@ -288,13 +297,4 @@ export class SessionHost {
       hint: 'Start a worker where it is usable; `ptc doctor` says what is missing.',
     })
   }
-}
-
-function sessionKey(session: Pick<SessionRef, 'id' | 'epoch'> & { readonly backend: string }): string {
-  return `${session.backend}/${session.id}/${session.epoch}`
-}
-
-/** Every rebuild of a session has the same seed, so that its random numbers repeat. */
-function sessionSeed(session: string): number {
-  return Number.parseInt(digestJson(session).slice(0, 8), 16)
 }

@@ -26,7 +26,7 @@ export const pythonBuiltins: ReadonlySet<string> = new Set(
 
 /** Names that the runner defines in every program, and modules that programs commonly import. */
 export const runnerNames: ReadonlySet<string> = new Set(
-  splitWords('ToolError ToolDenied ToolTimedOut ToolOutcomeUnknown asyncio json'),
+  splitWords('ToolError ToolDenied ToolTimedOut ToolOutcomeUnknown asyncio json input_data'),
 )
 
 /** Python names its exceptions by a rule: `ValueError`, `UserWarning`, `StopIteration` … */

@@ -14,6 +14,12 @@ export interface Refusal {
   readonly message: string
 }
 
+/** What a tool declares about its arguments. */
+interface InputDeclaration {
+  readonly name: string
+  readonly input: z.ZodType<Record<string, unknown>>
+}
+
 type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
 
 const maxListedTools = 20
@@ -55,7 +61,7 @@ export function checkSize(args: JsonObject, limits: Pick<Limits, 'argumentBytes'
 
 /** The arguments parsed by the tool's schema, which may have asynchronous checks. */
 export async function parseArguments(
-  tool: Tool,
+  tool: InputDeclaration,
   args: JsonObject,
 ): Promise<Checked<Readonly<Record<string, unknown>>>> {
   try {
@@ -78,14 +84,14 @@ export function parseArgumentsNow(
 }
 
 function toChecked(
-  tool: Tool,
+  tool: InputDeclaration,
   result: z.ZodSafeParseResult<Record<string, unknown>>,
 ): Checked<Readonly<Record<string, unknown>>> {
   if (result.success) return { ok: true, value: result.data }
   return refuse('TOOL_INPUT_INVALID', `The arguments do not fit ${tool.name}:\n${describeIssues(result.error)}`)
 }
 
-function checkFailed(tool: Tool, thrown: unknown): Checked<never> {
+function checkFailed(tool: InputDeclaration, thrown: unknown): Checked<never> {
   return refuse('TOOL_INPUT_INVALID', `The arguments of ${tool.name} could not be checked: ${describeThrown(thrown)}`)
 }
 

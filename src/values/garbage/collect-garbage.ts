@@ -48,6 +48,31 @@ export async function collectGarbage(options: CollectGarbageOptions): Promise<Ga
   return { values: totalsOf([...stored.values()]), removed: totalsOf(removed), unreadable }
 }
 
+interface RemoveValuesOptions {
+  readonly store: ValueStore
+  /** What refers to the values to remove. */
+  readonly of: () => AsyncIterable<Uint8Array>
+  /** Everything else outside of the store that may refer to values. Read only if there are values to remove. */
+  readonly others: () => AsyncIterable<Uint8Array>
+}
+
+/**
+ * Finds the values that only some of all roots refer to, directly or through other values.
+ *
+ * @throws PtcError of the store, the error of reading a root, the signal's reason
+ */
+export async function findExclusiveValues(
+  { store, of, others }: RemoveValuesOptions,
+  signal: AbortSignal,
+): Promise<readonly ValueStat[]> {
+  const stored = new Map<string, ValueStat>()
+  for await (const value of store.list(signal)) stored.set(value.sha256, value)
+  const own = await mark({ store, roots: of, signal }, stored)
+  if (own.marked.size === 0) return []
+  const shared = await mark({ store, roots: others, signal }, stored)
+  return [...stored.values()].filter(({ sha256 }) => own.marked.has(sha256) && !shared.marked.has(sha256))
+}
+
 interface MarkResult {
   readonly marked: ReadonlySet<string>
   readonly unreadable: number
@@ -55,7 +80,10 @@ interface MarkResult {
 
 const nothingMarked: MarkResult = { marked: new Set(), unreadable: 0 }
 
-async function mark(options: CollectGarbageOptions, stored: ReadonlyMap<string, ValueStat>): Promise<MarkResult> {
+async function mark(
+  options: Pick<CollectGarbageOptions, 'store' | 'roots' | 'signal'>,
+  stored: ReadonlyMap<string, ValueStat>,
+): Promise<MarkResult> {
   const { store, roots, signal } = options
   const marked = new Set<string>()
   const isUnmarked = (key: string): boolean => stored.has(key) && !marked.has(key)

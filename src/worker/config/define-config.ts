@@ -1,20 +1,26 @@
+import type { ClientPlugin } from '@temporalio/client'
+import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
+import type { Agent } from '../../agents/agent.js'
 import type { Limits } from '../../common/limits.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { Tool } from '../../tools/tool.js'
+import type { AuditOption } from './audit-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
   // Tools of any schema types; `defineTool` has checked each.
   readonly tools: readonly Pick<Tool, 'name'>[]
+  /** Agents that runs may choose by name, from `defineAgent`. Default: none. */
+  readonly agents?: readonly Pick<Agent, 'name'>[]
   readonly model?: {
     readonly provider?: 'anthropic'
     /** The provider's model id. */
     readonly name?: string
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
-    /** Instructions for the model, placed before the engine's own system prompt. */
+    /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */
     readonly idleTimeout?: Duration
@@ -49,6 +55,8 @@ export interface PtcConfig {
     readonly park?: Duration
     /** An agent that runs no code for this long releases its sandbox. Default 270 seconds. */
     readonly idle?: Duration
+    /** Time that running tools and model calls get when a worker is stopped; then they are cancelled. Default 10 seconds. */
+    readonly shutdown?: Duration
   }
   readonly sessions?: {
     /** A named session (`ptc exec --session`) ends after this long without an execution. Default 270 seconds. */
@@ -79,9 +87,29 @@ export interface PtcConfig {
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
+  /**
+   * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
+   * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.
+   */
+  readonly audit?: AuditOption
+  /**
+   * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`. Default:
+   * none. docs/guides/monitoring.md has an example.
+   */
+  readonly tracing?: TracingPlugin
+  /** What `ptc worker` serves by HTTP. Its options and environment variables come first. Default: nothing. */
+  readonly endpoints?: {
+    /** Metrics for Prometheus, such as `127.0.0.1:9464`, or `:9464` for every interface. */
+    readonly metrics?: string
+    /** Health and readiness for probes. */
+    readonly health?: string
+  }
   /** Temporal task queue; default `durable-ptc`. */
   readonly taskQueue?: string
 }
+
+/** The plugin of `@temporalio/interceptors-opentelemetry`, or one like it. */
+export type TracingPlugin = WorkerPlugin & ClientPlugin & BundlerPlugin
 
 export type StoreOption = LocalStoreOption | S3StoreOption
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { limitsSchema } from '../../activities/limits-schema.js'
+import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
+import { type Agents, createAgents } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
+import type { Limits } from '../../common/limits.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/run-config.js'
 import { defaultModel } from '../../models/prices.js'
@@ -8,17 +10,26 @@ import { type BackendDefinition, isBackendDefinition } from '../../sandbox/defin
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
+import { isListenAddress } from '../health/listen-address.js'
+import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
+import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
 const positiveInteger = z.int().min(1)
 
+const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
+
 const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
 const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
 
+const isPlugin = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'configureWorker' in value && 'configureClient' in value
+
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
+  agents: z.array(z.unknown()).default([]),
   model: z
     .strictObject({
       provider: z.literal('anthropic').default('anthropic'),
@@ -55,6 +66,7 @@ const schema = z.strictObject({
       open: durationOption('2m'),
       park: durationOption('60s'),
       idle: durationOption('270s'),
+      shutdown: durationOption('10s'),
     })
     .prefault({}),
   sessions: z
@@ -65,6 +77,11 @@ const schema = z.strictObject({
     .prefault({}),
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
+  audit: auditOption.optional(),
+  tracing: z
+    .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
+    .optional(),
+  endpoints: z.strictObject({ metrics: listenAddress.optional(), health: listenAddress.optional() }).prefault({}),
   taskQueue: z.string().min(1).max(200).default(defaultTaskQueue),
 })
 
@@ -74,21 +91,28 @@ type Parsed = z.output<typeof schema>
 export interface ResolvedConfig {
   readonly runConfig: RunDefaults
   readonly registry: ToolRegistry
+  readonly agents: Agents
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
+  /** Milliseconds that running tools get after a shutdown request. */
+  readonly shutdownMs: number
   readonly sandbox: Omit<Parsed['sandbox'], 'backend'> & {
     readonly backend: BackendChoice
     /** The custom backend of the configuration; in use when `backend` is its name. */
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
+  readonly audit: AuditSettings | undefined
+  readonly tracing: TracingPlugin | undefined
+  /** What `ptc worker` serves, and where. */
+  readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
   readonly taskQueue: string
 }
 
 /**
  * @param source name of the file, for messages
  * @param baseDirectory folder of the file, the base of relative paths
- * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE
+ * @throws PtcError CONFIG_INVALID, TOOL_DUPLICATE, AGENT_DUPLICATE, TOOL_UNKNOWN of an agent
  */
 export function parseConfig(config: unknown, source: string, baseDirectory = process.cwd()): ResolvedConfig {
   const parsed = schema.safeParse(config)
@@ -106,7 +130,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     snapshots,
     taskQueue,
     tools,
+    agents,
     values,
+    audit,
+    tracing,
+    endpoints,
   } = parsed.data
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
@@ -131,10 +159,22 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
     },
     registry,
+    agents: checkAgents(agents, registry, configuredLimits),
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
+    shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
+    audit: audit && auditSettings(audit, baseDirectory),
+    tracing,
+    endpoints,
     taskQueue,
   }
+}
+
+/** @throws PtcError CONFIG_INVALID, AGENT_DUPLICATE, TOOL_UNKNOWN */
+function checkAgents(definitions: readonly unknown[], registry: ToolRegistry, configured: Limits): Agents {
+  const agents = createAgents(definitions, registry)
+  for (const name of agents.names) applyOverrides(configured, agents.require(name).limits, `agent ${name}`)
+  return agents
 }

@@ -12,18 +12,23 @@ const built = (path: string): string => fileURLToPath(new URL(`../../../dist/wor
 
 const entry = built('with-user-workflows.js')
 const interceptorModules = [built('temporal/query-guard.js')]
+const tracedModule = built('temporal/traced.js')
 const preloadModules = [built('preload.js')]
 
 /** The name by which `src/workflows/with-user-workflows.ts` imports the workflows of the user. */
 const userModule = 'durable-ptc-user-workflows'
 
-/** Bundles our workflows together with those of the user. */
-export function bundleWorkflows(options: BundleOptions): BundleOptions {
+/** Bundles our workflows together with those of the user. @param isTraced cells have spans */
+export function bundleWorkflows(options: BundleOptions, isTraced: boolean): BundleOptions {
   const { workflowsPath, webpackConfigHook = (config) => config } = options
   return {
     ...options,
     workflowsPath: entry,
-    workflowInterceptorModules: [...(options.workflowInterceptorModules ?? []), ...interceptorModules],
+    workflowInterceptorModules: [
+      ...(options.workflowInterceptorModules ?? []),
+      ...(isTraced ? [tracedModule] : []),
+      ...interceptorModules,
+    ],
     preloadModules: [...(options.preloadModules ?? []), ...preloadModules],
     webpackConfigHook: (config) => includeUserWorkflows(webpackConfigHook(config), workflowsPath),
   }

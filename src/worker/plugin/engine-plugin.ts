@@ -15,10 +15,13 @@ import { type Role, roles as allRoles } from '../../common/names.js'
 import { addPayloadStorage } from '../../values/payload-storage.js'
 import { openStore } from '../../values/open-store.js'
 import type { ValueStore } from '../../values/store.js'
+import type { TracingPlugin } from '../config/define-config.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
+import { joinHealth, type WorkerHealth } from '../health/health.js'
 import { defaultHostId } from '../host-id.js'
 import type { ProcessSettings, Resources } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
+import { startTracing, withoutContent } from './tracing.js'
 import { WorkerGroup } from './worker-group.js'
 import { workflowBundle } from './workflow-bundle.js'
 
@@ -59,23 +62,28 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   }
 
   configureClient(options: Omit<ClientOptions, 'plugins'>): Omit<ClientOptions, 'plugins'> {
-    return { ...options, dataConverter: this.#addStorage(options.dataConverter) }
+    const stored = { ...options, dataConverter: this.#addStorage(options.dataConverter) }
+    return this.#tracing?.configureClient?.(stored) ?? stored
   }
 
   configureBundler(options: BundleOptions): BundleOptions {
-    return bundleWorkflows(options)
+    const traced = this.#tracing?.configureBundler?.(options) ?? options
+    return bundleWorkflows(traced, this.#tracing !== undefined)
   }
 
-  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
+  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {
     const hasWorkflows = options.workflowsPath !== undefined || options.workflowBundle !== undefined
     const dataConverter = this.#addStorage(options.dataConverter)
-    return { ...options, ...(!hasWorkflows && { workflowBundle: workflowBundle() }), dataConverter }
+    const bundle = !hasWorkflows && { workflowBundle: workflowBundle(this.#tracing ? 'traced' : 'plain') }
+    const stored = { ...options, ...bundle, dataConverter }
+    return this.#tracing?.configureReplayWorker?.(stored) ?? stored
   }
 
   /** @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING */
-  async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
+  async configureWorker(requested: WorkerOptions): Promise<WorkerOptions> {
     // A plugin of the connection also gets the workers that a group creates.
-    if (this.#roleWorkers.has(keyOf(options))) return options
+    if (this.#roleWorkers.has(keyOf(requested))) return requested
+    const options = await this.#addTracing(requested)
     const { connection } = options
     if (connection === undefined) {
       throw new PtcError('CONFIG_INVALID', 'the worker has no connection', {
@@ -91,6 +99,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       connection,
       connectionOptions: this.#connectionOptions,
       dataConverter: this.#addStorage(options.dataConverter),
+      // Without the one for traces: its interceptors are in the options, which the group copies.
       plugins: this.#laterPlugins(options),
     })
     const key = keyOf(group.workerOptions)
@@ -115,6 +124,11 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     }
   }
 
+  /** Whether the workers with this plugin can do their work now. Never rejects. */
+  async health(): Promise<WorkerHealth> {
+    return joinHealth(await Promise.all([...this.#groups.values()].map((group) => group.health())))
+  }
+
   /** Closes what a worker that never ran has opened. A worker that runs closes it at its end. Idempotent. */
   async close(): Promise<void> {
     await Promise.all([...this.#groups.values()].filter((group) => !group.isRunning).map((group) => group.close()))
@@ -126,6 +140,16 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     const ofConnection: readonly unknown[] = connection?.plugins ?? []
     const { plugin = this } = this.#options
     return plugins.slice(plugins.indexOf(plugin) + 1).filter((plugin) => !ofConnection.includes(plugin))
+  }
+
+  async #addTracing(requested: WorkerOptions): Promise<WorkerOptions> {
+    if (!this.#tracing) return requested
+    await startTracing()
+    return withoutContent((await this.#tracing.configureWorker?.(requested)) ?? requested)
+  }
+
+  get #tracing(): TracingPlugin | undefined {
+    return this.#options.config.tracing
   }
 
   #addStorage(dataConverter: DataConverter | undefined): DataConverter {

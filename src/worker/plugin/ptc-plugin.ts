@@ -15,11 +15,12 @@ import { PtcError } from '../../common/errors.js'
 import { type Role, roles } from '../../common/names.js'
 import type { PtcConfig } from '../config/define-config.js'
 import { parseConfig } from '../config/parse-config.js'
+import type { WorkerHealth } from '../health/health.js'
 import { hostIdPattern } from '../host-id.js'
 import { EnginePlugin } from './engine-plugin.js'
 
 /** Options of {@link PtcPlugin}: the configuration of `ptc.config.ts`, for a worker of one's own. */
-export interface PtcPluginOptions extends Omit<PtcConfig, 'taskQueue'> {
+export interface PtcPluginOptions extends Omit<PtcConfig, 'taskQueue' | 'endpoints'> {
   /** What this worker serves. Default: everything. */
   readonly roles?: readonly Role[]
   /**
@@ -73,7 +74,7 @@ export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, Nat
   }
 
   /** Of Temporal's plugin interface. */
-  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
+  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {
     return this.#engine.configureReplayWorker(options)
   }
 
@@ -89,6 +90,14 @@ export class PtcPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, Nat
   /** Of Temporal's plugin interface. */
   runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     return this.#engine.runWorker(worker, next)
+  }
+
+  /**
+   * Whether the workers with this plugin can do their work now: all Temporal workers run, and the server, the sandboxes
+   * and the value store answer. For a readiness probe. Never rejects.
+   */
+  health(): Promise<WorkerHealth> {
+    return this.#engine.health()
   }
 
   /** Closes what workers have opened that never ran. A worker that runs closes it at its end. Idempotent. */

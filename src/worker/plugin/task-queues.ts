@@ -6,38 +6,70 @@ import {
   toolCall,
   workflowActivities,
 } from '../../activities/index.js'
-import { hostQueue, type Role, roleQueue } from '../../common/names.js'
+import { PtcError } from '../../common/errors.js'
+import { hostQueue, type Role, roleQueue, roles as allRoles, toolQueue } from '../../common/names.js'
 import { environmentVariable } from '../../sandbox/environment-variable.js'
+import type { ToolRegistry } from '../../tools/registry.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**
- * A task queue that a worker process polls. `main`: workflow tasks and tool calls; `host`: the sessions of this host;
- * the others: activities of one role.
+ * A task queue that a worker process polls. `main`: workflow tasks and tool calls; `tools`: calls of tools with a task
+ * queue of their own; `host`: the sessions of this host; the others: activities of one role.
  */
 export interface EngineQueue {
-  readonly kind: 'main' | 'workflow' | 'model' | 'sandbox' | 'host'
+  readonly kind: 'main' | 'tools' | 'workflow' | 'model' | 'sandbox' | 'host'
   readonly name: string
   readonly hasWorkflows: boolean
   readonly hasActivities: boolean
+  /** Maximum activities per second, over all workers of the queue. */
+  readonly maxPerSecond?: number
 }
 
 interface QueueOptions {
   readonly taskQueue: string
   readonly roles: ReadonlySet<Role>
   readonly hostId: string
-  readonly hasTools: boolean
+  readonly registry: ToolRegistry
 }
 
-/** The task queues of a worker process. */
-export function engineQueues({ taskQueue, roles, hostId, hasTools }: QueueOptions): readonly EngineQueue[] {
+/** True when a worker with this role has tool calls to execute, or results of remote tools to check. */
+export function servesTools(roles: ReadonlySet<Role>, registry: ToolRegistry): boolean {
+  return roles.has('tools') && registry.names.length > 0
+}
+
+/**
+ * The task queues of a worker process.
+ *
+ * @throws PtcError CONFIG_INVALID when a tool names a queue that has another purpose
+ */
+export function engineQueues({ taskQueue, roles, hostId, registry }: QueueOptions): readonly EngineQueue[] {
+  const hasTools = servesTools(roles, registry)
   const hasWorkflows = roles.has('workflow')
   const main = { kind: 'main', name: taskQueue, hasWorkflows, hasActivities: hasTools } as const
   const forRoles = (['workflow', 'model', 'sandbox'] as const)
     .filter((role) => roles.has(role))
     .map((role) => activityQueue(role, roleQueue(taskQueue, role)))
   const forHost = roles.has('sandbox') ? [activityQueue('host', hostQueue(taskQueue, hostId))] : []
-  return [...(hasWorkflows || hasTools ? [main] : []), ...forRoles, ...forHost]
+  const forTools = hasTools ? queuesOfTools(taskQueue, registry) : []
+  return [...(hasWorkflows || hasTools ? [main] : []), ...forRoles, ...forTools, ...forHost]
+}
+
+/** Besides the task queue of the workflows. */
+function queuesOfTools(taskQueue: string, registry: ToolRegistry): readonly EngineQueue[] {
+  const reserved = new Set(allRoles.map((role) => roleQueue(taskQueue, role)))
+  const queues = new Map<string, EngineQueue>()
+  for (const tool of registry.toolConfigs().filter(({ remote }) => !remote)) {
+    const name = toolQueue(taskQueue, tool)
+    if (tool.taskQueue !== undefined && (reserved.has(name) || name.startsWith(hostQueue(taskQueue, '')))) {
+      throw new PtcError('CONFIG_INVALID', `tool ${tool.name}: taskQueue ${name} has another purpose`, {
+        hint: 'Leave it out, or give the tool a task queue of its own.',
+      })
+    }
+    if (reserved.has(name)) continue
+    queues.set(name, { ...activityQueue('tools', name), ...(tool.rate && { maxPerSecond: tool.rate.perSecond }) })
+  }
+  return [...queues.values()]
 }
 
 function activityQueue(kind: EngineQueue['kind'], name: string): EngineQueue {
@@ -58,15 +90,22 @@ export interface ActivityOptions {
 /** The activities of each task queue of a process. */
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
-  const { registry, runConfig, instructions } = config
-  const { values, provider, host } = resources
+  const { registry, runConfig, instructions, agents } = config
+  const { values, provider, host, audit } = resources
   const { limits } = runConfig
-  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, hasTools })
-  const sandbox = host && followUps && sandboxActivities({ host, registry, values }, followUps, options.hostQueue)
+  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, hasTools })
+  const sandbox =
+    host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
+  const callTool = toolCall(registry, values, limits, followUps, audit)
   return {
-    main: { ...toolActivities(registry, values), default: toolCall(registry, values, limits, followUps) },
-    workflow: workflowActivities(runConfig, registry, values),
-    model: modelActivities(provider, registry, values, { instructions, hasPackages: mayHavePackages(config) }),
+    main: { ...toolActivities(registry, values), default: callTool },
+    tools: { default: callTool },
+    workflow: workflowActivities(
+      { defaults: runConfig, registry, agents, instructions },
+      values,
+      resources.lookUpSearchAttributes,
+    ),
+    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }, audit),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

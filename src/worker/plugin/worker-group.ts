@@ -4,18 +4,23 @@ import {
   type ActivityInterceptorsFactory,
   type NativeConnection,
   type NativeConnectionOptions,
+  Runtime,
   Worker,
   type WorkerOptions,
   type WorkerPlugin,
 } from '@temporalio/worker'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, type Role } from '../../common/names.js'
+import { checkHealth, type WorkerHealth } from '../health/health.js'
+import { metrics } from '../../common/metrics.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
+import { logAttributes } from './log-attributes.js'
 import { endNow, runTogether } from './run-together.js'
-import { type Activities, engineActivities, type EngineQueue, engineQueues } from './task-queues.js'
+import { type Activities, engineActivities, type EngineQueue, engineQueues, servesTools } from './task-queues.js'
 import {
   addEngine,
+  limitsOf,
   assertNoEngineActivity,
   type EngineOptions,
   hasOwnWork,
@@ -35,7 +40,7 @@ export interface WorkerGroupOptions {
   readonly plugins: readonly WorkerPlugin[]
 }
 
-interface RoleWorker {
+type RoleWorker = Pick<WorkerOptions, 'maxTaskQueueActivitiesPerSecond' | 'maxConcurrentActivityTaskExecutions'> & {
   readonly taskQueue: string
   readonly activities: Activities
 }
@@ -53,6 +58,8 @@ export class WorkerGroup {
   readonly #roleWorkers: readonly RoleWorker[]
   readonly #roleWorkerOptions: Omit<WorkerOptions, 'taskQueue'>
   #isRunning = false
+  /** Empty until all have been created. */
+  #workers: readonly Worker[] = []
 
   /**
    * @param requested the options of the user's worker
@@ -62,13 +69,15 @@ export class WorkerGroup {
     const { namespace = 'default', taskQueue } = requested
     const { config, roles, hostId } = options
     assertNoEngineActivity(requested.activities ?? {}, config)
-    const hasTools = roles.has('tools') && config.registry.names.length > 0
-    const queues = engineQueues({ taskQueue, roles, hostId, hasTools })
+    const { registry } = config
+    const hasTools = servesTools(roles, registry)
+    const queues = engineQueues({ taskQueue, roles, hostId, registry })
     if (queues.length === 0 && !hasOwnWork(requested)) {
       throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
         hint: 'Role tools needs a tool in the configuration.',
       })
     }
+    metrics.use(Runtime.instance().metricMeter)
     const resources = await openResources({ ...options, namespace, taskQueue, hasTools })
     try {
       const ownHostQueue = hostQueue(taskQueue, hostId)
@@ -96,7 +105,7 @@ export class WorkerGroup {
     this.#roleWorkerOptions = roleWorkerOptions(requested, engine)
     this.#roleWorkers = queues
       .filter((queue) => queue !== own)
-      .map(({ kind, name }) => ({ taskQueue: name, activities: activities[kind] }))
+      .map((queue) => ({ taskQueue: queue.name, activities: activities[queue.kind], ...limitsOf(queue) }))
   }
 
   /** The task queues for which this group creates workers. */
@@ -121,11 +130,18 @@ export class WorkerGroup {
       // At once: a worker that does not run yet can't be shut down.
       const user = { worker, ended: run() }
       const others = await this.#createRoleWorkers().catch((thrown: unknown) => endNow(user, thrown))
-      this.resources.startReaper()
+      this.resources.maintainSandboxes()
+      this.#workers = [worker, ...others]
       await runTogether(user, others)
     } finally {
       await this.close()
     }
+  }
+
+  /** Never rejects. */
+  health(): Promise<WorkerHealth> {
+    const { values, externalBackends: backends } = this.resources
+    return checkHealth({ workers: this.#workers, connection: this.#options.connection, backends, values })
   }
 
   /** Idempotent. */
@@ -154,5 +170,6 @@ function interceptorsOf({ activities = {} }: WorkerOptions, resources: Resources
         ]
       : []),
     ...(watchdog ? [watchdog.interceptors] : []),
+    logAttributes,
   ]
 }

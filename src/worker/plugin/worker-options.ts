@@ -11,11 +11,11 @@ import { workflowBuildId, workflowBundle } from './workflow-bundle.js'
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
 const stickyQueueScheduleToStartTimeout = '1s'
 
-/** Time that running activities get after a shutdown request. */
-const shutdownGraceTime = '10s'
-
-/** Without it, a worker that can't deliver results to a lost server would never end. */
-const shutdownForceTime = '20s'
+/**
+ * From the end of the grace time on, in milliseconds. Without it, a worker that can't deliver results to a lost server
+ * would never end.
+ */
+const shutdownForceMs = 10_000
 
 /** Slots for tool calls: many of them only wait for a reply. */
 const maxConcurrentActivityTaskExecutions = 200
@@ -46,15 +46,25 @@ export function addEngine(
 ): WorkerOptions {
   for (const activity of Object.values(queue?.activities ?? {})) addedActivities.add(activity)
   return {
-    // The SDK refuses it beside a tuner.
-    ...(queue?.kind === 'main' && options.tuner === undefined && { maxConcurrentActivityTaskExecutions }),
+    // The SDK refuses slots beside a tuner.
+    ...(queue && options.tuner === undefined && limitsOf(queue)),
     ...defaults(engine.config),
     ...(hasBuildId(options) ? {} : { workerDeploymentOptions: workerDeploymentOptions() }),
     ...options,
     ...shared(options, engine),
     ...(queue && { taskQueue: queue.name }),
+    // Only workflows and tools are versioned: see roleWorkerOptions.
+    ...(queue && queue.kind !== 'main' && { workerDeploymentOptions: workerDeploymentOptions() }),
     ...(queue?.hasActivities && { activities: { ...options.activities, ...queue.activities } }),
-    ...(queue?.hasWorkflows && addWorkflows(options)),
+    ...(queue?.hasWorkflows && addWorkflows(options, engine.config)),
+  }
+}
+
+/** The limits of a worker of the queue. The server applies a rate to all workers of the queue together. */
+export function limitsOf({ kind, maxPerSecond }: EngineQueue) {
+  return {
+    ...((kind === 'main' || kind === 'tools') && { maxConcurrentActivityTaskExecutions }),
+    ...(maxPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: maxPerSecond }),
   }
 }
 
@@ -68,15 +78,15 @@ export function roleWorkerOptions(options: WorkerOptions, engine: EngineOptions)
     ...(namespace !== undefined && { namespace }),
     ...(identity !== undefined && { identity }),
     ...shared(options, engine),
-    // Temporal allows 100 task queues in a deployment version.
+    // Temporal allows 100 task queues in a deployment version, and each host has one.
     workerDeploymentOptions: workerDeploymentOptions(),
   }
 }
 
-function defaults({ runConfig }: ResolvedConfig) {
+function defaults({ runConfig, shutdownMs }: ResolvedConfig) {
   return {
-    shutdownGraceTime,
-    shutdownForceTime,
+    shutdownGraceTime: shutdownMs,
+    shutdownForceTime: shutdownMs + shutdownForceMs,
     // The SDK throttles heartbeats to four fifths of their timeout: a worker that is slow for a moment would count as
     // dead.
     maxHeartbeatThrottleInterval: runConfig.timeouts.heartbeatMs / 3,
@@ -90,14 +100,14 @@ function shared({ interceptors }: WorkerOptions, engine: EngineOptions) {
   }
 }
 
-function addWorkflows(options: WorkerOptions): Partial<WorkerOptions> {
+function addWorkflows(options: WorkerOptions, { tracing }: ResolvedConfig): Partial<WorkerOptions> {
   const { workflowsPath, workflowBundle: bundle } = options
   if (bundle !== undefined) assertHasEngineWorkflows(bundle)
   const isPrebuilt = bundle === undefined && workflowsPath === undefined
   return {
     stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? stickyQueueScheduleToStartTimeout,
     ...isolateTimeout,
-    ...(isPrebuilt && { workflowBundle: workflowBundle() }),
+    ...(isPrebuilt && { workflowBundle: workflowBundle(tracing ? 'traced' : 'plain') }),
   }
 }
 
@@ -128,7 +138,8 @@ export function assertNoEngineActivity(activities: object, { registry }: Resolve
       hint: 'Give it to the connection or to the worker, not to both.',
     })
   }
-  const taken = [...registry.names, ...Object.values(activityNames), 'default'].find((name) =>
+  const ownTools = registry.names.filter((name) => !registry.get(name)?.remote)
+  const taken = [...ownTools, ...Object.values(activityNames), 'default'].find((name) =>
     Object.hasOwn(activities, name),
   )
   if (taken === undefined) return

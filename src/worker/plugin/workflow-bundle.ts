@@ -4,14 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { PtcError } from '../../common/errors.js'
 
 /** Written by the build. The same relative path works from `src/worker/plugin` and from `dist/worker/plugin`. */
-const file = fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url))
+const built = (name: string): string => fileURLToPath(new URL(`../../../dist/${name}`, import.meta.url))
+
+const files = { plain: built('workflow-bundle.js'), traced: built('workflow-bundle-traced.js') }
 
 /**
  * Path of the prebuilt workflow code.
  *
+ * @param kind `traced`: with the interceptors of OpenTelemetry, which add a header to each activity
  * @throws PtcError INTERNAL when this installation was never built
  */
-export function workflowBundle(path = file): { readonly codePath: string } {
+export function workflowBundle(kind: keyof typeof files = 'plain', path = files[kind]): { readonly codePath: string } {
   if (existsSync(path)) return { codePath: path }
   throw new PtcError('INTERNAL', `the workflow bundle ${path} is missing`, {
     hint: 'In a checkout, `npm run build` makes it; an installed package without it is broken: install it again.',

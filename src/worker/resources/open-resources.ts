@@ -1,18 +1,26 @@
 import type { DataConverter } from '@temporalio/common'
-import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker'
+import { type NativeConnection, type NativeConnectionOptions, Runtime } from '@temporalio/worker'
+import type { AuditLog } from '../../audit/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
+import type { SearchAttributeLookup } from '../../activities/run/load-run-config.js'
 import type { Role } from '../../common/names.js'
 import type { ModelProvider } from '../../models/provider.js'
+import type { SandboxBackend } from '../../sandbox/backend.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
+import { openAuditLog } from './open-audit-log.js'
 import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
 import { createValues } from './create-values.js'
+import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
+import { isMetricsExported } from '../runtime.js'
+import { searchAttributeLookup } from './search-attributes.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
+import { startUsageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are no part of the configuration. */
 export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
@@ -23,6 +31,8 @@ export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scr
    * nowhere. Default: stderr.
    */
   readonly stallLog?: string | false | undefined
+  /** Format of what the watchdog thread writes. Default: text. */
+  readonly logFormat?: 'text' | 'json' | undefined
   /** Receives a line for the user about each slow step. */
   readonly onProgress: (line: string) => void
 }
@@ -46,6 +56,8 @@ export interface ResourceOptions {
 export interface Resources {
   readonly values: Values
   readonly provider: ModelProvider
+  /** Undefined when the configuration has none. */
+  readonly audit: AuditLog | undefined
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
   /** The chosen sandbox backend, for the user; undefined without role `sandbox`. */
@@ -53,8 +65,15 @@ export interface Resources {
   /** Only with role `tools`. */
   readonly watchdog: EventLoopWatchdog | undefined
   readonly takeover: Takeover | undefined
-  /** Starts to remove abandoned sandboxes. To be called when the workers have been created. */
-  startReaper(): void
+  /** The search attributes that runs may set on this server. Never rejects. */
+  readonly lookUpSearchAttributes: SearchAttributeLookup
+  /** The sandbox backends that may become unusable while the worker runs. */
+  readonly externalBackends: readonly SandboxBackend[]
+  /**
+   * Starts to remove abandoned sandboxes, to keep the others alive and to measure them. To be called when the workers
+   * have been created.
+   */
+  maintainSandboxes(): void
   /** Closes in reverse order. Idempotent. */
   close(): Promise<void>
 }
@@ -72,6 +91,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     const owner = await sandboxOwner(connection, namespace)
     const values = await createValues(config)
     stack.defer(() => values.close())
+    const audit = config.audit && openAuditLog(config.audit, namespace)
+    if (audit) stack.defer(() => audit.close())
     const provider = createProvider({ ...settings, config })
     stack.defer(() => provider.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
@@ -86,6 +107,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
             dataConverter,
             registry,
             log: settings.stallLog,
+            logFormat: settings.logFormat,
           })
         : undefined
     if (watchdog) stack.defer(() => watchdog.close())
@@ -94,13 +116,17 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     return {
       values,
       provider,
+      audit,
       host: sandboxes?.host,
       sandboxNotice: sandboxes?.notice,
       watchdog,
       takeover,
-      startReaper() {
-        const reaper = sandboxes?.startReaper()
-        if (reaper) stack.defer(() => reaper.close())
+      lookUpSearchAttributes: searchAttributeLookup(connection, namespace, (line) =>
+        Runtime.instance().logger.warn(line),
+      ),
+      externalBackends: sandboxes?.externalBackends ?? [],
+      maintainSandboxes() {
+        for (const loop of sandboxes?.maintain() ?? []) stack.defer(() => loop.close())
       },
       close: () => stack[Symbol.asyncDispose](),
     }
@@ -113,8 +139,9 @@ export async function openResources(options: ResourceOptions): Promise<Resources
 interface Sandboxes {
   readonly host: SessionHost
   readonly notice: string
-  /** Undefined without Docker: only its sandboxes outlive a worker. */
-  startReaper(): { close(): Promise<void> } | undefined
+  readonly externalBackends: readonly SandboxBackend[]
+  /** Starts nothing without Docker: only its sandboxes outlive a worker. */
+  maintain(): readonly { close(): Promise<void> }[]
 }
 
 async function openSandboxes(options: ResourceOptions, owner: string): Promise<Sandboxes> {
@@ -123,5 +150,15 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
   const { backends, docker, notice } = await createBackends(config, { owner, warm, onProgress })
   const host = new SessionHost({ namespace: owner, backends, tools: config.registry.signatures() })
   const isRunning = (workflowId: string): Promise<boolean> => isWorkflowRunning(connection, namespace, workflowId)
-  return { host, notice, startReaper: () => docker && startReaper({ docker, host, owner, isRunning, onProgress }) }
+  return {
+    host,
+    notice,
+    externalBackends: backends.filter(({ name }) => name !== 'wasm'),
+    maintain: () => {
+      if (!docker) return []
+      const reaper = startReaper({ docker, host, owner, isRunning, onProgress })
+      const keepAlive = startKeepAlive({ docker, owner, onProgress })
+      return [reaper, keepAlive, ...(isMetricsExported() ? [startUsageSampler({ docker, owner })] : [])]
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NativeConnection } from '@temporalio/worker'
 import type { ErrorCode } from '../../common/errors.js'
+import { metrics } from '../../common/metrics.js'
 import type { Attempt, Execution, Records } from './attempt-record.js'
 import { workflowTaskToken } from './workflow-task-token.js'
 
@@ -88,6 +89,7 @@ export class DeadWorker {
         applicationFailureInfo: { type: workerLost, nextRetryDelay: { nanos: 1_000_000 } },
       },
     })
+    metrics.add('ptc_takeover_attempts_total', 1, {})
   }
 
   /** A workflow task in progress is the last event of its history. Later attempts of a task are not in the history. */
@@ -113,6 +115,7 @@ export class DeadWorker {
       identity,
       failure: { message: 'the worker of this workflow task was lost', source: 'durable-ptc' },
     })
+    metrics.add('ptc_takeover_attempts_total', 1, {})
   }
 }
 

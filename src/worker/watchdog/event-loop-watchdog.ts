@@ -25,6 +25,7 @@ import {
 } from '@temporalio/worker'
 import { setActivityChannel } from '../../activities/activity-channel.js'
 import { messageOf } from '../../common/errors.js'
+import { metrics } from '../../common/metrics.js'
 import { activityNames } from '../../common/names.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
@@ -57,6 +58,8 @@ interface EventLoopWatchdogOptions {
   readonly registry: ToolRegistry
   /** Log of the thread: the path of a file, or `false` for none. Default: stderr. */
   readonly log?: string | false | undefined
+  /** Default: text. */
+  readonly logFormat?: 'text' | 'json' | undefined
 }
 
 /**
@@ -88,6 +91,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     dataConverter,
     registry,
     log: target,
+    logFormat = 'text',
   }: EventLoopWatchdogOptions) {
     this.connection = connection
     this.dataConverter = dataConverter
@@ -101,6 +105,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
       namespace,
       identity: `${process.pid}@watch-thread`,
       log: target === false ? undefined : (target ?? process.stderr.fd),
+      logFormat,
       connectionOptions: {
         ...(address === undefined ? {} : { address }),
         ...(tls === undefined ? {} : { tls }),
@@ -194,7 +199,10 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   #tick(): void {
     if (this.#ended.length > 0) this.send({ type: 'end', ended: this.#takeEnded() })
     const silentMs = this.blockedForMs()
-    if (silentMs >= reportThresholdMs) for (const each of this.#activities.values()) each.recordBlock(silentMs)
+    if (silentMs >= reportThresholdMs) {
+      metrics.observe('ptc_event_loop_stall_milliseconds', silentMs, {})
+      for (const each of this.#activities.values()) each.recordBlock(silentMs)
+    }
     this.#state.lastTickAt = monotonicMs()
     this.#suspects = undefined
   }

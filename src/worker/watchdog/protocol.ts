@@ -49,6 +49,7 @@ export interface WatchdogThreadData {
   readonly identity: string
   /** Log of the thread: a file descriptor or the path of a file. Undefined: no log. */
   readonly log: number | string | undefined
+  readonly logFormat: 'text' | 'json'
   readonly connectionOptions: Pick<ConnectionOptions, 'address' | 'tls' | 'apiKey' | 'metadata'>
 }
 

@@ -11,7 +11,7 @@ const notFound = 5
 const requestTimeoutMs = 5_000
 const blockedErrorCode: ErrorCode = 'TOOL_BLOCKED'
 
-const { port, memory, namespace, identity, log, connectionOptions } = workerData as WatchdogThreadData
+const { port, memory, namespace, identity, log, logFormat, connectionOptions } = workerData as WatchdogThreadData
 
 // Connects at once: on a busy machine that takes seconds, too long when a heartbeat is due.
 const connection = Connection.lazy(connectionOptions)
@@ -44,7 +44,7 @@ const actions: WatchdogActions = {
   // Synchronous: the streams of a worker thread go through the blocked event loop.
   log(line) {
     try {
-      if (log !== undefined) appendFileSync(log, `${new Date().toISOString()} WARN  ${line}\n`, { mode: 0o600 })
+      if (log !== undefined) appendFileSync(log, `${formatLine(line)}\n`, { mode: 0o600 })
     } catch {
       // A log that can't be written must not stop the heartbeats.
     }
@@ -54,6 +54,12 @@ const actions: WatchdogActions = {
 const detector = new StallDetector(new SharedState(memory), actions, monotonicMs())
 port.on('message', (message: ToWatchdog) => detector.handleMessage(message))
 setInterval(() => detector.check(monotonicMs()), tickMs)
+
+/** As the log of the worker. */
+function formatLine(message: string): string {
+  const time = new Date().toISOString()
+  return logFormat === 'json' ? JSON.stringify({ time, level: 'WARN', message }) : `${time} WARN  ${message}`
+}
 
 /** Linux counts it per thread, in nanoseconds. The main thread has the id of the process. */
 function schedulingDelayMs(): number {

@@ -7,7 +7,7 @@ import { handleCompletions } from '../cell/complete-call.js'
 import { executeCell } from '../cell/execute-cell.js'
 import { type Run, startEmbeddedRun } from '../run.js'
 
-export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits'>
+export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits' | 'tools' | 'context'>
 
 /** A sandbox whose variables live from one execution to the next, owned by this workflow. */
 export interface WorkflowSession {

@@ -19,7 +19,7 @@ import type { DeferredConfig } from '../../common/deferred-calls.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
 import { defaultLimits } from '../../common/limits.js'
-import { callActivityId } from '../../common/names.js'
+import { callActivityId, toolQueue } from '../../common/names.js'
 import {
   type CallOutcome,
   isLostWorkerFailure,
@@ -31,9 +31,11 @@ import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
-import { onRoleQueue } from '../temporal/activities.js'
-import { type Run, isStorageExhausted } from '../run.js'
+import { showCall } from '../progress.js'
+import { callerIdentity, type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
+import { priorityOf, retryPolicyOf } from './call-options.js'
+import { callRemoteTool, isRemote } from './remote-call.js'
 
 /**
  * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
@@ -84,11 +86,19 @@ export async function executeCall(
   }
   if (!deferredCalls.has(idempotencyKey)) return
   onWait?.()
-  await deferredCalls.waitForOutcome(idempotencyKey)
+  const closeCall = showCall(run, callActivityId(position), call.summary, deferredCalls.waitOf(idempotencyKey))
+  try {
+    await deferredCalls.waitForOutcome(idempotencyKey)
+  } finally {
+    closeCall()
+  }
   record({ outcome: deferredCalls.takeOutcome(idempotencyKey), followUps: [] })
 }
 
-/** Executes one tool call as an activity with the name of the tool, or refuses it. Every failure is an outcome. */
+/**
+ * Executes one tool call as an activity with the name of the tool, or by what a remote tool names, or refuses it. Every
+ * failure is an outcome for the model or its code.
+ */
 async function callTool(
   run: Run,
   call: DescribedCall,
@@ -106,17 +116,22 @@ async function callTool(
     position,
     idempotencyKey: deriveIdempotencyKey(run.identity, position, call.digest),
     arguments: call.arguments,
+    ...callerIdentity(run),
     ...(isDefault ? {} : { limits: { argumentBytes, resultBytes } }),
     inputDigest: tool.inputDigest,
     ...(followUp && tool.effect !== 'once' && { followUp }),
   }
-  if (tool.deferred) return startDeferredCall(run, call, tool, tool.deferred, input)
+  const closeCall = showCall(run, callActivityId(position), call.summary)
   try {
+    if (tool.deferred) return await startDeferredCall(run, call, tool, tool.deferred, input)
+    if (isRemote(tool)) return { outcome: await callRemoteTool(run, tool, call, { caller, position }), followUps: [] }
     const { value, followUps } = followedCall(input, await scheduleToolActivity(run, tool, input, call.summary))
     run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
     return { outcome: { status: 'ok', value }, followUps }
   } catch (thrown) {
     return { outcome: toCallOutcome(thrown, tool), followUps: [] }
+  } finally {
+    closeCall()
   }
 }
 
@@ -178,19 +193,19 @@ function scheduleToolActivity(
   summary: string,
 ): Promise<JsonValue> {
   return scheduleActivity<JsonValue>(tool.name, [input], {
-    ...onRoleQueue('tools'),
+    taskQueue: toolQueue(workflowInfo().taskQueue, tool),
     activityId: callActivityId(input.position),
     summary: toTemporalSummary(summary),
     startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
     heartbeatTimeout: run.config.timeouts.heartbeatMs,
     cancellationType: 'TRY_CANCEL',
-    retry: {
-      initialInterval: '500ms',
-      maximumInterval: '30s',
-      // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
-      maximumAttempts: tool.attempts + lostWorkerRetries + attemptsWithoutTool,
-      ...(tool.effect === 'once' && { nonRetryableErrorTypes: lostWorkerFailures }),
-    },
+    ...priorityOf(run, tool),
+    // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
+    retry: retryPolicyOf(
+      tool,
+      tool.attempts + lostWorkerRetries + attemptsWithoutTool,
+      tool.effect === 'once' ? lostWorkerFailures : [],
+    ),
   })
 }
 

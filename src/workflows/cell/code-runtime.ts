@@ -10,7 +10,9 @@ import type { Externalizable } from '../../common/external-value.js'
 import { sessionMessages } from '../../common/names.js'
 import type { SessionStatus } from '../../common/session.js'
 import type { DeliveredResult } from '../../common/steps.js'
-import { type Run, showProgress } from '../run.js'
+import { showProgress } from '../progress.js'
+import type { Run } from '../run.js'
+import { publishStatus } from '../temporal/search-attributes.js'
 import { Session, type SessionState } from '../session/session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { DeferredCalls } from './deferred-calls.js'
@@ -155,7 +157,7 @@ export function startIdle(runtime: CodeRuntime): void {
 
 /** Parks the sandbox after {@link CodeRuntime.idleMs}. Called again after continue-as-new, which keeps no timer. */
 export function scheduleIdlePark({ session, timer, idleMs }: CodeRuntime): void {
-  if (idleMs !== null) timer.schedule(Date.now() + idleMs, () => session.park())
+  if (idleMs !== null) timer.schedule(Date.now() + idleMs, 'park the idle session', () => session.park())
 }
 
 type WaitResult =
@@ -168,8 +170,6 @@ type WaitResult =
   /** A request from outside stops the cell. */
   | { readonly type: 'interrupted' }
 
-type WaitingCell = Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll' | 'deferredBefore'>
-
 /**
  * Waits until the program can continue, or its cell must stop. Parks the sandbox when that takes long. Time during which
  * a deferred call waits does not count towards the time limit of the cell.
@@ -179,7 +179,7 @@ type WaitingCell = Pick<CellState, 'wakeAt' | 'deadline' | 'waitsForAll' | 'defe
 export async function waitForResultsOrTimer(
   run: Run,
   { session, pendingCalls, deferredCalls, timer, isContinueAsNewDue }: CodeRuntime,
-  { wakeAt, deadline: deadlineBefore, waitsForAll, deferredBefore = 0 }: WaitingCell,
+  { number: cell, wakeAt, deadline: deadlineBefore, waitsForAll, deferredBefore = 0 }: CellState,
 ): Promise<WaitResult> {
   const now = Date.now()
   const deadline = deadlineBefore + deferredCalls.waitedMs - deferredBefore
@@ -188,24 +188,35 @@ export async function waitForResultsOrTimer(
   const wake = wakeAt ?? Infinity
   let isOverdue = false
   const watchDeadline = (): void => {
-    if (deadline < wake) timer.schedule(deadline, () => (isOverdue = deferredCalls.waiting.length === 0))
+    const expire = () => (isOverdue = deferredCalls.waiting.length === 0)
+    if (deadline < wake) timer.schedule(deadline, 'time limit of the cell', expire)
   }
+  let isParked = session.sandbox.state === 'parked'
+  const showWait = () => showProgress(run, { type: 'waiting', cell, wakeAt, deadline, isParked })
   const park = (): void => {
     session.park()
-    showProgress(run, `cell ${run.counts.cells} waits without a sandbox`)
+    isParked = true
+    showWait()
+    publishStatus(run, 'waiting')
     watchDeadline()
   }
-  if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, park)
+  if (parkAt < Math.min(wake, deadline)) timer.schedule(parkAt, 'park the session while its code waits', park)
   else watchDeadline()
+  showWait()
   const isOver = () => pendingCalls.canContinue(waitsForAll) || isOverdue || session.interruption.isRequested
   // Without a step for each result, nothing else notices that the history grows.
   const isHistoryLong = () => waitsForAll && isContinueAsNewDue()
   const mustReturn = () => isOver() || isHistoryLong()
   // Without a promise when the results are there: follow-up steps bring many at once.
-  if (!mustReturn()) await (wakeAt === null ? condition(mustReturn) : condition(mustReturn, Math.max(wakeAt - now, 1)))
+  if (!mustReturn()) {
+    await (wakeAt === null
+      ? condition(mustReturn)
+      : condition(mustReturn, Math.max(wakeAt - now, 1), { summary: `timer of the code in cell ${cell}` }))
+  }
   timer.cancel()
   if (isHistoryLong() && !isOver()) return { type: 'continue_as_new_due' }
   const results = pendingCalls.takeResults()
+  if (isParked) publishStatus(run, 'running')
   if (session.interruption.isRequested) return { type: 'interrupted' }
   return isOverdue && results.length === 0 ? { type: 'overdue' } : { type: 'results', results }
 }

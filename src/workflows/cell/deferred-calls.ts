@@ -109,6 +109,11 @@ export class DeferredCalls {
     return this.#waitedMs + (this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince)
   }
 
+  /** Since when and until when a call waits; undefined while its activity runs. */
+  waitOf(idempotencyKey: string): Waiting | undefined {
+    return this.#calls.get(idempotencyKey)?.waiting
+  }
+
   has(idempotencyKey: string): boolean {
     return this.#calls.has(idempotencyKey)
   }
@@ -207,8 +212,8 @@ export class DeferredCalls {
   async #check(call: DeferredCall, result: DeferredResult): Promise<CallOutcome> {
     if (result.type === 'failure') return { status: 'tool_error', message: result.message }
     const { config, stored } = this.#run
-    const { digest, outputSchemas } = config.toolSet
-    const tools = { digest, ...(outputSchemas !== undefined && { outputSchemas }) }
+    const { digest, names, outputSchemas } = config.toolSet
+    const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
     const { tool, position } = call
     call.isChecking = true
     try {
@@ -256,7 +261,7 @@ export class DeferredCalls {
     }
     this.#waitedMs = this.waitedMs
     this.#waitingSince = this.waiting.length === 0 ? undefined : now
-    const schedule = () => this.#timer.schedule(next, () => this.#onChange())
+    const schedule = () => this.#timer.schedule(next, 'expiry of a deferred call', () => this.#onChange())
     if (!this.#isClosed) void this.#timerScope.run(() => Promise.resolve(schedule()))
   }
 

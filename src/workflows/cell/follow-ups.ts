@@ -1,5 +1,5 @@
 import type { DescribedCall, LocalCallAllowance } from '../../common/steps.js'
-import type { Run } from '../run.js'
+import { callerIdentity, type Run } from '../run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'
 
@@ -12,7 +12,9 @@ export function localCallAllowance(
   if (run.config.followUps !== true || pendingCalls.size > 0) return undefined
   const { firstExecutionRunId } = run.identity
   const { resultBytes } = run.config.limits
-  return { maxCalls: maxLocalCalls(run, cell), turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes }
+  const maxCalls = maxLocalCalls(run, cell)
+  const identity = maxCalls === 0 ? {} : callerIdentity(run)
+  return { maxCalls, turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes, ...identity }
 }
 
 /** The step after these calls, if the worker of the call may execute it: the program waits for one call, and no timer. */

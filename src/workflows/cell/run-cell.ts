@@ -19,8 +19,10 @@
  *    cell, and its calls do not start.
  */
 
+import { executeCodeTool } from '../../common/names.js'
 import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
-import { pluralize, utf8Length } from '../../common/text.js'
+import { utf8Length } from '../../common/text.js'
+import { toolSpan, withSpan } from '../../common/tracing.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
 import { acceptLocalCall, type CalledTool, executeCall } from './call-tool.js'
 import {
@@ -38,15 +40,17 @@ import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } fr
 import type { CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
+import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
-import { type Run, showProgress, isStorageExhausted } from '../run.js'
+import { showProgress } from '../progress.js'
+import { type Run, isStorageExhausted } from '../run.js'
 
 /** Runs one cell until it ends. */
 export async function runCell(run: Run, runtime: CodeRuntime, source: Externalizable<string>): Promise<CellRun> {
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
-  if (bytes > sourceBytes) return { end: sourceTooLarge(bytes, sourceBytes), output: '' }
-  if (isStorageExhausted(run)) return { end: storageExceeded(storedBytes, true), output: '' }
+  if (bytes > sourceBytes) return refuseCell(sourceTooLarge(bytes, sourceBytes))
+  if (isStorageExhausted(run)) return refuseCell(storageExceeded(storedBytes, true))
   runtime.timer.cancel()
   run.counts.cells += 1
   const cell: CellState = {
@@ -61,18 +65,41 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
     deferredBefore: run.deferredCalls.waitedMs,
   }
   runtime.pendingCalls.beginCell()
-  return markBusy(runtime, () =>
-    runToCompletion(run, runtime, cell, (outputLimit) => {
-      showProgress(run, `running cell ${cell.number}`)
-      const localCalls = localCallAllowance(run, runtime, cell)
-      return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
-    }),
-  )
+  return traceCell(run, runtime, cell, (outputLimit) => {
+    showProgress(run, { type: 'cell', cell: cell.number })
+    const localCalls = localCallAllowance(run, runtime, cell)
+    return runtime.session.executeStep({ type: 'cell', cell: cell.number, source }, { outputLimit, localCalls })
+  })
+}
+
+function traceCell(
+  run: Run,
+  runtime: CodeRuntime,
+  cell: CellState,
+  executeFirstStep: ExecuteFirstStep | undefined,
+): Promise<CellRun> {
+  const span = toolSpan(executeCodeTool, { 'ptc.turn': cell.turn, 'ptc.cell': cell.number })
+  return withSpan(span, async (setAttributes) => {
+    const ended = await markBusy(runtime, () => runToCompletion(run, runtime, cell, executeFirstStep))
+    setAttributes({ 'ptc.cell.status': ended.end.status })
+    return ended
+  })
+}
+
+/** The end of a cell that does not start. */
+function refuseCell(end: CellEnd): CellRun {
+  recordEnd(end, 0)
+  return { end, output: '' }
+}
+
+function recordEnd({ status }: CellEnd, milliseconds: number): void {
+  metrics.add('ptc_cells_total', 1, { status })
+  metrics.observe('ptc_cell_latency_milliseconds', milliseconds, {})
 }
 
 /** Continues a cell that waited in an earlier execution of the continue-as-new chain. */
 export function resumeCell(run: Run, runtime: CodeRuntime, cell: CellState): Promise<CellRun> {
-  return markBusy(runtime, () => runToCompletion(run, runtime, cell, undefined))
+  return traceCell(run, runtime, cell, undefined)
 }
 
 async function markBusy<Result>({ usage }: CodeRuntime, work: () => Promise<Result>): Promise<Result> {
@@ -105,11 +132,13 @@ function callExecutor(run: Run, prepared?: PreparedFollowUp) {
 /** Characters of output that every step may return, even when the cell has reached its limit: the end says the most. */
 const minimumOutputCharacters = 1_000
 
+type ExecuteFirstStep = (outputLimit: number) => Promise<StepOutcome>
+
 async function runToCompletion(
   run: Run,
   runtime: CodeRuntime,
   state: CellState,
-  executeFirstStep: ((outputLimit: number) => Promise<StepOutcome>) | undefined,
+  executeFirstStep: ExecuteFirstStep | undefined,
 ): Promise<CellRun> {
   const { limits } = run.config
   const { session, pendingCalls, continueAsNewIfDue, outputCharacters } = runtime
@@ -117,6 +146,7 @@ async function runToCompletion(
   const outputLimit = () => Math.max(limits.capturedCharacters - output.length, minimumOutputCharacters)
   const finish = (end: CellEnd): CellRun => {
     startIdle(runtime)
+    recordEnd(end, Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000))
     return { end, output: output.text }
   }
   let cell = state
@@ -150,7 +180,6 @@ async function runToCompletion(
         else pendingCalls.start({ call, turn, cell: number }, callExecutor(run, followUp))
       }
     }
-    showProgress(run, `cell ${cell.number} waits for ${pluralize(pendingCalls.size, 'tool call')}`)
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })
     if (continuing) await continuing // to wait for nothing would cost a promise for each call
     const wait = await waitForResultsOrTimer(run, runtime, cell)
@@ -166,7 +195,7 @@ async function runToCompletion(
     if (cell.wakes > limits.wakesPerCell) {
       return finish(await stopCell(runtime, 'limit_exceeded', tooManyWakes(limits.wakesPerCell), output))
     }
-    showProgress(run, `running cell ${cell.number}`)
+    showProgress(run, { type: 'cell', cell: cell.number })
     const localCalls = localCallAllowance(run, runtime, cell)
     result = await session.executeStep(wait, { outputLimit: outputLimit(), localCalls })
   }

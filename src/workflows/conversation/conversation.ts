@@ -10,11 +10,13 @@
  * 1. The history changes only by `commitTurn`. A turn that is not committed is repeated with the same history.
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
  * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once in a run.
+ *    Answers that do not fit the output schema are counted.
  * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelReply, PendingBlock } from '../../common/messages.js'
+import { submitAnswerTool } from '../../common/names.js'
 import { promptTokens, replyText } from '../../common/runs.js'
 import type { ModelTurnResult } from '../../common/model-turn.js'
 import { formatCompactNumber } from '../../common/text.js'
@@ -29,6 +31,8 @@ export interface ConversationState {
   readonly maxTokens: number
   /** How often an empty reply was followed by another prompt. */
   readonly promptsAgain: number
+  /** How many answers did not fit the output schema. Absent before the first. */
+  readonly rejectedAnswers?: number
   /** Text of the latest reply that had any. */
   readonly lastReplyText: string
   /** Prompt and output tokens of the last turn; null before the first. */
@@ -85,6 +89,23 @@ export class Conversation {
     this.addPending([{ type: 'text', text: 'Your last reply was empty. Continue, or give your answer.' }])
     this.#state = { ...this.#state, promptsAgain: 1 }
     return true
+  }
+
+  /**
+   * Counts an answer that does not fit the output schema.
+   *
+   * @param limit of such answers
+   * @returns false when this was the last one
+   */
+  rejectAnswer(limit: number): boolean {
+    const { rejectedAnswers = 0 } = this.#state
+    this.#state = { ...this.#state, rejectedAnswers: rejectedAnswers + 1 }
+    return rejectedAnswers + 1 < limit
+  }
+
+  /** Asks for the answer after a reply of text. */
+  askForAnswer(): void {
+    this.addPending([{ type: 'text', text: `Deliver your answer with ${submitAnswerTool}: a text is not an answer.` }])
   }
 
   /** Appends to the next user message. Tool results are added first: the Messages API wants them before text. */

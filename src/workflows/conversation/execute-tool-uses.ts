@@ -1,5 +1,5 @@
 import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/messages.js'
-import { executeCodeTool } from '../../common/names.js'
+import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
 import type { CallOutcome } from '../../common/outcomes.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { truncateMiddle, jsonToText } from '../../common/text.js'
@@ -8,6 +8,7 @@ import { executeCall } from '../cell/call-tool.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
+import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 
 /** The tool uses of a reply, while they are executed. */
@@ -28,7 +29,17 @@ export interface SuspendedCell {
 }
 
 /**
- * Executes every tool_use of a reply, and returns one tool_result for each, in the same order. Direct calls run in
+ * Tool results for the answers of a reply, which were not accepted.
+ *
+ * @param problem for the model
+ */
+export function rejectAnswers(uses: readonly ToolUseBlock[], problem: string): Record<string, PendingBlock> {
+  const answers = uses.filter(({ name }) => name === submitAnswerTool)
+  return Object.fromEntries(answers.map((use) => [use.id, toolResult(use, problem, true)]))
+}
+
+/**
+ * Executes every tool_use that has no result, and returns one tool_result for each, in the same order. Direct calls run in
  * parallel. Cells share one session and run one after the other, beside the direct calls.
  *
  * @param suspended the cell to continue
@@ -55,6 +66,7 @@ export async function executeToolUses(
     }
     return executeDirectCall(run, use, calls[use.id], position + 1, (block) => (results[use.id] = block))
   }
+  if (toolUses.every(({ name }) => name !== executeCodeTool)) showProgress(run, { type: 'direct_calls' })
   return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
 }
 

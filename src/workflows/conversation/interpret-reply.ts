@@ -1,19 +1,39 @@
+import type { JsonValue } from '../../common/json.js'
 import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/messages.js'
+import type { SubmittedAnswer } from '../../common/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/runs.js'
+import { jsonToText } from '../../common/text.js'
 
 /** What a reply asks for. */
 type ReplyAction =
   /** Execute the tool uses, and send the results with the next turn. */
-  | { readonly type: 'execute_tools'; readonly uses: readonly ToolUseBlock[] }
+  | {
+      readonly type: 'execute_tools'
+      readonly uses: readonly ToolUseBlock[]
+      /** Why the answer among the tool uses was not accepted; undefined without an answer. */
+      readonly problem: string | undefined
+    }
   /** Keep the reply and let the model continue. */
   | { readonly type: 'continue' }
   /** The reply is incomplete, so none of its tool uses may run. Repeat the turn with a higher token limit. */
   | { readonly type: 'truncated' }
   /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
-  | { readonly type: 'end'; readonly status: AgentStatus; readonly answer: string }
+  /** The reply is a text, but the answer needs a schema. Keep the reply and ask for the answer. */
+  | { readonly type: 'ask_for_answer' }
+  | { readonly type: 'end'; readonly status: AgentStatus; readonly answer: string; readonly output?: JsonValue }
 
-export function interpretReply({ stopReason, content }: ModelReply): ReplyAction {
+interface ExpectedAnswer {
+  /** The agent has an output schema. */
+  readonly hasSchema: boolean
+  /** What the reply submits. */
+  readonly submitted: SubmittedAnswer | undefined
+}
+
+export function interpretReply(
+  { stopReason, content }: ModelReply,
+  { hasSchema, submitted }: ExpectedAnswer = { hasSchema: false, submitted: undefined },
+): ReplyAction {
   const uses = content.filter(isToolUseBlock)
   const answer = replyText(content)
   switch (stopReason) {
@@ -28,6 +48,11 @@ export function interpretReply({ stopReason, content }: ModelReply): ReplyAction
     default:
   }
   // Every tool_use needs its tool_result, also with a stop reason that this version does not know.
-  if (uses.length > 0) return { type: 'execute_tools', uses }
-  return answer.trim() === '' ? { type: 'prompt_again' } : { type: 'end', status: 'answered', answer }
+  if (submitted?.type === 'valid') {
+    const { output } = submitted
+    return { type: 'end', status: 'answered', answer: jsonToText(output), output }
+  }
+  if (uses.length > 0) return { type: 'execute_tools', uses, problem: submitted?.problem }
+  if (answer.trim() === '') return { type: 'prompt_again' }
+  return hasSchema ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
 }

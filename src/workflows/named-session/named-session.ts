@@ -16,14 +16,8 @@
  *    other half is for those it has accepted.
  */
 
-import {
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  isCancellation,
-  setCurrentDetails,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow'
+import { canonicalJson } from '../../common/canonical-json.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/outcomes.js'
 import type { RunOptions } from '../../common/runs.js'
@@ -38,7 +32,9 @@ import {
 import { pluralize, utf8Length } from '../../common/text.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
+import { showProgress } from '../progress.js'
 import { type Run, startRun } from '../run.js'
+import { publishEnd } from '../temporal/search-attributes.js'
 
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
@@ -58,6 +54,7 @@ export interface Execution {
 /** The state of workflow `session`; see the header. */
 export class NamedSession {
   readonly #name: string
+  readonly #context: string
   readonly #createdAt = Date.now()
   readonly #cells = new CancellationScope()
   readonly #starting: Promise<ReadySession>
@@ -76,6 +73,7 @@ export class NamedSession {
 
   constructor(name: string, options: RunOptions) {
     this.#name = name
+    this.#context = canonicalJson(options.context ?? {})
     this.#starting = this.#start(options)
     // A failure is thrown where the promise is awaited.
     this.#starting.catch(() => undefined)
@@ -86,7 +84,7 @@ export class NamedSession {
    *
    * @throws ApplicationFailure when it is rejected; a rejected update leaves no event in the history
    */
-  validate({ source, sandbox }: ExecuteInput): void {
+  validate({ source, sandbox, context }: ExecuteInput): void {
     if (typeof source !== 'string' || source.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the program is empty')
     const bytes = utf8Length(source)
     if (bytes > maxExecuteSourceBytes) {
@@ -96,6 +94,9 @@ export class NamedSession {
       )
     }
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
+    if (context !== undefined && canonicalJson(context) !== this.#context) {
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
+    }
     if (this.#ready === undefined) return
     const { config } = this.#ready.run
     const { backend } = this.#ready.runtime.session.sandbox
@@ -148,12 +149,22 @@ export class NamedSession {
   /** Waits until the session is closed, or idle for too long. A session with a queued execution is not idle. */
   async waitUntilEnded(): Promise<SessionResult> {
     const { run } = await this.#starting
+    return publishEnd(
+      run,
+      () => this.#waitForEnd(run),
+      ({ ended }) => ended,
+    )
+  }
+
+  async #waitForEnd(run: Run): Promise<SessionResult> {
     const { idleMs } = run.config.sessions
     let ended = this.#ended
     while (ended === undefined) {
       await condition(() => this.#pending === 0 || this.#ended !== undefined)
-      this.#showIdle(run)
-      const isUsed = await condition(() => this.#pending > 0 || this.#ended !== undefined, idleMs)
+      showProgress(run, { type: 'idle', until: Date.now() + idleMs })
+      const isUsed = await condition(() => this.#pending > 0 || this.#ended !== undefined, idleMs, {
+        summary: 'end the idle session',
+      })
       // An execution that arrives with the timer is accepted, and keeps the session.
       if (!isUsed && this.#pending === 0) this.#ended ??= 'idle'
       ended = this.#ended
@@ -184,7 +195,7 @@ export class NamedSession {
   }
 
   async #start(options: RunOptions): Promise<ReadySession> {
-    const run = await startRun(options)
+    const run = await startRun({ kind: 'session', options, session: this.#name })
     // No model reads the output, so the caller gets all that was captured.
     this.#ready = { run, runtime: createCodeRuntime(run, { outputCharacters: run.config.limits.capturedCharacters }) }
     return this.#ready
@@ -215,14 +226,6 @@ export class NamedSession {
 
   #closedFailure(): ApplicationFailure {
     return rejection('SESSION_CLOSED', `session ${this.#name} was closed before the code ended`)
-  }
-
-  #showIdle({ counts, config }: Run): void {
-    const until = new Date(this.#lastUsedAt + config.sessions.idleMs).toISOString()
-    setCurrentDetails(
-      `**waits for code until ${until}**\n\ncells ${counts.cells} of at most ${config.sessions.executions} · ` +
-        `tool calls ${counts.toolCalls}`,
-    )
   }
 }
 

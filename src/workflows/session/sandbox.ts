@@ -170,10 +170,10 @@ export class Sandbox {
     }
   }
 
-  /** The signatures are sent until the sandbox has its stubs, then the digest alone. */
+  /** The signatures are sent until the sandbox has its stubs, then what identifies the tool set. */
   #tools(hasStubs: boolean): SessionTools {
-    const { digest, signatures } = this.#config.toolSet
-    return hasStubs ? { digest } : { digest, signatures }
+    const { digest, signatures, names } = this.#config.toolSet
+    return { digest, ...(names && { names }), ...(hasStubs ? {} : { signatures }) }
   }
 
   #apply(event: SandboxEvent): SandboxState {

@@ -7,6 +7,7 @@ import { pluralize, toTemporalSummary } from '../../common/text.js'
 import { countStoredBytes, externalBytes, type StoredBytes } from '../stored-bytes.js'
 import type { Run } from '../run.js'
 import { appendJournal } from '../temporal/activities.js'
+import { metrics } from '../temporal/metrics.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Interruption } from './interruption.js'
 import { Journal, type JournalState } from './journal.js'
@@ -90,7 +91,7 @@ export class Session {
    */
   async executeStep(input: StepInput, limit: StepLimit): Promise<StepOutcome> {
     if (input.type === 'cell') this.interruption.clear()
-    const { step, executed } = this.#nextStep(input)
+    const { step, executed } = this.#nextStep(this.#withInputData(input))
     let fenced = 0
     let followUp = executed
     for (let losses = 1; ;) {
@@ -108,6 +109,7 @@ export class Session {
         if (this.#journal.shouldExternalize) await this.#externalizeJournal()
         return result
       }
+      if (result.type === 'lost') metrics.add('ptc_session_losses_total', 1, { cause: lossCause(result) })
       await this.#discardFailed(result)
       const isAhead = result.type === 'lost' && result.fenced
       if (isAhead && fenced++ < maxFencedPerStep) continue
@@ -205,6 +207,13 @@ export class Session {
     return this.#journal.externalize(countStoredBytes(this.#stored, appendJournal(this.#config.timeouts)))
   }
 
+  /** The first cell gets the input data of the run: also after its predecessors were dropped. */
+  #withInputData(input: StepInput): StepInput {
+    const { input: data } = this.#config
+    if (input.type !== 'cell' || data === undefined || this.#journal.position.cells > 0) return input
+    return { ...input, inputData: data.value }
+  }
+
   /** The next step, with its result when a worker has executed it already. */
   #nextStep(input: StepInput): { readonly step: Step; readonly executed: QueuedStep['result'] } {
     const number = this.#journal.length + 1
@@ -278,6 +287,12 @@ function describeStep({ input }: Step): string {
 /** For a cell that was not executed, because an earlier cell did not repeat its steps. */
 function withoutCodeRun(result: DivergedResult): DivergedResult {
   return { ...result, reason: `${result.reason}; nothing of the code of this cell was run` }
+}
+
+/** The cause of a loss, for the metrics. */
+function lossCause({ cause, hostUnreachable, fenced }: Extract<StepActivityResult, { type: 'lost' }>): string {
+  if (hostUnreachable === true) return 'host_unreachable'
+  return fenced === true ? 'fenced' : cause
 }
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>

@@ -14,12 +14,13 @@
  */
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
-import type { ToolResultInput } from '../../common/calls.js'
+import type { PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
 import type { Externalizable } from '../../common/external-value.js'
+import type { JsonObject } from '../../common/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
-import type { RunOptions } from '../../common/runs.js'
+import type { RunConfigInput } from '../../common/runs.js'
 import type { RunConfig, Timeouts } from '../../common/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/steps.js'
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
@@ -45,7 +46,7 @@ const defaultRetry = {
 const rebuildAttempts = 25
 
 /** Reads the configuration of the run: the first activity of every run. */
-export function loadRunConfig(options: RunOptions): Promise<RunConfig> {
+export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
   return scheduleEngineActivity(activityNames.loadRunConfig, options, {
     ...onRoleQueue('workflow'),
     // The activity stores the tool set, and the value store may be unavailable for a while.
@@ -135,6 +136,17 @@ export function checkToolResult(input: ToolResultInput, { heartbeatMs }: Timeout
     heartbeatTimeout: heartbeatMs,
     retry: defaultRetry,
     summary: `check the result of ${input.tool}`,
+  })
+}
+
+/** Parses the arguments for a remote tool, which can't read our value store and does not know our schemas. */
+export function prepareArguments(input: PrepareArgumentsInput, { heartbeatMs }: Timeouts): Promise<JsonObject> {
+  return scheduleEngineActivity(activityNames.prepareArguments, input, {
+    ...onRoleQueue('tools'),
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `prepare the arguments of ${input.tool}`,
   })
 }
 

@@ -3,11 +3,14 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
+  type ContinueAsNewOptions,
   makeContinueAsNewFunc,
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
+import type { Run } from '../run.js'
+import { continuedSearchAttributes } from './search-attributes.js'
 import type { Semaphore } from './semaphore.js'
 
 /** Events between the first attempt and the second. Each later distance is twice the one before. */
@@ -47,6 +50,14 @@ export class ContinueAsNewPolicy {
   }
 
   /**
+   * True when a newer version of the worker deployment has become current, and the run is pinned to this one. Asked
+   * between two turns only: a turn ends with the code it began with.
+   */
+  get isUpgradeDue(): boolean {
+    return !this.#hasAttempted && workflowInfo().targetWorkerDeploymentVersionChanged
+  }
+
+  /**
    * True when no call is in progress. Then no call starts any more: the workflow must continue as new. False when the
    * calls in progress take too long: the next attempt is due later.
    */
@@ -62,7 +73,7 @@ export class ContinueAsNewPolicy {
     if (isIdle()) return true
     const mustContinue = historyLength > hardLimit.events || historySize > hardLimit.bytes
     if (mustContinue) await condition(isIdle)
-    else await condition(isIdle, quiesceMs)
+    else await condition(isIdle, quiesceMs, { summary: 'wait for calls, to continue as new' })
     if (isIdle()) return true
     callSlots.resume()
     return false
@@ -70,15 +81,32 @@ export class ContinueAsNewPolicy {
 }
 
 /**
- * Continues the run as new. The memo keeps the start time of the first execution, for lists of runs.
+ * Continues the run as new, with its memo and its search attributes. The memo keeps the start time of the first
+ * execution, for lists of runs.
  *
  * @throws CancelledFailure when the run is cancelled: the next execution of the chain would not receive the
  *   cancellation
  */
-export function continueAsNew<Type extends Workflow>(...args: Parameters<Type>): Promise<never> {
+export function continueAsNew<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
+  return continueWithOptions<Type>(run, {}, args)
+}
+
+/** The same, on the version of the worker deployment that new runs get. @throws CancelledFailure */
+export function continueAsNewUpgraded<Type extends Workflow>(run: Run, ...args: Parameters<Type>): Promise<never> {
+  return continueWithOptions<Type>(run, { initialVersioningBehavior: 'AUTO_UPGRADE' }, args)
+}
+
+function continueWithOptions<Type extends Workflow>(
+  run: Run,
+  options: ContinueAsNewOptions,
+  args: Parameters<Type>,
+): Promise<never> {
   if (isCancelled(CancellationScope.current())) throw new CancelledFailure('the run was cancelled')
   const { memo, startTime } = workflowInfo()
-  return makeContinueAsNewFunc<Type>({ memo: { [memoKeys.startedAt]: startTime.toISOString(), ...memo } })(...args)
+  const startedAt = { [memoKeys.startedAt]: startTime.toISOString() }
+  const typedSearchAttributes = continuedSearchAttributes(run)
+  const kept = { memo: { ...startedAt, ...memo }, ...(typedSearchAttributes && { typedSearchAttributes }) }
+  return makeContinueAsNewFunc<Type>({ ...kept, ...options })(...args)
 }
 
 /** Asks the parents, too: the cancellation of a scope reaches its children a moment later. */

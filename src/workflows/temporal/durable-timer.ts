@@ -3,6 +3,7 @@ import { CancellationScope, sleep } from '@temporalio/workflow'
 interface Schedule {
   /** Milliseconds since the epoch. */
   readonly at: number
+  readonly summary: string
   readonly onFire: () => void
 }
 
@@ -20,12 +21,13 @@ export class DurableTimer {
    * Replaces the schedule.
    *
    * @param at milliseconds since the epoch; `Infinity` and `NaN` never fire
+   * @param summary for the Temporal UI; it stays with the Temporal timer, also when a later schedule uses that
    */
-  schedule(at: number, onFire: () => void): void {
+  schedule(at: number, summary: string, onFire: () => void): void {
     this.cancel()
     if (!Number.isFinite(at)) return
-    this.#due = { at, onFire }
-    if (this.#timer === undefined || this.#timer.at > at) this.#startTimer(at)
+    this.#due = { at, summary, onFire }
+    if (this.#timer === undefined || this.#timer.at > at) this.#startTimer(this.#due)
   }
 
   /** Removes the schedule. The Temporal timer keeps running. */
@@ -39,12 +41,12 @@ export class DurableTimer {
     this.#timer?.scope.cancel()
   }
 
-  #startTimer(at: number): void {
+  #startTimer({ at, summary }: Schedule): void {
     this.#timer?.scope.cancel()
     const timer = { at, scope: new CancellationScope() }
     this.#timer = timer
     timer.scope
-      .run(() => sleep(Math.max(at - Date.now(), 1)))
+      .run(() => sleep(Math.max(at - Date.now(), 1), { summary }))
       .then(
         () => this.#onTimer(timer),
         () => this.#forgetTimer(timer), // replaced by an earlier timer, closed, or cancelled with the run
@@ -56,7 +58,7 @@ export class DurableTimer {
     if (this.#due === undefined) return
     const { at, onFire } = this.#due
     if (at > Date.now()) {
-      this.#startTimer(at)
+      this.#startTimer(this.#due)
     } else {
       this.cancel()
       onFire()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Script } from '../../../src/testing/index.js'
@@ -37,8 +38,8 @@ const mailScript: Script = [
 ]
 
 /** Starts a run, waits until its tool requests this effect, whose reply is held, and starts another worker. */
-async function startHeldAt(effect: string, script: Script) {
-  const { env, ledger } = await startWithLedger(script)
+async function startHeldAt(effect: string, script: Script, environment: Record<string, string> = {}) {
+  const { env, ledger } = await startWithLedger(script, { environment })
   ledger.holdReplies(effect)
   const handle = await env.startAgent()
   await ledger.waitForRequests(effect)
@@ -78,6 +79,39 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
     expect(ledger.requests).toHaveLength(2)
     await expect.poll(() => env.workers.first.exitCode).toBe(0)
+  })
+
+  it('F10: gives a tool the configured time, and hands running code over at once', async () => {
+    const { env, ledger } = await startWithLedger(chargeScript(), { environment: { TEST_SHUTDOWN: 'long' } })
+    ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await ledger.waitForRequests('b')
+    const busy = await env.startProgram('import os\nwhile not os.path.exists("/tmp/go"): pass\nprint(1)')
+    await waitForActivity(busy, 'session.step')
+    await env.workers.start()
+    env.workers.first.sendSignal('SIGTERM')
+    await env.workers.first.waitForOutput(/finishing running activities/)
+    await waitForAttempt(busy, 'session.step', 2)
+    // Longer than the default.
+    await delay(12_000)
+    expect(env.workers.first.exitCode).toBeNull()
+    ledger.releaseReplies('b')
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
+    expect(ledger.requests).toHaveLength(2)
+    await expect.poll(() => env.workers.first.exitCode).toBe(0)
+    await releaseCode(busy)
+    await busy.result()
+  })
+
+  it('F10: cancels a tool that runs longer than a short configured time', async () => {
+    const { env, ledger, handle } = await startHeldAt('b', chargeScript(), { TEST_SHUTDOWN: 'short' })
+    const sentAt = performance.now()
+    await env.workers.first.kill('SIGTERM')
+    expect(env.workers.first.exitCode).toBe(0)
+    expect(performance.now() - sentAt).toBeLessThan(9_000)
+    await ledger.waitForRequests('b', 2)
+    ledger.releaseReplies('b')
+    await expectHandedOver({ env, ledger }, handle, 'a,b', ['a', 'b'])
   })
 
   it('F10: leaves a tool that runs longer than the grace period to the other worker, with the same key', async () => {

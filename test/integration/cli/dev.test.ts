@@ -42,6 +42,9 @@ describe('ptc dev', () => {
     const [, port] = await dev.waitForOutput(/^Temporal +127\.0\.0\.1:(\d+)/m, 'stdout')
     await dev.waitForOutput(/^Tools +add\n[^]*Ready\./m, 'stdout')
     expect((await fetch(uiUrl)).status).toBe(200)
+    const settings = (await (await fetch(`${uiUrl}/api/v1/settings`)).json()) as { Codec: { Endpoint: string } }
+    const preflight = { method: 'OPTIONS', headers: { origin: uiUrl } }
+    expect((await fetch(`${settings.Codec.Endpoint}/decode`, preflight)).status).toBe(204)
 
     const { code, stdout, stderr } = await project.run('exec', 'sum.py')
     expect(stderr).toContain(`${uiUrl}/namespaces/default/workflows/program-`)

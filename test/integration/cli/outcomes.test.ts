@@ -3,10 +3,14 @@ import { temporalTest, terminateAfterTest, uniqueName } from '../../support/temp
 import { TestProject } from '../../support/cli/ptc.js'
 
 const taskQueue = uniqueName('outcomes')
+const report = 'print(input_data)'
 const configuration = `export default { tools: [], sandbox: { backend: 'wasm' }, taskQueue: '${taskQueue}' }`
 
 const test = temporalTest.extend('project', { scope: 'file' }, async ({ server }, { onCleanup }) => {
-  const project = await TestProject.create({ 'ptc.config.ts': configuration }, { TEMPORAL_ADDRESS: server.address })
+  const project = await TestProject.create(
+    { 'ptc.config.ts': configuration, 'report.py': report, 'data.json': '[1, 2]' },
+    { TEMPORAL_ADDRESS: server.address },
+  )
   onCleanup(() => project[Symbol.asyncDispose]())
   await project.start('worker', '--roles', 'workflow,sandbox').waitForOutput(/worker ready/)
   return project
@@ -88,4 +92,19 @@ test('watch of a program without tools does not warn about a missing worker for 
   const { code, stderr } = await watching.result
   expect(stderr).not.toContain('no worker')
   expect(code).toBe(130)
+})
+
+test('exec gives a program its input, and refuses what is not valid before it starts a run', async ({ project }) => {
+  expect(await project.run('exec', '--input', 'data.json', '--limits', 'cellSeconds=30', 'report.py')).toMatchObject({
+    stdout: '[1, 2]\n',
+    code: 0,
+  })
+  for (const [options, message] of [
+    [['--input', 'report.py'], '--input: report.py has no JSON'],
+    [['--context', '[]'], 'not an object'],
+    [['--limits', 'turn=3'], 'Did you mean "turns"?'],
+  ] as const) {
+    const { stderr, code } = await project.run('exec', ...options, 'report.py')
+    expect({ stderr, code }).toEqual({ stderr: expect.stringContaining(message) as string, code: 2 })
+  }
 })

@@ -52,10 +52,35 @@ test.each([
   const log = worker.stderr.slice(begin).trimEnd().split('\n')
   const line = (pattern: string) => expect.stringMatching(new RegExp(`^${pattern}`))
   expect(log).toContainEqual(line(`\\S+ WARN +broken threw .*workflowId=${id}`))
-  expect(log).toContainEqual(line(`\\S+ WARN +Activity failed .*workflowId=${id}.*${message}`))
+  expect(log).toContainEqual(line(`\\S+ WARN +Activity failed .*workflowId=${id}`))
   expect(log).toContainEqual(line(` {4}(Error: )?${message}$`))
   if (message === 'out of ink') expect(log).toContainEqual(line(' {4}at .*inkless .*ptc\\.config\\.ts'))
   expect(log.filter((each) => each.trim() === '')).toEqual([])
+})
+
+test('JSON lines have the ids of the run, the tool and its stack, and nothing else is on stderr', async () => {
+  await project.write('json.config.ts', configuration.replace(/taskQueue: '.*?'/, `taskQueue: '${uniqueName('json')}'`))
+  const json = project.start('worker', '--config', 'json.config.ts', '--log-format', 'json')
+  await json.waitForOutput(/worker ready/)
+  await project.start('exec', '-', '--config', 'json.config.ts').input('await broken(text=False)').result
+  json.signal('SIGTERM')
+  const { stderr } = await json.result
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(lines.find(({ message }) => message === 'broken threw')).toMatchObject({
+    time: expect.stringMatching(/^20\d\d-/),
+    level: 'WARN',
+    tool: 'broken',
+    attempt: 1,
+    workflowType: 'program',
+    workflowId: expect.stringMatching(/^program-/),
+    runId: expect.any(String),
+    activityId: expect.stringMatching(/^turn-0/),
+    stack: expect.stringMatching(/^Error: out of ink\n +at .*inkless/),
+  })
+  for (const line of lines) expect(line).not.toHaveProperty('taskToken')
 })
 
 test('the running calls of a cancelled run are not logged', async () => {

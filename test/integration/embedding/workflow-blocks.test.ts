@@ -5,6 +5,7 @@ import proto from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
 import { describe, expect, vi } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
+import { defineAgent } from '../../../src/index.js'
 import { startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { clientOf, connect, createPlugin, createWorker, plus } from '../../support/environment/embedded-worker.js'
@@ -184,6 +185,35 @@ test('an agent and a program run as child workflows', async ({ taskQueue, workfl
     expect(await worker.runUntil(run)).toMatchObject([
       { status: 'answered', answer: '3' },
       { outcome: { status: 'ok', output: '42\n' } },
+    ])
+  } finally {
+    vi.unstubAllEnvs()
+    await api.close()
+  }
+})
+
+test('a child and a session have the agent, context, tools and input that the workflow gives them', async ({
+  taskQueue,
+  workflowId,
+}) => {
+  const api = await startScriptedMessagesApi({
+    script: [turn(code('print(await whoami(), sum(input_data))')), answerResult],
+  })
+  vi.stubEnv('ANTHROPIC_BASE_URL', api.url)
+  vi.stubEnv('ANTHROPIC_API_KEY', 'test')
+  try {
+    const whoami = tool(
+      'whoami',
+      (_input, { context, run }) => `${run.agent ?? 'nobody'} of ${JSON.stringify(context['tenant'])}`,
+    )
+    const agents = [defineAgent({ name: 'clerk', instructions: 'You work.', tools: ['whoami'] })]
+    const connection = await connect({ plugins: [await createPlugin({ tools: [plus, whoami], agents })] })
+    const worker = await createWorker({ connection, taskQueue, workflowsPath })
+    const options = { taskQueue, workflowId, args: ['acme'] as [string] }
+    const run = clientOf(connection).workflow.execute<typeof blocks.forTenant>('forTenant', options)
+    expect(await worker.runUntil(run)).toMatchObject([
+      { status: 'answered', answer: 'clerk of "acme" 3' },
+      { status: 'ok', output: 'nobody of "acme"\n' },
     ])
   } finally {
     vi.unstubAllEnvs()

@@ -73,14 +73,15 @@ export async function expectReplays(
   return chain
 }
 
-/** Fails when a history does not replay on the current workflow code. */
+/** Fails when a history does not replay on the current workflow code. @param kind the bundle of the code */
 export async function expectHistoryReplays(
   history: unknown,
   workflowId: string,
   dataConverter: DataConverter = {},
+  kind: 'plain' | 'traced' = 'plain',
 ): Promise<void> {
   await Worker.runReplayHistory(
-    { workflowBundle: workflowBundle(), dataConverter, ...isolateTimeout },
+    { workflowBundle: workflowBundle(kind), dataConverter, ...isolateTimeout },
     history,
     workflowId,
   )

@@ -39,7 +39,9 @@ interface CommonOptions {
 }
 
 export interface TestEnvironmentOptions
-  extends CommonOptions, Pick<PtcConfig, 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values'> {
+  extends
+    CommonOptions,
+    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend
@@ -92,6 +94,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const services = await startServices(options, store)
     const config = {
       tools: options.tools ?? [],
+      agents: options.agents ?? [],
       model: { name: 'scripted', ...options.model },
       // A warm interpreter would cost a test more time than it saves.
       sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
@@ -99,6 +102,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       limits: options.limits,
       sessions: options.sessions,
       snapshots: options.snapshots,
+      audit: options.audit,
       values: { ...options.values, store },
       taskQueue: services.taskQueue,
     }

@@ -46,7 +46,7 @@ export class DockerEnvironment {
   /** @param dockerfile replaces the built-in Dockerfile */
   constructor(script: string, dockerfile?: string) {
     for (const folder of ['image', 'python']) mkdirSync(join(this.#directory, folder))
-    for (const file of ['image/Dockerfile', 'image/seccomp.json']) {
+    for (const file of ['image/Dockerfile', 'image/supervisor.c', 'image/seccomp.json']) {
       copyFileSync(join(runnerDirectory, file), join(this.#directory, file))
     }
     if (dockerfile !== undefined) writeFileSync(join(this.#directory, 'image/Dockerfile'), dockerfile)

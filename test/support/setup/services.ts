@@ -1,5 +1,6 @@
 import { startDevServer } from '../../../src/dev-server/index.js'
 import { type DockerState, prepareDocker } from '../docker/prepare-docker.js'
+import { pythonPackages } from '../python/python-environment.js'
 import { s3Binary } from '../s3/s3-binary.js'
 import { printProgress, requirementOf } from './optional-dependency.js'
 
@@ -23,6 +24,7 @@ const startMs = 20 * 60_000
 export async function startServices(): Promise<RunningServices> {
   // Built before the tests start, because tests have deadlines.
   if (requirementOf('PTC_TEST_S3') === 'required') await s3Binary()
+  if (requirementOf('PTC_TEST_PYTHON') === 'required') await pythonPackages()
   const docker = await prepareDocker(printProgress)
   const server = await startDevServer({ onProgress: printProgress, signal: AbortSignal.timeout(startMs) })
   const { address, namespace } = server

@@ -111,7 +111,8 @@ class IncomingValues:
 
     def missing(self, frame):
         """Returns the reference of a value that this step needs and that is not complete; None when all are."""
-        referencing = (frame, *(result["outcome"] for result in frame.get("results", ())))
+        outcomes = (result["outcome"] for result in frame.get("results", ()))
+        referencing = (frame, frame.get("input_data", {}), *outcomes)
         for reference in (container["ref"] for container in referencing if "ref" in container):
             if reference not in self.values or not self.values[reference].is_complete:
                 return reference

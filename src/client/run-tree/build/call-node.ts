@@ -1,5 +1,5 @@
 import { isLostWorkerFailure, toCallStatus } from '../../../common/outcomes.js'
-import { resultOf, type CallDraft } from './draft.js'
+import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { encodeCompletionToken } from '../../../common/completion-token.js'
@@ -28,8 +28,8 @@ export function cachedCallNode(call: CallDraft, context: CallContext): CallNode 
   const cached = context.cache.get(call)
   if (cached) return cached
   const node = callNode(call, context)
-  const isSettled =
-    node.deferred === undefined && (call.activity ? call.activity.end !== undefined : !isPending(node.status))
+  const last = call.check ?? call.activity
+  const isSettled = node.deferred === undefined && (last ? last.end !== undefined : !isPending(node.status))
   if (isSettled) context.cache.set(call, node)
   return node
 }
@@ -38,11 +38,10 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
   const { activity, described } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
   const deferred = deferredWaitOf(call, context)
-  const { status, message } = deferred
-    ? { status: 'running' as const, message: undefined }
-    : callEndingOf(call, context)
+  const { status, message }: CallEnding = deferred ? { status: 'running' } : callEndingOf(call, context)
   const { result, endedAt } = endOf(call)
-  const tool = input?.tool ?? described?.tool ?? ''
+  // The type of a remote activity need not be the name of the tool.
+  const tool = described?.tool ?? input?.tool ?? ''
   return {
     tool,
     summary: described?.summary ?? activity?.summary ?? tool,
@@ -65,22 +64,23 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
   }
 }
 
-/** A deferred call ends with its result, which another activity has. */
-function endOf({ activity, completion, deliveredAt }: CallDraft) {
-  const isDeferred = activity?.input.type === 'tool' && activity.input.call.deferred !== undefined
-  if (!isDeferred || activity?.end?.type !== 'completed') {
-    return { result: activity && resultOf(activity, 'tool'), endedAt: activity?.end?.at }
+/** A call ends with the check of its result, if it has one. A deferred call without one ends when its caller got it. */
+function endOf(call: CallDraft) {
+  const { activity, check, deliveredAt } = call
+  if (!check && isDeferred(call) && activity?.end?.type === 'completed') {
+    return { result: undefined, endedAt: deliveredAt }
   }
-  return { result: completion && resultOf(completion, 'tool'), endedAt: completion?.end?.at ?? deliveredAt }
+  const last = check ?? activity
+  return { result: last && resultOf(last, 'tool'), endedAt: last?.end?.at }
 }
 
 /** Undefined for a call that does not wait for its result. */
 function deferredWaitOf(
-  { activity, delivered, completion }: CallDraft,
+  { activity, delivered, check }: CallDraft,
   { isRunEnded, expiries, namespace, workflowId }: CallContext,
 ): DeferredWait | undefined {
   const call = activity?.input.type === 'tool' ? activity.input.call : undefined
-  if (!call?.deferred || activity?.end?.type !== 'completed' || delivered || completion || isRunEnded) return undefined
+  if (!call?.deferred || activity?.end?.type !== 'completed' || delivered || check || isRunEnded) return undefined
   const { at: since } = activity.end
   const token = { namespace, workflowId, idempotencyKey: call.idempotencyKey ?? '', ...call.deferred }
   const expiresAt = since + (expiries.get(call.tool) ?? 0)
@@ -89,23 +89,21 @@ function deferredWaitOf(
 
 /** The outcome that the caller got takes precedence over the end of the activity. */
 function callEndingOf(
-  { described, delivered, activity }: CallDraft,
+  { described, delivered, activity, check }: CallDraft,
   { isRunEnded, onceTools }: CallContext,
 ): CallEnding {
   if (described?.refused) return described.refused
   if (delivered) return delivered
-  switch (activity?.end?.type) {
+  const last = check ?? activity
+  switch (last?.end?.type) {
     case 'completed':
       return { status: 'ok' }
     case 'cancelled':
-      return { status: 'cancelled', message: activity.end.failure.message }
+      return { status: 'cancelled', message: last.end.failure.message }
     case 'failed':
-      return failedEnding(
-        activity.end.failure,
-        activity.input.type === 'tool' && onceTools.has(activity.input.call.tool),
-      )
+      return failedEnding(last.end.failure, activity?.input.type === 'tool' && onceTools.has(activity.input.call.tool))
     case undefined:
-      return { status: pendingStatus(activity, isRunEnded) }
+      return { status: pendingStatus(last, isRunEnded) }
   }
 }
 

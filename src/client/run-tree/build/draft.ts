@@ -63,12 +63,17 @@ export interface CallDraft {
   readonly toolUseId: string | undefined
   readonly described: DescribedCall | undefined
   readonly activity: ActivityRecord | undefined
+  /** Checks the result of a remote tool, or the valid result of a deferred one. */
+  readonly check?: ActivityRecord
   /** The outcome that the caller got; takes precedence. */
   readonly delivered: DeliveredOutcome | undefined
   /** When the caller got the outcome. */
   readonly deliveredAt?: number
-  /** The activity that has checked the result of a deferred call. */
-  readonly completion?: ActivityRecord
+}
+
+/** Its activity only starts the work: the result comes later. */
+export function isDeferred({ activity }: Pick<CallDraft, 'activity'>): boolean {
+  return activity?.input.type === 'tool' && activity.input.call.deferred !== undefined
 }
 
 /** The result of a completed activity; undefined when it could not be read. */

@@ -1,4 +1,4 @@
-import type { CallDraft, RunDraft } from './draft.js'
+import { type CallDraft, isDeferred, type RunDraft } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { RunEnd } from '../history/execution-log.js'
 import type { Phase } from '../tree.js'
@@ -46,7 +46,6 @@ function countWaitingCalls(run: RunDraft): number {
   return notScheduled.length + [...calls, ...direct].filter(isDeferredWaiting).length
 }
 
-function isDeferredWaiting({ activity, delivered, completion }: CallDraft): boolean {
-  const isDeferred = activity?.input.type === 'tool' && activity.input.call.deferred !== undefined
-  return isDeferred && activity?.end?.type === 'completed' && !delivered && !completion
+function isDeferredWaiting(call: CallDraft): boolean {
+  return isDeferred(call) && call.activity?.end?.type === 'completed' && !call.delivered && !call.check
 }

@@ -2,16 +2,17 @@ import {
   resultOf,
   copyRunDraft,
   createRunDraft,
+  isDeferred,
   type CellDraft,
   emptyCell,
   emptyTurn,
   type RunDraft,
   type TurnDraft,
 } from './draft.js'
-import type { CallPosition } from '../../../common/calls.js'
 import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
 import { isSameText } from '../values/external-values.js'
 import type { ActivityRecord } from '../history/activity-log.js'
+import type { CallPosition } from '../../../common/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
 import type { Externalizable } from '../../../common/external-value.js'
 import type { ActivityInput } from '../history/activity-payloads.js'
@@ -61,19 +62,11 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyStep(run, record, input)
     case 'tool':
       return applyToolCall(run, record, input)
-    case 'call_result':
-      return applyCallResult(run, record, input.position)
+    case 'check':
+      return applyCheck(run, record, input.position)
     case 'close':
     case 'other':
   }
-}
-
-/** A result that is not valid changes nothing. */
-function applyCallResult(run: RunDraft, record: ActivityRecord, { cell, index }: CallPosition): void {
-  if (record.end?.type !== 'completed') return
-  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
-  const call = calls?.get(index)
-  if (call) calls?.set(index, { ...call, completion: record })
 }
 
 function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<ActivityInput, { type: 'model' }>): void {
@@ -187,6 +180,15 @@ function applyToolCall(
   }
   const position = { turn, cell, index, step: 0, createdAt: record.scheduledAt }
   calls.set(index, { ...position, toolUseId: undefined, described: undefined, activity: record, delivered: undefined })
+}
+
+function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallPosition): void {
+  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+  const call = calls?.get(index)
+  if (!call) return
+  // A result of a deferred call that is not valid changes nothing: the call still waits.
+  if (isDeferred(call) && check.end?.type !== 'completed') return
+  calls?.set(index, { ...call, check })
 }
 
 /** The latest turn; a program has only turn 0. */

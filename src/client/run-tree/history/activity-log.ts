@@ -2,6 +2,7 @@ import { pendingStates } from '../../api-enums.js'
 import type { PayloadReader } from './payload-reader.js'
 import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
 import { followUpRecords } from './follow-up-records.js'
+import { ChildCallLog } from './child-call-log.js'
 import type { Failure } from '../tree.js'
 import {
   type ActivityResult,
@@ -34,10 +35,12 @@ export class ActivityLog {
   readonly #previewCharacters: number
   readonly #byEvent = new Map<number, ActivityRecord>()
   readonly #records: ActivityRecord[] = []
+  readonly #childCalls: ChildCallLog
 
   constructor(reader: PayloadReader, previewCharacters: number) {
     this.#reader = reader
     this.#previewCharacters = previewCharacters
+    this.#childCalls = new ChildCallLog(reader, previewCharacters, this.#records)
   }
 
   /** In the order in which they were scheduled, or executed as a part of the activity before. */
@@ -71,7 +74,7 @@ export class ActivityLog {
         activityId: scheduled.activityId ?? '',
         summary: typeof summary === 'string' ? summary : name,
         scheduledAt: at,
-        input: parseActivityInput(name, this.#reader.first(scheduled.input)),
+        input: parseActivityInput(name, this.#reader.first(scheduled.input), scheduled.activityId ?? ''),
         started: false,
         attempts: 0,
         lastFailure: undefined,
@@ -113,6 +116,7 @@ export class ActivityLog {
       record.end = { type: 'failed', at, failure }
       return
     }
+    if (this.#childCalls.read(event, at)) return
     const cancelled = event.activityTaskCanceledEventAttributes
     const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
     if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }

@@ -1,5 +1,5 @@
 import type { CallPosition } from '../../../common/calls.js'
-import { activityNames } from '../../../common/names.js'
+import { activityNames, parseCallActivityId } from '../../../common/names.js'
 import type { ValueRef } from '../../../common/external-value.js'
 import {
   type CodeToolUse,
@@ -43,8 +43,8 @@ export type ActivityInput =
     }
   | { readonly type: 'close' }
   | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
-  /** Checks the result of a deferred call. */
-  | { readonly type: 'call_result'; readonly position: CallPosition }
+  /** Checks the result of a call that came from elsewhere. */
+  | { readonly type: 'check'; readonly position: CallPosition }
   | { readonly type: 'other' }
 
 /** The result of an activity, reduced in the same way. */
@@ -76,7 +76,7 @@ interface RunConfigSummary {
 
 const other = { type: 'other' } as const
 
-export function parseActivityInput(activity: string, input: unknown): ActivityInput {
+export function parseActivityInput(activity: string, input: unknown, activityId: string): ActivityInput {
   switch (activity) {
     case activityNames.loadRunConfig:
       return { type: 'config' }
@@ -102,17 +102,26 @@ export function parseActivityInput(activity: string, input: unknown): ActivityIn
     case activityNames.closeSession:
       return { type: 'close' }
     case activityNames.checkToolResult: {
-      const { data } = shapes.toolResultInput.safeParse(input)
-      return data ? { type: 'call_result', position: data.position } : other
+      const { data } = shapes.checkInput.safeParse(input)
+      return data ? { type: 'check', position: data.position } : other
     }
     default: {
       const { data } = shapes.toolInput.safeParse(input)
-      if (!data) return other
+      if (data?.tool !== activity) return remoteCall(activity, input, parseCallActivityId(activityId))
       const { followUp, position } = data
       const followUps = followUp && { now: followUp.now, ...position }
       return { type: 'tool', call: data, followUps }
     }
   }
+}
+
+/** The call of a remote tool: its input are the bare arguments. */
+export function remoteCall(tool: string, args: unknown, position: CallPosition | undefined): ActivityInput {
+  if (position === undefined) return other
+  const { data } = shapes.remoteArguments.safeParse(args)
+  if (!data) return other
+  const caller = position.cell === 0 ? 'direct' : 'code_execution'
+  return { type: 'tool', call: { tool, caller, position, arguments: data } }
 }
 
 /** @param previewCharacters maximum length of the preview of a tool result */
@@ -163,7 +172,7 @@ export function parseActivityResult(
       }
       return toolResult(value, previewCharacters)
     }
-    case 'call_result':
+    case 'check':
       return toolResult(value, previewCharacters)
     case 'park':
       return { type: 'park', isCheckpointed: value === true }

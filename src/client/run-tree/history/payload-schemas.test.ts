@@ -1,6 +1,7 @@
 import { expectTypeOf, it } from 'vitest'
 import type { z } from 'zod'
 import type { ToolActivityInput } from '../../../common/calls.js'
+import type { JsonValue } from '../../../common/json.js'
 import type { TextParts } from '../../../common/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../../common/model-turn.js'
 import type { CallOutcome } from '../../../common/outcomes.js'
@@ -14,11 +15,13 @@ import type * as schemas from './payload-schemas.js'
 
 // `tsc` checks these tests. The tree drops a payload that does not match its schema, so a renamed field shows no error.
 
-type DeepReadonly<Value> = string extends keyof Value
+type DeepReadonly<Value> = JsonValue extends Value
   ? Value
-  : Value extends object
-    ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
-    : Value
+  : string extends keyof Value
+    ? Value
+    : Value extends object
+      ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+      : Value
 type Accepted<Name extends keyof typeof schemas> = DeepReadonly<z.input<(typeof schemas)[Name]>>
 type IsAccepted<Payload, Name extends keyof typeof schemas> = Extends<Payload, Accepted<Name>>
 type Extends<Type, Base> = [Type] extends [Base] ? true : false

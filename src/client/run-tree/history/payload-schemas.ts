@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json.js'
 import { externalizableString } from '../values/external-values.js'
 
 /**
@@ -19,8 +19,21 @@ const usage = z.object({
 })
 const counts = { turns: z.number(), cells: z.number(), toolCalls: z.number(), usage, costUsd: z.number().nullable() }
 
-const agentStatus = z.enum(['answered', 'turn_limit', 'refused', 'truncated', 'context_full', 'no_answer'])
-export const agentResult = z.object({ status: agentStatus, answer: z.string(), ...counts })
+const agentStatus = z.enum([
+  'answered',
+  'turn_limit',
+  'refused',
+  'truncated',
+  'context_full',
+  'no_answer',
+  'invalid_answer',
+])
+export const agentResult = z.object({
+  status: agentStatus,
+  answer: z.string(),
+  output: z.custom<JsonValue>().exactOptional(),
+  ...counts,
+})
 
 const ended = { output: z.string(), error: z.string() }
 const cellOutcome = z.discriminatedUnion('status', [
@@ -130,17 +143,20 @@ export const runState = z.object({
   suspendedCell: z.object({ cell: cellState }).nullish(),
 })
 
+const position = z.object({ turn: z.number(), cell: z.number(), index: z.number() })
+export const checkInput = z.object({ position })
+export const remoteArguments = jsonObject
+/** In the memo of a workflow that executes the call of a remote tool. */
+export const remoteCallMemo = z.object({ tool: z.string(), position, idempotencyKey: z.string() })
+
 export const toolInput = z.object({
   tool: z.string(),
   caller: z.enum(['direct', 'code_execution']),
-  position: z.object({ turn: z.number(), cell: z.number(), index: z.number() }),
+  position,
   idempotencyKey: z.string().optional(),
   arguments: jsonObject,
   followUp: z.object({ now: z.number() }).optional(),
   deferred: z.object({ firstExecutionRunId: z.string(), signature: z.string() }).optional(),
-})
-export const toolResultInput = z.object({
-  position: z.object({ turn: z.number(), cell: z.number(), index: z.number() }),
 })
 
 export type RunState = z.infer<typeof runState>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Externalizable } from '../../../common/external-value.js'
 import { expectResult, expectError } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
@@ -10,6 +11,23 @@ export const cellCases: readonly CaseDefinition[] = [
       const harness = await context.harness()
       await harness.runCell('import math\nanswer = 42\ndef double(x): return x * 2')
       assert.equal((await harness.runCell('print(double(answer), math.pi > 3)')).output, '84 True\n')
+    },
+  },
+  {
+    name: 'have the input of the run as a variable, also one by reference that is the source itself',
+    async run(context) {
+      const harness = await context.harness()
+      const run = (source: Externalizable<string>, inputData: Externalizable) => {
+        harness.cell += 1
+        return harness.executeStep({ type: 'cell', cell: harness.cell, source, inputData })
+      }
+      const small = await run('input_data["n"] += 1\nprint(input_data, callable(input))', { n: 1 })
+      assert.equal(expectResult(small, 'completed').output, "{'n': 2} True\n")
+      assert.equal((await harness.runCell('print(input_data)')).output, "{'n': 2}\n")
+      const source = harness.storeValue('print(len(input_data))')
+      assert.equal(expectResult(await run(source, source), 'completed').output, '22\n')
+      const large = harness.storeValue(Array.from({ length: 50_000 }, (_, id) => id))
+      assert.equal(expectResult(await run(source, large), 'completed').output, '50000\n')
     },
   },
   {

@@ -6,15 +6,35 @@ interface ContainerCreateInput {
   readonly userId: number
   readonly labels: Readonly<Record<string, string>>
   readonly limits: Limits
+  /** Seconds until the container ends by itself, after a worker has last touched {@link keepAlivePath}. */
+  readonly orphanSeconds?: number
+  /** The same for a container whose code has stopped the supervisor, which is possible under gVisor. */
+  readonly stoppedOrphanSeconds?: number
   /** The seccomp profile itself, as JSON text. */
   readonly seccomp: string
   /** An OCI runtime other than the daemon's default, such as `runsc`. */
   readonly runtime?: string | undefined
 }
 
+/** An hour, and the time between two calls of `DockerBackend.keepAlive`. */
+export const defaultOrphanSeconds = 75 * 60
+
+/**
+ * A week. Under gVisor this time goes on while a checkpoint is parked. A session that was parked for longer is rebuilt.
+ */
+export const defaultStoppedOrphanSeconds = 7 * 24 * 60 * 60
+
+const supervisor = '/opt/durable-ptc/supervisor'
+
+/** Only root may write in this folder, and no process of a sandbox is root: code can't touch the file. */
+export const keepAliveFolder = '/run/durable-ptc'
+
+/** The supervisor (runner/image/supervisor.c) watches the modification time of this file. */
+export const keepAlivePath = `${keepAliveFolder}/keep-alive`
+
 // Not -I: it ignores the environment, and with it PYTHONHASHSEED, so that a rebuilt program would iterate its sets in
 // another order. -s and -P are the rest of -I. The environment contains only the variables below.
-const entrypoint = ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8', '/opt/durable-ptc/runner.py']
+const program = ['/usr/bin/python3', '-s', '-P', '-B', '-X', 'utf8', '/opt/durable-ptc/runner.py']
 
 const environment = [
   'PATH=/usr/bin:/bin',
@@ -77,13 +97,14 @@ const runscProcesses = 256
  */
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
+  const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {
     Image: image,
     User: `${userId}:${userId}`,
     WorkingDir: '/tmp',
     Hostname: 'sandbox',
     Env: environment,
-    Entrypoint: entrypoint,
+    Entrypoint: [supervisor, String(orphanSeconds), String(stoppedOrphanSeconds), ...program],
     Cmd: [],
     // A health check of the image must not run beside the program.
     Healthcheck: { Test: ['NONE'] },
@@ -124,10 +145,12 @@ export function containerCreateOptions(input: ContainerCreateInput) {
       ],
       Tmpfs: {
         '/tmp': `rw,noexec,nosuid,nodev,size=${limits.tmpBytes},nr_inodes=${limits.tmpInodes},mode=1777`,
+        [keepAliveFolder]: 'rw,noexec,nosuid,nodev,size=4096,nr_inodes=4,mode=0755',
       },
       // With a log, a program that prints endlessly would fill the host's disk.
       LogConfig: { Type: 'none', Config: {} },
-      Init: true,
+      // The supervisor is process 1.
+      Init: false,
       AutoRemove: false,
       RestartPolicy: { Name: 'no' },
       MaskedPaths: maskedPaths,

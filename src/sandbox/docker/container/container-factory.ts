@@ -21,6 +21,9 @@ interface ContainerFactoryOptions {
   /** The seccomp profile as JSON text, and its file. */
   readonly seccomp: { readonly profile: string; readonly file: string }
   readonly runtime: string | undefined
+  /** See {@link containerCreateOptions}. */
+  readonly orphanSeconds: number
+  readonly stoppedOrphanSeconds: number
   /** See {@link DockerConnection}. */
   readonly sendTimeoutMs: number
 }
@@ -61,7 +64,7 @@ export class ContainerFactory {
     labels: Readonly<Record<string, string>>,
     limits: Limits,
   ): Promise<ContainerCreateOptions> {
-    const { seccomp, runtime } = this.#options
+    const { seccomp, runtime, orphanSeconds, stoppedOrphanSeconds } = this.#options
     const { userNamespace, isPodman } = await this.#capabilities.get()
     const image = await this.#imageId.get()
     const body = containerCreateOptions({
@@ -69,6 +72,8 @@ export class ContainerFactory {
       userId: userId(id, userNamespace),
       labels,
       limits,
+      orphanSeconds,
+      stoppedOrphanSeconds,
       seccomp: seccomp.profile,
       runtime,
     })

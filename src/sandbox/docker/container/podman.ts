@@ -1,4 +1,4 @@
-import type { ContainerCreateOptions } from './container-create-options.js'
+import { type ContainerCreateOptions, keepAliveFolder } from './container-create-options.js'
 
 /** Converts the create request to the variant of Docker's API that Podman's service implements. */
 export function toPodmanOptions(body: ContainerCreateOptions, seccompFile: string): ContainerCreateOptions {
@@ -16,7 +16,14 @@ export function toPodmanOptions(body: ContainerCreateOptions, seccompFile: strin
       // Podman's default is a million, which a service without CAP_SYS_RESOURCE may not set.
       Ulimits: [...Ulimits, { Name: 'nproc', Soft: PidsLimit, Hard: PidsLimit }],
       // Podman rejects options that it does not know.
-      Tmpfs: { '/tmp': Tmpfs['/tmp'].replace(/,nr_inodes=\d+/, '') },
+      Tmpfs: {
+        '/tmp': withoutInodes(Tmpfs['/tmp']),
+        [keepAliveFolder]: withoutInodes(Tmpfs[keepAliveFolder]),
+      },
     },
   }
+}
+
+function withoutInodes(mountOptions: string): string {
+  return mountOptions.replace(/,nr_inodes=\d+/, '')
 }

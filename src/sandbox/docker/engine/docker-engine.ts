@@ -115,6 +115,18 @@ export class DockerEngine {
     return sent ?? false
   }
 
+  /** Starts a program of root in a running container, without waiting for it. Does nothing when it is not running. */
+  async execAsRoot(container: string, command: readonly string[]): Promise<void> {
+    await this.call(
+      { action: `execute ${command[0]} in ${container}`, ignoredStatuses: [404, 409] },
+      async (docker, abortSignal) => {
+        const options = { Cmd: [...command], User: '0:0', WorkingDir: '/', abortSignal }
+        const exec = await docker.getContainer(container).exec(options)
+        await exec.start({ Detach: true, abortSignal })
+      },
+    )
+  }
+
   /** Sends a request for which dockerode has no complete method. Its only timeout is the signal in `options`. */
   dial(options: DialOptions): Promise<unknown> {
     return dial(this.#docker, options)

@@ -16,7 +16,7 @@ test('the same files give the same image name in any folder', () => {
   expect(readImageSource(copyOfRunner()).tag).toBe(readImageSource(runnerDirectory).tag)
 })
 
-test.each(['python/runner.py', 'image/Dockerfile', 'python/new.py'])(
+test.each(['python/runner.py', 'image/Dockerfile', 'image/supervisor.c', 'python/new.py'])(
   'a change of %s gives another image name',
   (file) => {
     const directory = copyOfRunner()

@@ -5,7 +5,7 @@ import { PtcError } from '../../../common/errors.js'
 
 /** The input of the build of the sandbox image. */
 export interface ImageSource {
-  /** The build context: a folder with `image/Dockerfile` and `python/`. */
+  /** The build context: a folder with `image/` and `python/`. */
   readonly directory: string
   /** The files of the build context that the image needs; relative paths, sorted. */
   readonly files: readonly string[]
@@ -22,6 +22,8 @@ export const runnerDigestLabel = 'ptc.runner'
 
 export const dockerfile = 'image/Dockerfile'
 
+const supervisorSource = 'image/supervisor.c'
+
 /** @throws PtcError INTERNAL when the files are missing (a broken installation) */
 export function readImageSource(directory: string, base?: string): ImageSource {
   if (!existsSync(join(directory, dockerfile))) {
@@ -30,7 +32,7 @@ export function readImageSource(directory: string, base?: string): ImageSource {
   const runner = readdirSync(join(directory, 'python'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.py'))
     .map((name) => `python/${name.replaceAll('\\', '/')}`)
-  const files = [dockerfile, ...runner].sort()
+  const files = [dockerfile, supervisorSource, ...runner].sort()
   const hash = createHash('sha256')
   for (const file of files) {
     const content = readFileSync(join(directory, file))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { metrics } from '../../../common/metrics.js'
 import type { SandboxSpec } from '../../backend.js'
 import type { DockerConnection } from '../connection/docker-connection.js'
 import type { ContainerCreateOptions } from '../container/container-create-options.js'
@@ -52,6 +53,13 @@ export class WarmPool {
    * @throws the reason of `signal`
    */
   async take(spec: SandboxSpec, signal: AbortSignal): Promise<DockerConnection | undefined> {
+    const taken = await this.#take(spec, signal)
+    metrics.add('ptc_warm_pool_claims_total', 1, { result: taken ? 'hit' : 'miss' })
+    this.#recordSize()
+    return taken
+  }
+
+  async #take(spec: SandboxSpec, signal: AbortSignal): Promise<DockerConnection | undefined> {
     const { engine, factory, namespace } = this.#options
     if (spec.namespace !== namespace || this.#idle.length === 0) return undefined
     const wanted = await factory.createOptions(spec, {}, spec.limits)
@@ -82,6 +90,7 @@ export class WarmPool {
     clearTimeout(this.#timer)
     await this.#filling
     await Promise.all(this.#idle.splice(0).map((idle) => discardIdleContainer(this.#options.engine, idle)))
+    this.#recordSize()
   }
 
   /** Takes an idle container out of the pool, so that no other session gets it. */
@@ -114,7 +123,7 @@ export class WarmPool {
         await this.#addOrDiscard(idle)
       } catch {
         // No caller waits for this. A session that finds no idle container creates one, and reports why that fails.
-        this.#failures += 1
+        this.#countFailure()
         return this.#scheduleFill(0)
       }
     }
@@ -129,6 +138,7 @@ export class WarmPool {
 
   #add(idle: IdleContainer): void {
     this.#idle.push(idle)
+    this.#recordSize()
     const renewal = setTimeout(() => this.#replace(idle, 'aged'), idle.usableUntil - performance.now()).unref()
     void idle.connection.ended.finally(() => clearTimeout(renewal)).then(() => this.#replace(idle, 'exited'))
   }
@@ -137,9 +147,20 @@ export class WarmPool {
   #replace(idle: IdleContainer, reason: 'aged' | 'exited'): void {
     if (!this.#idle.includes(idle)) return
     this.#idle = this.#idle.filter((other) => other !== idle)
-    this.#failures = reason === 'exited' ? this.#failures + 1 : 0
+    this.#recordSize()
+    if (reason === 'exited') this.#countFailure()
+    else this.#failures = 0
     this.#filling = this.#filling.then(() => discardIdleContainer(this.#options.engine, idle))
     this.#scheduleFill(0)
+  }
+
+  #countFailure(): void {
+    this.#failures += 1
+    metrics.add('ptc_warm_pool_failures_total', 1, {})
+  }
+
+  #recordSize(): void {
+    metrics.set('ptc_warm_pool_idle', this.#idle.length, {})
   }
 }
 

@@ -71,3 +71,14 @@ export async function childProgram(): Promise<string> {
   await runProgram({ source: 'print(1)' }, { workflowId: childId })
   return childId
 }
+
+/** An agent as a child, and a session, both for a tenant and with the same tools. */
+export async function forTenant(tenant: string): Promise<[AgentResult, CellOutcome]> {
+  const session = await openSession({ context: { tenant }, tools: ['whoami'] })
+  try {
+    const outcome = await session.execute('print(await whoami())')
+    return [await runAgent({ question: 'who?', agent: 'clerk', context: { tenant }, input: [1, 2] }), outcome]
+  } finally {
+    await session.close()
+  }
+}

@@ -28,7 +28,7 @@ describe('a worker that can not start reports the reason and the remedy', () => 
   })
 
   it('when the workflow bundle was not built', () => {
-    expect(() => workflowBundle('/nowhere/workflow-bundle.js')).toThrowError(
+    expect(() => workflowBundle('plain', '/nowhere/workflow-bundle.js')).toThrowError(
       expect.objectContaining({ message: 'the workflow bundle /nowhere/workflow-bundle.js is missing' }),
     )
   })

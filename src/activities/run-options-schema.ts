@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
+import type { JsonObject, JsonValue } from '../common/json.js'
+import { maxContextBytes, type RunConfigInput } from '../common/runs.js'
+import { describeUnknownKeys } from '../common/unknown-keys.js'
+import { measureJson } from '../tools/validation/measure-json.js'
+import { limitsSchema } from './limits-schema.js'
+
+const name = z.string().min(1)
+
+/** Options of a run, as a client, a workflow of a user or another program may send them. */
+export const runOptionFields = {
+  agent: name.optional(),
+  model: name.optional(),
+  sandbox: name.optional(),
+  limits: limitsSchema.partial().optional(),
+  tools: z.array(name).optional(),
+  context: z
+    .custom<JsonObject>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      'not an object',
+    )
+    .superRefine((value, context) => addJsonIssue(value, maxContextBytes, context))
+    .optional(),
+  input: z
+    .custom<JsonValue>(() => true)
+    .superRefine((value, context) => {
+      if (value !== undefined) addJsonIssue(value, Infinity, context)
+    })
+    .optional(),
+} as const satisfies { readonly [Key in keyof RunConfigInput]-?: z.ZodType }
+
+function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$RefinementCtx): void {
+  const measured = measureJson(value, maxBytes)
+  if (measured.type === 'too_large') context.addIssue(`at most ${maxBytes} bytes of JSON`)
+  if (measured.type === 'not_json')
+    context.addIssue(`not JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}`)
+}
+
+const schema = z.object(runOptionFields)
+
+/** Runs of other clients may have the whole input of their workflow. */
+const otherKeys = ['question', 'source']
+
+/**
+ * Checks the options of a run in activity `run.config`: not every run is started by our client.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function checkRunOptions(options: RunConfigInput): void {
+  const problem =
+    typeof options === 'object' && options !== null
+      ? describeUnknownKeys(options, [...Object.keys(runOptionFields), ...otherKeys])
+      : undefined
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', `the options of the run: ${problem}`)
+  const { error } = schema.safeParse(options)
+  if (error) throw new PtcError('RUN_INPUT_INVALID', `the options of the run are not valid:\n${z.prettifyError(error)}`)
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../../test/support/tools.js'
+import { createAgents, defineAgent } from '../../agents/index.js'
+import { isExternal } from '../../common/external-value.js'
+import { defaultLimits } from '../../common/limits.js'
+import type { RunConfig, RunDefaults } from '../../common/run-config.js'
+import type { RunConfigInput } from '../../common/runs.js'
+import { createRegistry } from '../../tools/registry.js'
+import { LocalStore } from '../../values/local/local-store.js'
+import { Values } from '../../values/values.js'
+import { loadRunConfig } from './load-run-config.js'
+import { findRunTools } from './tool-set.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+const values = new Values({ store: new LocalStore(folder) })
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const lookup = tool('lookup', () => null)
+const analyst = defineAgent({
+  name: 'analyst',
+  instructions: 'You analyse.',
+  tools: [lookup, 'add_up'],
+  model: 'small',
+  output: z.object({ total: z.int() }),
+  limits: { turns: 7, cellSeconds: 9 },
+})
+const registry = createRegistry([lookup, tool('pay', () => null), tool('add_up', () => null)])
+const agents = createAgents([analyst], registry)
+const ms = 1_000
+const defaults: RunDefaults = {
+  tools: registry.toolConfigs(),
+  model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
+  backend: 'auto',
+  limits: defaultLimits,
+  timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, openMs: ms, parkMs: ms, idleMs: ms },
+  sessions: { idleMs: ms, executions: 10 },
+}
+
+async function load(options: RunConfigInput): Promise<RunConfig> {
+  const activity = loadRunConfig({ defaults, registry, agents, instructions: 'You help.' }, values, () =>
+    Promise.resolve([]),
+  )
+  const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
+  return config
+}
+
+it('records all tools and the instructions of the configuration for a run without an agent', async () => {
+  const config = await load({})
+  expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large' } })
+  expect(config.tools.map(({ name }) => name)).toEqual(['lookup', 'pay', 'add_up'])
+  expect(config.toolSet.digest).toBe(registry.digest)
+  expect(config).not.toHaveProperty('agentName')
+  expect(config.toolSet).not.toHaveProperty('names')
+})
+
+it('records the agent, and the overrides of the run take precedence', async () => {
+  const config = await load({ agent: 'analyst', limits: { turns: 3 }, tools: ['add_up'] })
+  expect(config).toMatchObject({
+    agentName: 'analyst',
+    instructions: 'You analyse.',
+    model: { name: 'small' },
+    limits: { turns: 3, cellSeconds: 9 },
+    outputSchema: { properties: { total: { type: 'integer' } } },
+    toolSet: { names: ['add_up'] },
+  })
+  expect(config.tools.map(({ name }) => name)).toEqual(['add_up'])
+  const found = findRunTools(registry, config.toolSet)
+  expect(found).toMatchObject({ registryMatchesRun: true, registry: { names: ['add_up'] } })
+  expect(findRunTools(registry, { digest: config.toolSet.digest, names: ['gone'] }).registryMatchesRun).toBe(false)
+  expect((await load({ agent: 'analyst', model: 'mine' })).model.name).toBe('mine')
+})
+
+it('records the context and the input data, of which a large one is a reference', async () => {
+  const input = Array.from({ length: 2_000 }, (_, id) => ({ id }))
+  const config = await load({ context: { tenant: 'acme' }, input })
+  expect(config.context).toEqual({ tenant: 'acme' })
+  expect(config.input?.description).toBe('a list of 2000 items; the first is a dict with the keys "id"')
+  expect(isExternal(config.input?.value ?? null)).toBe(true)
+  expect((await load({ input: null })).input).toEqual({ value: null, description: 'None' })
+})
+
+it.each([
+  [{ agent: 'analist' }, 'AGENT_UNKNOWN', 'Did you mean "analyst"?'],
+  [{ tools: ['lokup'] }, 'TOOL_UNKNOWN', 'Did you mean "lookup"?'],
+  [{ agent: 'analyst', tools: ['pay'] }, 'TOOL_UNKNOWN', 'the agent does not have tool pay'],
+  [{ tols: ['pay'] }, 'RUN_INPUT_INVALID', 'unknown key "tols". Did you mean "tools"?'],
+  [{ tools: 'pay' }, 'RUN_INPUT_INVALID', 'tools'],
+  [{ context: ['acme'] }, 'RUN_INPUT_INVALID', 'not an object'],
+  [{ context: { text: 'x'.repeat(2_048) } }, 'RUN_INPUT_INVALID', 'at most 2048 bytes of JSON'],
+  [{ limits: { turns: 0 } }, 'RUN_INPUT_INVALID', 'limits.turns'],
+])('refuses %j', async (options, code, message) => {
+  await expect(load(options as RunConfigInput)).rejects.toMatchObject({
+    type: code,
+    nonRetryable: true,
+    message: expect.stringContaining(message) as string,
+  })
+})

@@ -1,0 +1,63 @@
+import { getClient } from '@temporalio/activity'
+import { z } from 'zod'
+import { digestJson } from '../../common/call-identity.js'
+import { maxRemoteArgumentBytes, type PrepareArgumentsInput } from '../../common/calls.js'
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { checkSize, parseArguments } from '../../tools/validation/check-arguments.js'
+import type { Values } from '../../values/values.js'
+import { runActivity } from '../run-activity.js'
+import { findRunTools, loadDocumentation } from '../run/tool-set.js'
+
+/**
+ * Activity `tool.arguments`: the arguments of a call as a remote tool gets them, inline and parsed. A worker that has
+ * the tool as the run recorded it parses them with the tool's own schema, any other with the recorded JSON Schema.
+ *
+ * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and those of the value store
+ */
+export function prepareArguments(registry: ToolRegistry, values: Values) {
+  return ({ tool: name, arguments: value, tools, nexusEndpoint }: PrepareArgumentsInput): Promise<JsonObject> =>
+    runActivity(async ({ signal }) => {
+      if (nexusEndpoint !== undefined) await assertEndpointExists(nexusEndpoint)
+      const tool = { name, input: await inputSchemaOf(registry, values, name, tools, signal) }
+      // The stored arguments are an object: those of a sandbox and of a model always are.
+      const args = (await values.load(value, `the arguments of ${name}`, signal)) as JsonObject
+      assertSize(args)
+      const parsed = await parseArguments(tool, args)
+      if (!parsed.ok) throw new PtcError(parsed.refusal.code, parsed.refusal.message)
+      // Without undefined members. `defineTool` has checked that the schema parses to JSON.
+      const prepared = JSON.parse(JSON.stringify(parsed.value)) as JsonObject
+      assertSize(prepared)
+      return prepared
+    })
+}
+
+/** Where the server does not let this worker list endpoints, the endpoint counts as existing. */
+async function assertEndpointExists(name: string): Promise<void> {
+  const { operatorService } = getClient().connection
+  const listed = await operatorService.listNexusEndpoints({ name }).catch(() => undefined)
+  if (listed?.endpoints?.length !== 0) return
+  throw new PtcError('TOOL_NOT_ALLOWED', `there is no Nexus endpoint named ${name}`)
+}
+
+function assertSize(args: JsonObject): void {
+  const refusal = checkSize(args, { argumentBytes: maxRemoteArgumentBytes })
+  if (refusal !== undefined) throw new PtcError(refusal.code, refusal.message)
+}
+
+async function inputSchemaOf(
+  registry: ToolRegistry,
+  values: Values,
+  name: string,
+  tools: PrepareArgumentsInput['tools'],
+  signal: AbortSignal,
+): Promise<z.ZodType<Record<string, unknown>>> {
+  const own = registry.get(name)
+  if (own && findRunTools(registry, tools).registryMatchesRun) return own.input
+  const documentation = await loadDocumentation(tools, registry, values, signal)
+  const recorded = documentation.find((each) => each.name === name)?.inputSchema
+  if (recorded === undefined) throw new PtcError('TOOL_UNKNOWN', `the run has recorded no tool named ${name}`)
+  if (own && digestJson(own.inputSchema) === digestJson(recorded)) return own.input
+  return z.fromJSONSchema(recorded) as z.ZodType<Record<string, unknown>>
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import type { JsonObject } from '../common/json.js'
+import type { Limits } from '../common/limits.js'
+
+/** Argument of {@link defineAgent}. */
+export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
+  /** Runs name the agent by it. Letters, digits, `_` and `-`, at most 64 characters. */
+  readonly name: string
+  /** Instructions for the model, in place of `model.instructions` of the configuration. */
+  readonly instructions: string
+  /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
+  readonly tools?: readonly (string | { readonly name: string })[]
+  /** The provider's model id. Default: as configured. */
+  readonly model?: string
+  /** Schema of the answer. Default: the answer is text. */
+  readonly output?: Output
+  /** Limits that differ from those of the configuration. */
+  readonly limits?: Partial<Limits>
+}
+
+/** A checked agent, from {@link defineAgent}. Immutable. */
+export interface Agent<Output extends z.ZodType = z.ZodType> {
+  readonly name: string
+  readonly instructions: string
+  /** Undefined: all tools of the configuration. */
+  readonly tools: readonly (string | { readonly name: string })[] | undefined
+  readonly model: string | undefined
+  readonly limits: Partial<Limits>
+  readonly output: Output | undefined
+  /** JSON Schema of what the model submits; undefined without an output schema. */
+  readonly outputSchema: JsonObject | undefined
+}
+
+const marker: unique symbol = Symbol.for('durable-ptc.agent')
+
+/** Freezes an agent, and marks it for {@link isAgent} of any copy of this package. */
+export function sealAgent<A extends Agent>(agent: A): A {
+  return Object.freeze(Object.defineProperty(agent, marker, { value: true }))
+}
+
+export function isAgent(value: unknown): value is Agent {
+  return typeof value === 'object' && value !== null && marker in value
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { messageOf, PtcError } from '../common/errors.js'
+import type { JsonObject } from '../common/json.js'
+import { describeUnknownKeys } from '../common/unknown-keys.js'
+import { checkSchema } from '../tools/validation/check-schema.js'
+import { toJsonSchema } from '../tools/validation/json-schema.js'
+import { type Agent, type AgentDefinition, sealAgent } from './agent.js'
+
+const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+
+const definitionKeys: readonly string[] = [
+  'name',
+  'instructions',
+  'tools',
+  'model',
+  'output',
+  'limits',
+] satisfies readonly (keyof AgentDefinition)[]
+
+/**
+ * Defines an agent: instructions, tools, model, limits and the schema of the answer. Runs choose it by its name. A run
+ * keeps the definition that it began with.
+ *
+ * @throws PtcError CONFIG_INVALID. What needs the whole configuration is checked there: tools, limits
+ */
+export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
+  definition: AgentDefinition<Output>,
+): Agent<Output> {
+  const { name, instructions, tools, model, output, limits = {} } = definition
+  if (typeof name !== 'string' || !namePattern.test(name)) {
+    throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
+      hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
+    })
+  }
+  const invalid = (message: string, hint?: string) =>
+    new PtcError('CONFIG_INVALID', `agent ${name}: ${message}`, hint === undefined ? {} : { hint })
+  const problem = describeUnknownKeys(definition, definitionKeys)
+  if (problem !== undefined) throw invalid(problem, `An agent has the keys ${definitionKeys.join(', ')}.`)
+  if (typeof instructions !== 'string' || instructions.trim() === '') {
+    throw invalid('instructions are missing', 'Say what the agent is for, and how it works.')
+  }
+  if (model !== undefined && (typeof model !== 'string' || model === '')) throw invalid('model must be a model id')
+  if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
+  if (tools !== undefined) checkTools(tools, invalid)
+  if (output !== undefined) checkSchema('output', output, invalid)
+  return sealAgent<Agent<Output>>({
+    name,
+    instructions: instructions.trim(),
+    tools: tools && Object.freeze([...tools]),
+    model,
+    limits,
+    output,
+    outputSchema: output && schemaOf(output, invalid),
+  })
+}
+
+type InvalidError = (message: string, hint?: string) => PtcError
+
+function checkTools(tools: unknown, invalid: InvalidError): void {
+  const isTool = (tool: unknown): boolean =>
+    typeof tool === 'string' || (typeof tool === 'object' && tool !== null && 'name' in tool)
+  if (Array.isArray(tools) && tools.every(isTool)) return
+  throw invalid('tools must be an array of tools, or of their names')
+}
+
+function schemaOf(output: z.ZodType, invalid: InvalidError): JsonObject {
+  try {
+    const schema = toJsonSchema(output, 'input')
+    z.fromJSONSchema(schema)
+    return schema
+  } catch (cause) {
+    throw invalid(
+      `output can't be checked as JSON Schema: ${messageOf(cause)}`,
+      'Use types that JSON has (a date as z.iso.datetime()).',
+    )
+  }
+}

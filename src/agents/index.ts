@@ -1,0 +1,15 @@
+/*
+ * Agents: named instructions with tools, a model, limits and a schema of the answer.
+ *
+ * Boundary: knows tools and their registry; no Temporal, no model, no run. Activity `run.config` resolves the agent of a
+ * run, and the run records what it got.
+ *
+ * Invariants:
+ * 1. An agent is immutable, and is checked when it is defined. Its tools are checked with the configuration.
+ * 2. The schema of an answer is what the model sends (the input side of the zod schema). The client applies defaults and
+ *    transforms.
+ */
+
+export { defineAgent } from './define-agent.js'
+export { type Agents, createAgents, toolNamesOf } from './agents.js'
+export type { Agent, AgentDefinition } from './agent.js'

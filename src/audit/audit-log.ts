@@ -1,0 +1,144 @@
+/*
+ * Audit log: which run executed which code, which calls it made, and how they ended.
+ *
+ * Owns: the events, their ids, and the retries of a sink. Boundary: activities report events; a sink stores them
+ * (file-sink.ts, open-telemetry-sink.ts, or one of the user).
+ *
+ * Invariants:
+ * 1. The event of a begin is stored before the effect starts. An effect whose event can't be stored does not start.
+ * 2. An event is stored at least once. `id` is the same for an event that is stored again: after a retry of its activity,
+ *    or a rebuild on another worker.
+ * 3. An event has digests and sizes, and never arguments, results, questions or answers. Code is there only on demand.
+ * 4. Events are only appended.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf, PtcError } from '../common/errors.js'
+import { metrics } from '../common/metrics.js'
+
+interface AuditEventBase {
+  /** The same for an event that is stored again. */
+  readonly id: string
+  /** By the clock of the worker, ISO 8601. */
+  readonly time: string
+  readonly namespace: string
+  readonly workflowId: string
+  readonly runId: string
+  /** Attempt of the activity, from 1; 0 for one that was made in the activity before it. */
+  readonly attempt: number
+}
+
+interface CallFields {
+  readonly tool: string
+  /** `code_execution`: code called it; `direct`: the model. */
+  readonly caller: string
+  readonly turn: number
+  readonly cell: number
+  readonly call: number
+  readonly idempotencyKey: string
+}
+
+interface StepFields {
+  readonly session: string
+  /** Number of the sandbox of the session. */
+  readonly epoch: number
+  readonly step: number
+}
+
+/** What happened. docs/guides/monitoring.md describes each kind. */
+export type AuditEvent = AuditEventBase &
+  (
+    | { readonly kind: 'model.replied'; readonly turn: number; readonly model: string; readonly stopReason: string }
+    | ({ readonly kind: 'code.begins'; readonly cell: number; readonly codeSha256: string } & StepFields & CodeText)
+    | ({ readonly kind: 'code.ends'; readonly result: string } & StepFields)
+    | ({ readonly kind: 'call.refused'; readonly status: string; readonly tool: string; readonly digest: string } & {
+        readonly call: number
+      })
+    | ({ readonly kind: 'call.begins'; readonly digest: string } & CallFields)
+    | ({ readonly kind: 'call.ends'; readonly status: string } & CallFields)
+  )
+
+interface CodeText {
+  readonly codeBytes: number
+  /** Only with `includesCode`. */
+  readonly code?: string
+}
+
+type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
+
+/** An event as an activity reports it. */
+export type NewAuditEvent = DistributiveOmit<AuditEvent, 'time' | 'namespace'>
+
+/** Stores events. */
+export interface AuditSink {
+  /** Resolves when the event is stored. It is called again with the same event when it rejects. */
+  write(event: AuditEvent): Promise<void>
+  close?(): Promise<void>
+}
+
+export interface AuditLogOptions {
+  readonly sink: AuditSink
+  readonly namespace: string
+  readonly includesCode: boolean
+  /** How long a sink that rejects is asked again. Default 30 seconds. */
+  readonly retryForMs?: number
+  /** Receives a message when the event of an end could not be stored. */
+  readonly onLost: (message: string) => void
+}
+
+const delayMs = { initial: 50, maximum: 2_000 } as const
+
+export class AuditLog {
+  readonly #options: AuditLogOptions
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options
+  }
+
+  get includesCode(): boolean {
+    return this.#options.includesCode
+  }
+
+  /**
+   * Stores an event before what it reports begins.
+   *
+   * @throws PtcError AUDIT_UNAVAILABLE; the signal's reason
+   */
+  async before(event: NewAuditEvent, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#write(event, signal)
+    } catch (cause) {
+      signal.throwIfAborted()
+      metrics.add('ptc_audit_failures_total', 1, {})
+      throw new PtcError('AUDIT_UNAVAILABLE', `the audit log can't be written: ${messageOf(cause)}`, { cause })
+    }
+  }
+
+  /** Stores an event of something that has happened. Never rejects: what happened must not be repeated for it. */
+  async after(event: NewAuditEvent): Promise<void> {
+    try {
+      await this.#write(event, undefined)
+    } catch (thrown) {
+      metrics.add('ptc_audit_failures_total', 1, {})
+      this.#options.onLost(`audit event ${event.id} was lost: ${messageOf(thrown)}`)
+    }
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    await this.#options.sink.close?.()
+  }
+
+  async #write(event: NewAuditEvent, signal: AbortSignal | undefined): Promise<void> {
+    const { sink, namespace, retryForMs = 30_000 } = this.#options
+    const full: AuditEvent = { ...event, time: new Date(Date.now()).toISOString(), namespace }
+    const end = performance.now() + retryForMs
+    for (let waitMs: number = delayMs.initial; ; waitMs = Math.min(2 * waitMs, delayMs.maximum)) {
+      try {
+        return await sink.write(full)
+      } catch (thrown) {
+        if (signal?.aborted === true || performance.now() + waitMs > end) throw thrown
+        await delay(waitMs)
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { AuditSink } from './audit-log.js'
+
+/** The part of OpenTelemetry's `Logger` (`@opentelemetry/api-logs`) that is used here. */
+export interface OpenTelemetryLogger {
+  emit(record: {
+    readonly eventName?: string
+    readonly timestamp?: Date
+    readonly severityNumber?: number
+    readonly severityText?: string
+    readonly body?: string
+    readonly attributes?: Record<string, string | number>
+  }): void
+}
+
+/** OpenTelemetry's SeverityNumber.INFO. */
+const info = 9
+
+/**
+ * An audit sink that emits each event as a log record: `logs.getLogger('audit')`. The exporter of the logger decides when
+ * a record is stored: a worker that is killed loses those that the exporter still has.
+ */
+export function openTelemetryAuditSink(logger: OpenTelemetryLogger): AuditSink {
+  return {
+    write({ kind, time, id, ...fields }) {
+      logger.emit({
+        eventName: `ptc.audit.${kind}`,
+        timestamp: new Date(time),
+        severityNumber: info,
+        severityText: 'INFO',
+        body: kind,
+        attributes: { 'ptc.audit.id': id, ...prefixed(fields) },
+      })
+      return Promise.resolve()
+    },
+  }
+}
+
+function prefixed(fields: object): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [`ptc.audit.${name}`, value as string | number]),
+  )
+}

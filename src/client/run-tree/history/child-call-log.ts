@@ -1,0 +1,101 @@
+import { memoKeys } from '../../../common/names.js'
+import type { ActivityRecord } from './activity-log.js'
+import { parseActivityResult, remoteCall } from './activity-payloads.js'
+import { type FailurePayload, type HistoryEvent, toEventId } from './event.js'
+import type { PayloadReader } from './payload-reader.js'
+import { remoteCallMemo } from './payload-schemas.js'
+
+/** The calls of remote tools that are child workflows. Other child workflows are not calls. */
+export class ChildCallLog {
+  readonly #reader: PayloadReader
+  readonly #previewCharacters: number
+  readonly #records: ActivityRecord[]
+  readonly #byEvent = new Map<number, ActivityRecord>()
+
+  /** @param records gets a record for each call */
+  constructor(reader: PayloadReader, previewCharacters: number, records: ActivityRecord[]) {
+    this.#reader = reader
+    this.#previewCharacters = previewCharacters
+    this.#records = records
+  }
+
+  /** @returns whether the event is that of a child workflow */
+  read(event: HistoryEvent, at: number): boolean {
+    const initiated = event.startChildWorkflowExecutionInitiatedEventAttributes
+    if (initiated) {
+      const { data: call } = remoteCallMemo.safeParse(this.#reader.value(initiated.memo?.fields?.[memoKeys.call]))
+      if (!call) return true
+      const summary = this.#reader.value(event.userMetadata?.summary)
+      const input = remoteCall(call.tool, this.#reader.first(initiated.input), call.position)
+      const record: ActivityRecord = {
+        activityId: initiated.workflowId ?? '',
+        summary: typeof summary === 'string' ? summary : call.tool,
+        scheduledAt: at,
+        input:
+          input.type === 'tool' ? { ...input, call: { ...input.call, idempotencyKey: call.idempotencyKey } } : input,
+        started: false,
+        attempts: 0,
+        lastFailure: undefined,
+        blockedNote: undefined,
+        end: undefined,
+      }
+      this.#byEvent.set(toEventId(event.eventId), record)
+      this.#records.push(record)
+      return true
+    }
+    const ending = endingOf(event)
+    const started = event.childWorkflowExecutionStartedEventAttributes
+    const record = this.#byEvent.get(toEventId((ending ?? started)?.initiatedEventId))
+    if (!record) return ending !== undefined || Boolean(started)
+    if (started) {
+      record.started = true
+      record.attempts = 1
+    }
+    if (ending) this.#end(record, ending, at)
+    return true
+  }
+
+  #end(record: ActivityRecord, { type, result, failure }: Ending, at: number): void {
+    if (type === 'completed') {
+      const value = this.#reader.first(result)
+      record.end = { type, at, result: parseActivityResult(record.input, value, this.#previewCharacters) }
+      return
+    }
+    const read = this.#reader.failure(failure)
+    record.end = {
+      type: type === 'cancelled' ? type : 'failed',
+      at,
+      failure: read ?? { code: codes[type], message: type },
+    }
+  }
+}
+
+interface Ending {
+  readonly type: 'completed' | 'failed' | 'cancelled' | 'timed out' | 'terminated' | 'not started'
+  readonly initiatedEventId?: HistoryEvent['eventId']
+  readonly result?: Parameters<PayloadReader['first']>[0]
+  readonly failure?: FailurePayload | null | undefined
+}
+
+const codes = {
+  failed: 'UNKNOWN',
+  cancelled: 'CANCELLED',
+  'timed out': 'TIMED_OUT_START_TO_CLOSE',
+  terminated: 'TERMINATED',
+  'not started': 'UNKNOWN',
+} as const
+
+function endingOf(event: HistoryEvent): Ending | undefined {
+  const completed = event.childWorkflowExecutionCompletedEventAttributes
+  if (completed) return { ...completed, type: 'completed' }
+  const failed = event.childWorkflowExecutionFailedEventAttributes
+  if (failed) return { ...failed, type: 'failed' }
+  const cancelled = event.childWorkflowExecutionCanceledEventAttributes
+  if (cancelled) return { initiatedEventId: cancelled.initiatedEventId, type: 'cancelled' }
+  const timedOut = event.childWorkflowExecutionTimedOutEventAttributes
+  if (timedOut) return { initiatedEventId: timedOut.initiatedEventId, type: 'timed out' }
+  const terminated = event.childWorkflowExecutionTerminatedEventAttributes
+  if (terminated) return { initiatedEventId: terminated.initiatedEventId, type: 'terminated' }
+  const notStarted = event.startChildWorkflowExecutionFailedEventAttributes
+  return notStarted ? { initiatedEventId: notStarted.initiatedEventId, type: 'not started' } : undefined
+}

@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defaultPayloadConverter, type Payload } from '@temporalio/common'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { JsonValue } from '../common/json.js'
+import { openStore } from '../values/open-store.js'
+import { payloadStorage } from '../values/payload-storage.js'
+import { Values } from '../values/values.js'
+import { type CodecServer, type CodecServerOptions, startCodecServer } from './index.js'
+
+const origin = 'http://localhost:8233'
+let values: Values
+
+beforeEach(async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'ptc-codec-'))
+  values = new Values({ store: await openStore({ kind: 'local', directory }), retryForMs: 0, inlineBytes: 100 })
+  onTestFinished(async () => {
+    await values.close()
+    await rm(directory, { recursive: true })
+  })
+})
+
+async function start(options: Partial<CodecServerOptions> = {}): Promise<CodecServer> {
+  const server = await startCodecServer({ values, port: 0, origins: [origin], ...options })
+  onTestFinished(() => server.close())
+  return server
+}
+
+const toJson = ({ metadata, data }: Payload) => ({
+  metadata: Object.fromEntries(
+    Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+  ),
+  data: Buffer.from(data ?? []).toString('base64'),
+})
+
+const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value)
+
+function post(
+  server: CodecServer,
+  payloads: readonly Payload[],
+  headers: Record<string, string> = {},
+  path = '/decode',
+) {
+  const body = JSON.stringify({ payloads: payloads.map(toJson) })
+  return fetch(`${server.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  })
+}
+
+async function decode(server: CodecServer, payload: Payload): Promise<unknown> {
+  const response = await post(server, [payload], { origin })
+  const { payloads } = (await response.json()) as { payloads: { data: string }[] }
+  return JSON.parse(Buffer.from(payloads[0]?.data ?? '', 'base64').toString())
+}
+
+/** The reference in a history, as the SDK writes it. */
+async function storedPayload(payload: Payload): Promise<Payload> {
+  const [driver] = payloadStorage(() => values.valueStore).drivers
+  const [claim] = (await driver?.store({}, [payload])) ?? []
+  const reference = { driverName: driver?.name, claimData: claim?.claimData }
+  return {
+    metadata: {
+      encoding: Buffer.from('json/external-storage-reference'),
+      messageType: Buffer.from('temporal.api.sdk.v1.ExternalStorageReference'),
+    },
+    data: Buffer.from(JSON.stringify(reference)),
+  }
+}
+
+describe('a codec server', () => {
+  const large = { rows: Array.from({ length: 100 }, (_, row) => ({ row })) }
+
+  it('decodes a payload that is in the value store', async () => {
+    expect(await decode(await start(), await storedPayload(payloadOf(large)))).toEqual(large)
+  })
+
+  it('decodes the values that JSON refers to, also inside of a stored payload', async () => {
+    const { signal } = new AbortController()
+    const result = await values.externalize(large, signal)
+    expect(JSON.stringify(result)).toContain('ptc.value')
+    const server = await start()
+    expect(await decode(server, payloadOf(result))).toEqual(large)
+    const nested: JsonValue = { arguments: [result, 1] }
+    expect(await decode(server, await storedPayload(payloadOf(nested)))).toEqual({ arguments: [large, 1] })
+  })
+
+  it('keeps the reference of a value that is too large, and shows its preview', async () => {
+    const result = await values.externalize(large, new AbortController().signal)
+    const server = await start({ maxBytes: 300 })
+    expect(await decode(server, payloadOf(result))).toEqual(result)
+    const stored = await decode(server, await storedPayload(payloadOf(large)))
+    expect(stored).toMatchObject({ preview: expect.stringMatching(/^\{"rows":/), bytes: expect.any(Number) })
+  })
+
+  it('returns payloads that it does not know or has not got as they are', async () => {
+    const missing = await storedPayload(payloadOf(large))
+    for await (const { sha256 } of values.valueStore.list(new AbortController().signal))
+      await values.valueStore.remove(sha256, new AbortController().signal)
+    const encrypted = { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from([1, 2, 255]) }
+    const forged = payloadOf({ 'ptc.value': { sha256: '../../etc/passwd', bytes: 1, preview: '' } })
+    const payloads = [missing, encrypted, forged, payloadOf('"ptc.value"')]
+    const response = await post(await start(), payloads, { origin })
+    expect(await response.json()).toEqual({ payloads: payloads.map(toJson) })
+  })
+
+  it('returns payloads of /encode as they are', async () => {
+    const response = await post(await start(), [payloadOf(large)], { origin }, '/encode')
+    expect(await response.json()).toEqual({ payloads: [toJson(payloadOf(large))] })
+  })
+
+  it('answers the pages of allowed origins only, and programs without an origin', async () => {
+    const server = await start()
+    const allowed = await post(server, [], { origin })
+    expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
+    const refused = await post(server, [await storedPayload(payloadOf(large))], { origin: 'https://evil.example' })
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null])
+    expect((await post(server, [])).status).toBe(200)
+    const preflight = await fetch(`${server.url}/decode`, { method: 'OPTIONS', headers: { origin } })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('X-Namespace')
+    server.allowOrigin('http://other')
+    expect((await post(server, [], { origin: 'http://other' })).status).toBe(200)
+  })
+
+  it('with a token answers nobody else', async () => {
+    const server = await start({ token: 'secret' })
+    expect((await post(server, [], { origin })).status).toBe(401)
+    expect((await post(server, [], { origin, authorization: 'Bearer wrong' })).status).toBe(401)
+    expect((await post(server, [], { origin, authorization: 'Bearer secret' })).status).toBe(200)
+  })
+
+  it('without a token listens on the loopback interface only', async () => {
+    await expect(start({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    const server = await start({ host: '0.0.0.0', token: 'secret' })
+    expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
+  })
+
+  it('rejects wrong requests', async () => {
+    const server = await start()
+    expect((await fetch(`${server.url}/decode`)).status).toBe(405)
+    expect((await post(server, [], {}, '/other')).status).toBe(404)
+    for (const body of ['', '{', '{"payloads":[1]}', '[]'])
+      expect((await fetch(`${server.url}/decode`, { method: 'POST', body })).status).toBe(400)
+    const tooLarge = fetch(`${server.url}/decode`, { method: 'POST', body: 'x'.repeat(9_000_000) })
+    expect(
+      await tooLarge.then(
+        ({ status }) => status,
+        () => 413,
+      ),
+    ).toBe(413)
+  })
+})

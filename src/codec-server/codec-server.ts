@@ -1,0 +1,186 @@
+import { timingSafeEqual, createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import type { Payload } from '@temporalio/common'
+import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
+import type { Values } from '../values/values.js'
+import { decodePayload } from './decode-payload.js'
+
+export interface CodecServerOptions {
+  /** Closed by its owner. */
+  readonly values: Values
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined
+  /** 0: any free port. */
+  readonly port: number
+  /** Origins of web pages that may ask, such as `http://localhost:8233`. */
+  readonly origins: readonly string[]
+  /** Every request must have it: `Authorization: Bearer …`. Undefined: none is needed, on the loopback interface only. */
+  readonly token?: string | undefined
+  /** Bytes that a decoded payload may have. */
+  readonly maxBytes?: number
+}
+
+export interface CodecServer {
+  readonly url: string
+  /** Allows pages of one more origin. */
+  allowOrigin(origin: string): void
+  /** Idempotent. */
+  close(): Promise<void>
+}
+
+export const defaultMaxBytes = 1024 * 1024
+
+/** A history page of the UI has up to 4 MB of payloads. */
+const maxRequestBytes = 8 * 1024 * 1024
+const requestTimeoutMs = 30_000
+
+/**
+ * Starts a codec server.
+ *
+ * @throws PtcError CONFIG_INVALID when it would listen beyond this machine without a token, or its port is taken
+ */
+export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
+  const { host = '127.0.0.1', port, token } = options
+  if (token === undefined && !isLoopback(host)) {
+    throw new PtcError('CONFIG_INVALID', `a codec server on ${host} needs a token: it shows all values of the store`, {
+      hint: 'Set PTC_CODEC_TOKEN, or leave out --host, so that only this machine reaches it.',
+    })
+  }
+  const origins = new Set(options.origins)
+  const server = createServer((request, response) => {
+    answer(request, response, { ...options, origins }).catch(() => response.destroy())
+  })
+  server.requestTimeout = requestTimeoutMs
+  server.listen({ host, port })
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new PtcError('CONFIG_INVALID', `the codec server can't listen on ${host}:${port}`, {
+      hint: 'Choose another port with --port.',
+      cause,
+    })
+  }
+  const address = server.address() as AddressInfo
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${address.port}`,
+    allowOrigin: (origin) => void origins.add(origin),
+    async close() {
+      if (!server.listening) return
+      server.closeAllConnections()
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
+}
+
+interface Access extends Omit<CodecServerOptions, 'origins'> {
+  readonly origins: ReadonlySet<string>
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, access: Access): Promise<void> {
+  const { origin } = request.headers
+  response.setHeader('Vary', 'Origin')
+  response.setHeader('Cache-Control', 'no-store')
+  if (origin !== undefined) {
+    if (!access.origins.has(origin)) return end(response, 403, `origin ${origin} is not allowed`)
+    response.setHeader('Access-Control-Allow-Origin', origin)
+    // For the cookie of a proxy in front of this server.
+    response.setHeader('Access-Control-Allow-Credentials', 'true')
+  }
+  if (request.method === 'OPTIONS') return allowRequest(response)
+  if (!isAuthorized(request, access.token)) {
+    response.setHeader('WWW-Authenticate', 'Bearer')
+    return end(response, 401, 'a token is needed')
+  }
+  const { pathname } = new URL(request.url ?? '/', 'http://codec')
+  const operation = /\/(encode|decode)$/.exec(pathname)?.[1]
+  if (operation === undefined) return end(response, 404, 'there are /encode and /decode')
+  if (request.method !== 'POST') return end(response, 405, 'only POST is allowed')
+  const body = await readBody(request)
+  if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
+  const payloads = parsePayloads(body)
+  if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
+  // Small payloads need no encoding, and larger ones come from a worker or a client.
+  const result = operation === 'encode' ? payloads : await decodeAll(payloads, response, access)
+  response.setHeader('Content-Type', 'application/json')
+  response.end(JSON.stringify({ payloads: result.map(toJson) }))
+}
+
+async function decodeAll(
+  payloads: readonly Payload[],
+  response: ServerResponse,
+  { values, maxBytes = defaultMaxBytes }: Access,
+): Promise<Payload[]> {
+  const controller = new AbortController()
+  response.once('close', () => controller.abort())
+  const { signal } = controller
+  const decoded: Payload[] = []
+  for (const payload of payloads) decoded.push(await decodePayload(payload, { values, maxBytes, signal }))
+  return decoded
+}
+
+function allowRequest(response: ServerResponse): void {
+  response.setHeader('Access-Control-Allow-Methods', 'POST, OPTIONS')
+  response.setHeader('Access-Control-Allow-Headers', 'Authorization, Authorization-Extras, Content-Type, X-Namespace')
+  response.setHeader('Access-Control-Max-Age', '600')
+  response.writeHead(204).end()
+}
+
+function end(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }).end(`${message}\n`)
+}
+
+/** Digests have the same length, so that the comparison takes the same time for every token. */
+function isAuthorized({ headers }: IncomingMessage, token: string | undefined): boolean {
+  if (token === undefined) return true
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
+}
+
+/** Undefined when it is too large. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > maxRequestBytes) return undefined
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+const base64 = z.string().transform((text) => Buffer.from(text, 'base64'))
+const body = z.object({
+  payloads: z.array(
+    z
+      .object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })
+      // Fields of later versions stay.
+      .loose(),
+  ),
+})
+
+function parsePayloads(text: string): readonly Payload[] | undefined {
+  try {
+    return body.safeParse(JSON.parse(text)).data?.payloads as readonly Payload[] | undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toJson({ metadata, data, ...rest }: Payload) {
+  const encode = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+  return {
+    ...rest,
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, encode(value)])),
+    ...(data && { data: encode(data) }),
+  }
+}

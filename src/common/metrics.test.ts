@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { maxLabelValues, type Meter, Metrics, metricTable } from './metrics.js'
+
+function createMeter() {
+  const recorded: { name: string; value: number; labels: Record<string, string> }[] = []
+  const record =
+    (name: string) =>
+    (value: number, labels: Record<string, string> = {}) => {
+      recorded.push({ name, value, labels })
+    }
+  const meter: Meter = {
+    createCounter: (name) => ({ add: record(name) }),
+    createGauge: (name) => ({ set: record(name) }),
+    createHistogram: (name) => ({ record: record(name) }),
+  }
+  return { meter, recorded }
+}
+
+describe('metrics', () => {
+  it('have names with a prefix and their unit', () => {
+    for (const [name, { kind, unit }] of Object.entries(metricTable)) {
+      expect(name).toMatch(/^ptc_[a-z_]+$/)
+      if (kind === 'counter') expect(name).toMatch(/_total$/)
+      if (unit === 'ms') expect(name).toMatch(/_milliseconds(_total)?$/)
+      if (unit === 'By') expect(name).toMatch(/_bytes(_total)?$/)
+    }
+  })
+
+  it('are whole numbers, and nothing is recorded without a meter', () => {
+    const { meter, recorded } = createMeter()
+    const metrics = new Metrics()
+    metrics.add('ptc_cells_total', 1, { status: 'ok' })
+    metrics.use(meter)
+    metrics.observe('ptc_cell_latency_milliseconds', 1.6, {})
+    expect(recorded).toEqual([{ name: 'ptc_cell_latency_milliseconds', value: 2, labels: {} }])
+  })
+
+  it('have a bounded number of values of a label', () => {
+    const { meter, recorded } = createMeter()
+    const metrics = new Metrics(meter)
+    for (let model = 0; model <= maxLabelValues; model += 1)
+      metrics.add('ptc_model_cost_microdollars_total', 1, { model: `model-${model}` })
+    metrics.add('ptc_model_cost_microdollars_total', 1, { model: 'model-0' })
+    expect(recorded.slice(-2).map(({ labels }) => labels['model'])).toEqual(['other', 'model-0'])
+    expect(new Set(recorded.map(({ labels }) => labels['model'])).size).toBe(maxLabelValues + 1)
+  })
+
+  it('never throw, because a run must not fail for them', () => {
+    const fail = () => {
+      throw new Error('the runtime was shut down')
+    }
+    const metrics = new Metrics({ createCounter: fail, createGauge: fail, createHistogram: fail })
+    expect(() => metrics.set('ptc_sessions_open', 1, {})).not.toThrow()
+  })
+})

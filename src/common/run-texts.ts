@@ -1,0 +1,50 @@
+import { memoKeys } from './names.js'
+import { toOneLine, toPlainLine, utf8Length } from './text.js'
+
+/** What lists of runs and the Temporal UI show of a run: options of its start. */
+export interface RunTexts {
+  readonly staticSummary: string
+  readonly staticDetails: string
+  /** A list of runs has the memo, but would need one more request per run for the summary. */
+  readonly memo: Readonly<Record<string, string>>
+}
+
+/**
+ * Describes a run by its question or program. The text may come from a model: it is neutral in the UI.
+ *
+ * @param text the question or the program
+ */
+export function describeRun(kind: 'agent' | 'program', text: string): RunTexts {
+  const summary = toSummary(text)
+  return {
+    staticSummary: summary,
+    staticDetails: toCodeBlock(text, kind === 'agent' ? 'text' : 'python'),
+    memo: { [memoKeys.summary]: summary },
+  }
+}
+
+/** The first 200 characters of a question or program in one line, without Markdown links and control characters. */
+export function toSummary(text: string): string {
+  return toOneLine(toPlainLine(text.slice(0, maxScannedCharacters)))
+}
+
+/** Enough for 200 characters of text after much white space. */
+const maxScannedCharacters = 20_000
+
+/** Temporal rejects details over 20 KB. A longer fence can make them three times as long. */
+const maxDetailsBytes = 6_000
+
+function toCodeBlock(text: string, language: 'python' | 'text'): string {
+  const code = truncate(text).replace(/[\p{Cf}\p{Surrogate}]|(?![\n\t])\p{Cc}/gu, '')
+  // Longer than any fence in the text.
+  const longest = Math.max(0, ...[...code.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
+  const fence = '`'.repeat(Math.max(3, longest + 1))
+  return `${fence}${language}\n${code}\n${fence}`
+}
+
+function truncate(text: string): string {
+  if (text.length <= maxDetailsBytes && utf8Length(text) <= maxDetailsBytes) return text
+  let kept = Array.from(text.slice(0, maxDetailsBytes))
+  while (utf8Length(kept.join('')) > maxDetailsBytes) kept = kept.slice(0, Math.floor(kept.length * 0.8))
+  return `${kept.join('')}\n…`
+}

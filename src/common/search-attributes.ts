@@ -1,0 +1,56 @@
+import type { RunConfig } from './run-config.js'
+
+/**
+ * The search attributes of runs and sessions, with their types in Temporal. A server may have only 10 keywords in a
+ * namespace, so these are few.
+ */
+export const searchAttributeTypes = {
+  /** Name of the agent. */
+  PtcAgent: 'KEYWORD',
+  /** {@link ActiveStatus}, or how the run ended. */
+  PtcStatus: 'KEYWORD',
+  /** `context.tenant` of the run. */
+  PtcTenant: 'KEYWORD',
+  /** Name of the model; absent for a program or a session. */
+  PtcModel: 'KEYWORD',
+  /** Name of a named session. */
+  PtcSession: 'KEYWORD',
+  /** US dollars so far; absent when the price of the model is unknown. */
+  PtcCostUsd: 'DOUBLE',
+} as const satisfies Record<string, 'KEYWORD' | 'DOUBLE'>
+
+export type SearchAttributeName = keyof typeof searchAttributeTypes
+
+export const searchAttributeNames = Object.keys(searchAttributeTypes) as readonly SearchAttributeName[]
+
+/**
+ * Value of `PtcStatus` of a run that has not ended. `waiting`: its code waits for longer than `timeouts.park`, and has
+ * no sandbox. A run that has ended has the status of its result (`answered`, `ok`, `code_error` …), `failed` or
+ * `cancelled`.
+ */
+export type ActiveStatus = 'running' | 'waiting'
+
+/** PostgreSQL and MySQL take 255 characters. */
+const maxKeywordCharacters = 200
+
+/** A value that every store of Temporal accepts as a keyword; undefined for none. */
+export function toKeyword(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined
+  return Array.from(value.replace(/[\p{Cc}\p{Surrogate}]/gu, ' '))
+    .slice(0, maxKeywordCharacters)
+    .join('')
+}
+
+/** The tenant of a run: `tenant` of its context. */
+export function tenantOf({ context }: Pick<RunConfig, 'context'>): string | undefined {
+  return toKeyword(context?.['tenant'])
+}
+
+export function isOwnSearchAttribute(name: string): boolean {
+  return Object.hasOwn(searchAttributeTypes, name)
+}
+
+/** The name of a type as the Temporal CLI takes it. */
+export function toTemporalType(type: (typeof searchAttributeTypes)[SearchAttributeName]): 'Keyword' | 'Double' {
+  return type === 'KEYWORD' ? 'Keyword' : 'Double'
+}

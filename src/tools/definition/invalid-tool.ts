@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import { describeIssues } from '../validation/describe-issues.js'
+
+/** Makes the error of a wrong definition. */
+export type InvalidError = (message: string, hint?: string) => PtcError
+
+/** @returns makes errors that name the tool */
+export function invalidTool(name: string): InvalidError {
+  return (message, hint) =>
+    new PtcError('CONFIG_INVALID', `tool ${name}: ${message}`, hint === undefined ? {} : { hint })
+}
+
+/** @throws PtcError CONFIG_INVALID */
+export function parseOption<Option>(
+  key: string,
+  schema: z.ZodType<Option>,
+  given: unknown,
+  invalid: InvalidError,
+): Option {
+  if (typeof given !== 'object' && schema instanceof z.ZodObject) throw invalid(`${key} must be an object`)
+  const { success, data, error } = schema.safeParse(given)
+  if (!success) throw invalid(`${key} is invalid:\n${describeIssues(error)}`)
+  return data
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { type Duration, parseDuration } from '../duration.js'
+
+/** The options of Temporal that the definition of a tool has: schemas at the border. */
+
+/** A positive duration of at most 24 days, in milliseconds. */
+export const milliseconds = z.custom<Duration>().transform((duration, context) => {
+  const ms = parseDuration(duration)
+  if (ms !== undefined) return ms
+  context.addIssue("must be milliseconds or text such as '30s', above 0 and at most 24 days")
+  return z.NEVER
+})
+
+/** Temporal's limit is 1,000 bytes; a queue of the server's own begins with `/_sys/`. */
+export const taskQueueName = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((name) => !name.startsWith('/_sys/'), 'is the name of a task queue of the server')
+
+/** An activity type, workflow type, or name of Nexus. */
+export const typeName = z.string().min(1).max(200)
+
+/** From Temporal: priorities 1 to 5, keys of at most 64 bytes, weights from 0.001 to 1,000. */
+export const priority = z.strictObject({
+  priorityKey: z.int().min(1).max(5).optional(),
+  fairnessKey: z
+    .union([
+      z
+        .string()
+        .min(1)
+        .refine((key) => Buffer.byteLength(key) <= 64, 'is over 64 bytes'),
+      z.strictObject({ context: z.string().min(1) }),
+    ])
+    .optional(),
+  fairnessWeight: z.number().min(0.001).max(1_000).optional(),
+})
+
+export const rate = z.strictObject({ perSecond: z.number().min(0.01).max(100_000) })

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import type { Effect } from '../../common/calls.js'
+import type { RemoteTarget } from '../../common/run-config.js'
+import type { Duration } from '../duration.js'
+import type { InvalidError } from './invalid-tool.js'
+import { parseOption } from './invalid-tool.js'
+import { milliseconds, taskQueueName, typeName } from './options.js'
+
+/** A tool that is an activity of somebody else's worker, in any language. */
+export interface ActivityTarget {
+  /** Activity type. Default: the name of the tool. */
+  readonly type?: string
+  /** Default: the task queue of the run, for an activity of the worker that has the plugin. */
+  readonly taskQueue?: string
+  /** How long a call may wait for a worker. Default 10 minutes. */
+  readonly scheduleToStartTimeout?: Duration
+  /** Only for an activity that heartbeats: a lost worker is noticed earlier. Default: the tool's timeout alone. */
+  readonly heartbeatTimeout?: Duration
+  /** Gives the activity a second argument, {@link RemoteCall}. Default false: only the arguments. */
+  readonly passCall?: boolean
+}
+
+/** A tool that is a workflow, in any language. It runs as a child of the run. */
+export interface WorkflowTarget {
+  /** Workflow type. */
+  readonly type: string
+  /** Default: the task queue of the run. */
+  readonly taskQueue?: string
+  /** Gives the workflow a second argument, {@link RemoteCall}. Default false: only the arguments. */
+  readonly passCall?: boolean
+}
+
+/** A tool that is an operation of a Nexus service, possibly in another namespace. */
+export interface NexusTarget {
+  readonly endpoint: string
+  readonly service: string
+  readonly operation: string
+}
+
+const passCall = z.boolean().optional()
+
+const schemas = {
+  activity: z.strictObject({
+    type: typeName.optional(),
+    taskQueue: taskQueueName.optional(),
+    scheduleToStartTimeout: milliseconds.optional(),
+    heartbeatTimeout: milliseconds.optional(),
+    passCall,
+  }),
+  workflow: z.strictObject({ type: typeName, taskQueue: taskQueueName.optional(), passCall }),
+  nexus: z.strictObject({ endpoint: typeName, service: typeName, operation: typeName }),
+}
+
+/** As long as a call waits for a worker that has a tool of ours. */
+const defaultScheduleToStartMs = 10 * 60_000
+
+interface TargetDefinition {
+  readonly name: string
+  readonly effect: Effect
+  readonly run?: unknown
+  readonly activity?: unknown
+  readonly workflow?: unknown
+  readonly nexus?: unknown
+}
+
+/**
+ * What executes the calls of a remote tool; undefined for a tool with `run`.
+ *
+ * @throws PtcError CONFIG_INVALID
+ */
+export function parseRemoteTarget(definition: TargetDefinition, invalid: InvalidError): RemoteTarget | undefined {
+  const { name, effect, run } = definition
+  const given = (['run', 'activity', 'workflow', 'nexus'] as const).filter((key) => definition[key] !== undefined)
+  const [kind] = given
+  if (kind === undefined) throw invalid('run is missing', 'Give it a function, or activity, workflow or nexus instead.')
+  if (given.length > 1) throw invalid(`${given.join(' and ')} exclude each other`)
+  switch (kind) {
+    case 'run':
+      if (typeof run !== 'function') throw invalid('run must be a function')
+      return undefined
+    case 'activity': {
+      const options = parseOption(kind, schemas.activity, definition.activity, invalid)
+      const { type = name, taskQueue, scheduleToStartTimeout, heartbeatTimeout, passCall: passesCall } = options
+      return Object.freeze({
+        kind,
+        type,
+        ...(taskQueue !== undefined && { taskQueue }),
+        scheduleToStartMs: scheduleToStartTimeout ?? defaultScheduleToStartMs,
+        ...(heartbeatTimeout !== undefined && { heartbeatMs: heartbeatTimeout }),
+        ...(passesCall && { passCall: true as const }),
+      })
+    }
+    case 'workflow': {
+      const {
+        type,
+        taskQueue,
+        passCall: passesCall,
+      } = parseOption(kind, schemas.workflow, definition.workflow, invalid)
+      return Object.freeze({
+        kind,
+        type,
+        ...(taskQueue !== undefined && { taskQueue }),
+        ...(passesCall && { passCall: true as const }),
+      })
+    }
+    case 'nexus':
+      if (effect === 'once') {
+        throw invalid(
+          "a Nexus operation can't have effect 'once'",
+          "Temporal repeats the start of an operation with the same request id: use effect 'idempotent'.",
+        )
+      }
+      return Object.freeze({ kind, ...parseOption(kind, schemas.nexus, definition.nexus, invalid) })
+  }
+}

@@ -1,0 +1,31 @@
+import { messageOf } from '../../common/errors.js'
+import type { DockerBackend } from '../../sandbox/docker/index.js'
+
+/** A sandbox ends by itself an hour after four calls have failed. */
+const intervalMs = 15 * 60_000
+
+interface KeepAliveOptions {
+  readonly docker: DockerBackend
+  /** Owner label of the sandboxes of this namespace. */
+  readonly owner: string
+  readonly onProgress: (line: string) => void
+}
+
+/**
+ * Runs at once and every 15 minutes: tells the sandboxes of this namespace on this daemon that a worker lives. They end
+ * by themselves when no worker has done so for an hour.
+ */
+export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions): { close(): Promise<void> } {
+  const keepAlive = (): Promise<void> =>
+    docker.keepAlive(owner).catch((thrown: unknown) => onProgress(`sandboxes not kept alive: ${messageOf(thrown)}`))
+  let round = keepAlive()
+  const timer = setInterval(() => {
+    round = round.then(keepAlive)
+  }, intervalMs)
+  return {
+    async close() {
+      clearInterval(timer)
+      await round
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { Priority, RetryPolicy } from '@temporalio/common'
+import type { JsonObject } from '../../common/json.js'
+import type { ToolConfig } from '../../common/run-config.js'
+import { utf8Length } from '../../common/text.js'
+import type { Run } from '../run.js'
+
+/** Temporal's limit for a fairness key. */
+const maxFairnessKeyBytes = 64
+
+/** The retry policy of a call. */
+export function retryPolicyOf(
+  { effect, retry = {}, remote }: ToolConfig,
+  maximumAttempts: number,
+  nonRetryable: readonly string[] = [],
+): RetryPolicy {
+  const { initialMs = '500ms', maximumMs = '30s', backoffCoefficient } = retry
+  // The worker of a tool of ours knows the errors that are not retried; a remote one has the names of Temporal's failures.
+  const types = remote ? [...(retry.nonRetryableErrorTypes ?? []), refusal] : nonRetryable
+  return {
+    initialInterval: initialMs,
+    maximumInterval: maximumMs,
+    ...(backoffCoefficient !== undefined && { backoffCoefficient }),
+    maximumAttempts: remote && effect === 'once' ? 1 : maximumAttempts,
+    ...(types.length > 0 && { nonRetryableErrorTypes: [...types] }),
+  }
+}
+
+/** The type of a failure by which a remote tool says that nothing happened. */
+export const refusal = 'ToolError'
+
+/** Temporal's priority of a call; its fairness key may be that of the run. */
+export function priorityOf(run: Run, { priority }: ToolConfig): { readonly priority?: Priority } {
+  if (!priority) return {}
+  const { fairnessKey, ...rest } = priority
+  const key = typeof fairnessKey === 'object' ? contextOf(run)?.[fairnessKey.context] : fairnessKey
+  const text = typeof key === 'string' || typeof key === 'number' ? truncateToBytes(String(key)) : ''
+  return { priority: { ...rest, ...(text !== '' && { fairnessKey: text }) } }
+}
+
+/** The context that was given at the start of the run. */
+export function contextOf({ config }: Run): JsonObject | undefined {
+  const { context } = config as { readonly context?: JsonObject }
+  return context
+}
+
+/** The beginning of a text, which may come from anybody. */
+function truncateToBytes(text: string): string {
+  let key = ''
+  for (const character of text) {
+    if (utf8Length(key + character) > maxFairnessKeyBytes) break
+    key += character
+  }
+  return key
+}

@@ -1,0 +1,208 @@
+/*
+ * Calls of remote tools: activities, workflows and Nexus operations that somebody else's worker executes.
+ *
+ * Owns: how such a call is scheduled, and what the other worker gets. `remote-outcome.ts` has how it ended.
+ * Boundary: the other side knows Temporal and JSON, and nothing of ours: no value store, no schema, no outcome.
+ *
+ * Invariants:
+ * 1. The other side gets arguments that the input schema of the tool has parsed, inline, of at most
+ *    `maxRemoteArgumentBytes`. Its result reaches the code after activity `tool.result` has checked it.
+ * 2. At most `largeCalls` arguments and results over `inlineBytes` are in commands at once: a workflow task has at most
+ *    4 MiB.
+ * 3. Every call ends: an activity has a schedule-to-start and a start-to-close timeout, a workflow and a Nexus operation
+ *    have one timeout for everything.
+ * 4. A cancelled call cancels what executes it, and does not wait for that.
+ */
+
+import { createNexusServiceClient, executeChild, scheduleActivity } from '@temporalio/workflow'
+import { deriveIdempotencyKey } from '../../common/call-identity.js'
+import type { Caller, CallPosition, RemoteCall } from '../../common/calls.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import { callActivityId, memoKeys } from '../../common/names.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { RemoteActivity, RemoteNexusOperation, RemoteTarget, RemoteWorkflow } from '../../common/run-config.js'
+import type { ToolConfig } from '../../common/run-config.js'
+import type { DescribedCall } from '../../common/steps.js'
+import { toTemporalSummary, utf8Length } from '../../common/text.js'
+import { isExternal, refOf } from '../../common/external-value.js'
+import { checkToolResult, prepareArguments } from '../temporal/activities.js'
+import type { Run } from '../run.js'
+import { contextOf, priorityOf, retryPolicyOf } from './call-options.js'
+import { toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
+
+/** A larger result is checked while it holds one of the slots for large calls. */
+const inlineBytes = 4_096
+
+export interface RemoteToolConfig extends ToolConfig {
+  readonly remote: RemoteTarget
+}
+
+export function isRemote(tool: ToolConfig): tool is RemoteToolConfig {
+  return tool.remote !== undefined
+}
+
+interface Position {
+  readonly caller: Caller
+  readonly position: CallPosition
+}
+
+/**
+ * Executes a call of a remote tool. Every failure is an outcome.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+export function callRemoteTool(
+  run: Run,
+  tool: RemoteToolConfig,
+  call: DescribedCall,
+  where: Position,
+): Promise<CallOutcome> {
+  if (!isExternal(call.arguments)) return execute(run, tool, call, where, false)
+  return run.largeCalls.run(() => execute(run, tool, call, where, true))
+}
+
+/** @param isLarge the call holds a slot for large calls */
+async function execute(
+  run: Run,
+  tool: RemoteToolConfig,
+  call: DescribedCall,
+  where: Position,
+  isLarge: boolean,
+): Promise<CallOutcome> {
+  let args: JsonObject
+  try {
+    args = await argumentsFor(run, tool, call, where.position)
+  } catch (thrown) {
+    return toPreparationOutcome(thrown)
+  }
+  let value: JsonValue
+  try {
+    value = (await schedule(run, tool, { ...call, arguments: args }, where)) ?? null
+  } catch (thrown) {
+    return toRemoteOutcome(thrown, tool)
+  }
+  const { toolSet, limits, timeouts } = run.config
+  const { documentation: _, signatures: __, ...tools } = toolSet
+  const input = { tool: tool.name, position: where.position, value, tools, resultBytes: limits.resultBytes }
+  const check = () => checkToolResult(input, timeouts)
+  try {
+    const isSmall = isLarge || utf8Length(JSON.stringify(value)) <= inlineBytes
+    const checked = await (isSmall ? check() : run.largeCalls.run(check))
+    run.stored.bytes += refOf(checked)?.bytes ?? 0
+    return { status: 'ok', value: checked }
+  } catch (thrown) {
+    return toResultOutcome(thrown, tool)
+  }
+}
+
+/** No activity is needed for small arguments that were parsed where the call was described. */
+async function argumentsFor(
+  run: Run,
+  { remote }: RemoteToolConfig,
+  call: DescribedCall,
+  position: CallPosition,
+): Promise<JsonObject> {
+  const nexusEndpoint = remote.kind === 'nexus' ? remote.endpoint : undefined
+  if (call.isParsed && !isExternal(call.arguments) && nexusEndpoint === undefined) return call.arguments
+  const { digest, documentation } = run.config.toolSet
+  const input = { tool: call.tool, position, arguments: call.arguments, tools: { digest, documentation } }
+  return prepareArguments({ ...input, ...(nexusEndpoint !== undefined && { nexusEndpoint }) }, run.config.timeouts)
+}
+
+/** A call whose arguments are ready. */
+type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest'>
+
+function schedule(run: Run, tool: RemoteToolConfig, call: ReadyCall, where: Position): Promise<JsonValue | undefined> {
+  const { remote } = tool
+  const idempotencyKey = deriveIdempotencyKey(run.identity, where.position, call.digest)
+  switch (remote.kind) {
+    case 'activity':
+      return scheduleRemoteActivity(run, tool, remote, call, { ...where, idempotencyKey })
+    case 'workflow':
+      return executeRemoteWorkflow(run, tool, remote, call, { ...where, idempotencyKey })
+    case 'nexus':
+      return executeNexusOperation(tool, remote, call)
+  }
+}
+
+type Identity = Position & { readonly idempotencyKey: string }
+
+function scheduleRemoteActivity(
+  run: Run,
+  tool: RemoteToolConfig,
+  remote: RemoteActivity,
+  call: ReadyCall,
+  identity: Identity,
+): Promise<JsonValue | undefined> {
+  const { taskQueue, heartbeatMs } = remote
+  return scheduleActivity<JsonValue | undefined>(remote.type, inputOf(run, tool, remote, call, identity), {
+    ...(taskQueue !== undefined && { taskQueue }),
+    activityId: callActivityId(identity.position),
+    summary: toTemporalSummary(call.summary),
+    scheduleToStartTimeout: remote.scheduleToStartMs,
+    startToCloseTimeout: tool.timeoutMs,
+    ...(heartbeatMs !== undefined && { heartbeatTimeout: heartbeatMs }),
+    cancellationType: 'TRY_CANCEL',
+    ...priorityOf(run, tool),
+    retry: retryPolicyOf(tool, tool.attempts),
+  })
+}
+
+function executeRemoteWorkflow(
+  run: Run,
+  tool: RemoteToolConfig,
+  remote: RemoteWorkflow,
+  call: ReadyCall,
+  identity: Identity,
+): Promise<JsonValue | undefined> {
+  const { taskQueue } = remote
+  const { position, idempotencyKey } = identity
+  return executeChild<() => Promise<JsonValue | undefined>>(remote.type, {
+    args: inputOf(run, tool, remote, call, identity) as never,
+    // The same in an execution that repeats the call after a reset.
+    workflowId: `${tool.name}-${idempotencyKey}`,
+    workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+    ...(taskQueue !== undefined && { taskQueue }),
+    workflowExecutionTimeout: tool.timeoutMs,
+    parentClosePolicy: 'REQUEST_CANCEL',
+    cancellationType: 'TRY_CANCEL',
+    staticSummary: toTemporalSummary(call.summary),
+    memo: { [memoKeys.call]: { tool: tool.name, position, idempotencyKey } },
+    ...priorityOf(run, tool),
+  })
+}
+
+function executeNexusOperation(
+  tool: RemoteToolConfig,
+  { endpoint, service, operation }: RemoteNexusOperation,
+  call: ReadyCall,
+): Promise<JsonValue | undefined> {
+  // The SDK makes such a definition of the types of a service, which is unknown here.
+  type Service = Parameters<typeof createNexusServiceClient>[0]['service']
+  const definition = { name: service, operations: { [operation]: { name: operation } } } as unknown as Service
+  return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, call.arguments, {
+    scheduleToCloseTimeout: tool.timeoutMs,
+    cancellationType: 'TRY_CANCEL',
+    summary: toTemporalSummary(call.summary),
+  }) as Promise<JsonValue | undefined>
+}
+
+/** Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call. */
+function inputOf(
+  run: Run,
+  tool: ToolConfig,
+  { passCall }: RemoteActivity | RemoteWorkflow,
+  call: ReadyCall,
+  { caller, idempotencyKey }: Identity,
+): JsonValue[] {
+  if (!passCall) return [call.arguments]
+  const context = contextOf(run)
+  const remoteCall: RemoteCall = {
+    idempotencyKey,
+    tool: tool.name,
+    caller,
+    run: run.identity.workflowId,
+    ...(context && { context }),
+  }
+  return [call.arguments, { ...remoteCall }]
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it, vi } from 'vitest'
+import { defaultLimits } from '../common/limits.js'
+import { zeroUsage } from '../common/runs.js'
+import { describeProgress, Progress, type RunActivity, showCall, showProgress } from './progress.js'
+
+const shown = vi.hoisted(() => ({ details: '' }))
+vi.mock('@temporalio/workflow', () => ({ setCurrentDetails: (details: string) => (shown.details = details) }))
+
+function shownRun(kind: 'agent' | 'program' | 'session' | 'embedded' = 'agent') {
+  return {
+    kind,
+    config: { limits: defaultLimits, sessions: { idleMs: 1_000, executions: 50 } },
+    counts: { turns: 2, cells: 3, toolCalls: 4, usage: { ...zeroUsage, inputTokens: 1_200 }, costUsd: 0.0123 },
+    progress: new Progress(),
+  }
+}
+
+const waiting: RunActivity = { type: 'waiting', cell: 3, wakeAt: null, deadline: Date.UTC(2026, 0, 2), isParked: true }
+
+describe('current details', () => {
+  it('of an agent name the open calls, since when, the time limit, turns, tokens and cost', () => {
+    vi.setSystemTime(Date.UTC(2026, 0, 1, 10, 20, 30))
+    const run = shownRun()
+    showProgress(run, { type: 'cell', cell: 3 })
+    showCall(run, 'a', 'charge rent 4')
+    showProgress(run, waiting)
+    expect(shown.details).toBe(
+      [
+        '**Waits for 1 tool call (cell 3)** since 2026-01-01 10:20:30 UTC',
+        'The sandbox is released while the code waits. The cell ends at 2026-01-02 00:00:00 UTC at the latest.',
+        '- `charge rent 4` since 2026-01-01 10:20:30 UTC',
+        `turn 2 of at most ${defaultLimits.turns} · cells 3 · tool calls 4 of at most ${defaultLimits.callsPerRun} · ` +
+          'tokens 1.2k in, 0 out · cost $0.0123',
+      ].join('\n\n'),
+    )
+    vi.useRealTimers()
+  })
+
+  it('keep the time at which a wait began, and follow the calls', () => {
+    const run = shownRun()
+    vi.setSystemTime(Date.UTC(2026, 0, 1))
+    showProgress(run, { ...waiting, isParked: false })
+    const close = showCall(run, 'a', 'charge rent')
+    vi.setSystemTime(Date.UTC(2026, 0, 1, 5))
+    showProgress(run, waiting)
+    expect(shown.details).toMatch(/1 tool call .*since 2026-01-01 00:00:00 UTC\n/)
+    close()
+    expect(shown.details).not.toContain('charge')
+    vi.useRealTimers()
+  })
+
+  it('of a program and a session have no turns', () => {
+    for (const kind of ['program', 'session'] as const) {
+      const run = shownRun(kind)
+      showProgress(run, { type: 'cell', cell: 3 })
+      expect(shown.details).not.toMatch(/turn|cost/)
+    }
+    expect(shown.details).toContain('cells 3 of at most 50')
+  })
+
+  it('list ten calls of many', () => {
+    const run = shownRun()
+    showProgress(run, { type: 'direct_calls' })
+    for (let index = 0; index < 30; index += 1) showCall(run, String(index), `charge ${index}`)
+    const details = describeProgress(run)
+    expect(details.match(/- `charge/g)).toHaveLength(10)
+    expect(details).toContain('30 tool calls of the model')
+    expect(details).toContain('- and 20 more calls')
+  })
+
+  it.each([
+    '<img src=x onerror=alert(1)>',
+    '](javascript:alert(1)) [click](https://evil.example)',
+    'https://evil.example `code` **bold**',
+    'a\n\n# heading\n- list\u202Egnp.exe\u0007\u200B',
+    '``` ~~~ | table |',
+  ])('neutralize the summary %j', (summary) => {
+    const run = shownRun('program')
+    showProgress(run, waiting)
+    showCall(run, 'a', summary)
+    const line = shown.details.split('\n').find((each) => each.startsWith('- ')) ?? ''
+    // One code span, in which Markdown interprets nothing.
+    expect(line).toMatch(/^- `[^`]*` since \d{4}-/)
+    expect(line).not.toMatch(/[\p{Cf}\p{Cc}]/u)
+  })
+
+  it('in the workflow of a user are not touched', () => {
+    shown.details = 'mine'
+    showProgress(shownRun('embedded'), waiting)
+    expect(shown.details).toBe('mine')
+  })
+})

@@ -1,0 +1,179 @@
+import { setCurrentDetails } from '@temporalio/workflow'
+import type { RunConfig } from '../common/run-config.js'
+import { promptTokens, type RunCounts } from '../common/runs.js'
+import { formatCompactNumber, pluralize, toMarkdownCode } from '../common/text.js'
+
+/** What a run does now. Times are milliseconds since the epoch. */
+export type RunActivity =
+  | { readonly type: 'model'; readonly turn: number }
+  | { readonly type: 'direct_calls' }
+  | { readonly type: 'cell'; readonly cell: number }
+  | {
+      readonly type: 'waiting'
+      readonly cell: number
+      /** When the next timer of the code is due; null without one. */
+      readonly wakeAt: number | null
+      /** When the time limit of the cell ends. */
+      readonly deadline: number
+      /** The sandbox was released. */
+      readonly isParked: boolean
+    }
+  | { readonly type: 'idle'; readonly until: number }
+
+interface OpenCall {
+  /** Neutral Markdown. */
+  readonly summary: string
+  readonly since: number
+  /** Only of a deferred call that waits for its result. */
+  readonly expiresAt?: number | undefined
+}
+
+/** For the current details in the Temporal UI: what the run does, and the tool calls in progress. */
+export class Progress {
+  /** Neutral Markdown. */
+  readonly about: string | undefined
+  activity: RunActivity | undefined
+  since = 0
+  /** By activity id, in the order of their start. */
+  readonly openCalls = new Map<string, OpenCall>()
+
+  /** @param about what the run is about, if the UI does not show it: Temporal drops the summary at continue-as-new */
+  constructor(about?: string) {
+    this.about = about === undefined ? undefined : toMarkdownCode(about)
+  }
+}
+
+interface ShownRun {
+  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+  readonly config: Pick<RunConfig, 'limits' | 'sessions'>
+  readonly counts: RunCounts
+  readonly progress: Progress
+}
+
+/** Shows in the Temporal UI what the run does. The UI reads it by a query; it does not enter the history. */
+export function showProgress(run: ShownRun, activity: RunActivity): void {
+  const { progress } = run
+  if (!isSame(progress.activity, activity)) progress.since = Date.now()
+  progress.activity = activity
+  render(run)
+}
+
+/**
+ * Shows a tool call until the returned function is called.
+ *
+ * @param wait of a deferred call, after its activity
+ */
+export function showCall(
+  run: ShownRun,
+  id: string,
+  summary: string,
+  wait?: { readonly since: number; readonly expiresAt: number },
+): () => void {
+  const { openCalls } = run.progress
+  openCalls.set(id, { summary: toMarkdownCode(summary), ...(wait ?? { since: Date.now() }) })
+  renderIfListed(run)
+  return () => {
+    openCalls.delete(id)
+    renderIfListed(run)
+  }
+}
+
+/** Many calls may start at once. The number of those that are not listed may be out of date until the next activity. */
+function renderIfListed(run: ShownRun): void {
+  if (run.progress.openCalls.size <= maxListedCalls + 1) render(run)
+}
+
+function render(run: ShownRun): void {
+  // In a workflow of a user, the details are the user's.
+  if (run.kind !== 'embedded') setCurrentDetails(describeProgress(run))
+}
+
+const maxListedCalls = 10
+
+/** The current details: Markdown. Text of a model or a sandbox is neutral in it. */
+export function describeProgress({ kind, config, counts, progress }: ShownRun): string {
+  const { about, activity, since, openCalls } = progress
+  if (!activity) return ''
+  const calls = [...openCalls.values()].slice(0, maxListedCalls)
+  const hidden = openCalls.size - calls.length
+  return [
+    ...(about === undefined ? [] : [about]),
+    `**${describeActivity(activity, openCalls.size)}** since ${formatTime(since)}`,
+    ...(activity.type === 'waiting' ? [describeWait(activity, isDeferred(openCalls))] : []),
+    ...(calls.length === 0
+      ? []
+      : [[...calls.map(describeCall), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
+    describeCounts(kind, config, counts),
+  ].join('\n\n')
+}
+
+function describeCall({ summary, since, expiresAt }: OpenCall): string {
+  if (expiresAt === undefined) return `- ${summary} since ${formatTime(since)}`
+  return `- ${summary} waits for its result since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
+}
+
+function isDeferred(calls: Progress['openCalls']): boolean {
+  return [...calls.values()].some(({ expiresAt }) => expiresAt !== undefined)
+}
+
+function describeActivity(activity: RunActivity, openCalls: number): string {
+  switch (activity.type) {
+    case 'model':
+      return `Waits for the model (turn ${activity.turn})`
+    case 'direct_calls':
+      return `Waits for ${pluralize(openCalls, 'tool call')} of the model`
+    case 'cell':
+      return `Runs code (cell ${activity.cell})`
+    case 'waiting': {
+      const parts = [
+        ...(openCalls > 0 ? [pluralize(openCalls, 'tool call')] : []),
+        ...(activity.wakeAt === null ? [] : ['a timer']),
+      ]
+      return `Waits for ${parts.join(' or ') || 'results'} (cell ${activity.cell})`
+    }
+    case 'idle':
+      return 'Waits for code'
+  }
+}
+
+function describeWait(
+  { wakeAt, deadline, isParked }: Extract<RunActivity, { type: 'waiting' }>,
+  isResultDeferred: boolean,
+): string {
+  return [
+    isParked ? 'The sandbox is released while the code waits.' : 'The sandbox is kept.',
+    ...(wakeAt === null ? [] : [`The timer of the code is due at ${formatTime(wakeAt)}.`]),
+    isResultDeferred
+      ? 'Time in which a deferred call waits does not count towards the time limit of the cell.'
+      : `The cell ends at ${formatTime(deadline)} at the latest.`,
+  ].join(' ')
+}
+
+function describeCounts(kind: ShownRun['kind'], { limits, sessions }: ShownRun['config'], counts: RunCounts): string {
+  const { turns, cells, toolCalls, usage, costUsd } = counts
+  const isAgent = kind === 'agent'
+  return [
+    ...(isAgent ? [`turn ${turns} of at most ${limits.turns}`] : []),
+    kind === 'session' ? `cells ${cells} of at most ${sessions.executions}` : `cells ${cells}`,
+    `tool calls ${toolCalls} of at most ${limits.callsPerRun}${kind === 'session' ? ' a cell' : ''}`,
+    ...(isAgent
+      ? [
+          `tokens ${formatCompactNumber(promptTokens(usage))} in, ${formatCompactNumber(usage.outputTokens)} out`,
+          costUsd === null ? 'cost unknown' : `cost $${costUsd.toFixed(4)}`,
+        ]
+      : []),
+  ].join(' · ')
+}
+
+function formatTime(milliseconds: number): string {
+  return Number.isFinite(milliseconds)
+    ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+    : 'any time'
+}
+
+/** The same wait: only the time of its start is kept. */
+function isSame(before: RunActivity | undefined, activity: RunActivity): boolean {
+  if (before?.type !== activity.type) return false
+  const numberOf = (each: RunActivity) => ('cell' in each ? each.cell : 'turn' in each ? each.turn : 0)
+  return numberOf(before) === numberOf(activity)
+}

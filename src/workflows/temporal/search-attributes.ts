@@ -1,0 +1,113 @@
+import {
+  ContinueAsNew,
+  isCancellation,
+  upsertSearchAttributes,
+  type WorkflowInfo,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { RunConfig } from '../../common/run-config.js'
+import type { RunCounts } from '../../common/runs.js'
+import {
+  type ActiveStatus,
+  isOwnSearchAttribute,
+  type SearchAttributeName,
+  searchAttributeTypes,
+  tenantOf,
+  toKeyword,
+} from '../../common/search-attributes.js'
+
+type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['getAll']>[number]
+
+/** A run whose workflow is ours. The search attributes of a user's workflow are the user's. */
+interface PublishedRun {
+  readonly config: RunConfig
+  readonly counts: RunCounts
+  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+}
+
+/** Makes a new run findable. One event of the history, or none on a server without our search attributes. */
+export function publishStart(run: PublishedRun, session?: string): void {
+  const { config, kind } = run
+  const status: ActiveStatus = 'running'
+  upsert(run, {
+    PtcAgent: toKeyword(config.agentName),
+    PtcStatus: status,
+    PtcTenant: tenantOf(config),
+    PtcModel: kind === 'agent' ? toKeyword(config.model.name) : undefined,
+    PtcSession: toKeyword(session),
+  })
+}
+
+/** Publishes a status with the cost so far, unless the run has this status already. */
+export function publishStatus(run: PublishedRun, status: string): void {
+  const current = workflowInfo()
+    .typedSearchAttributes.getAll()
+    .find(({ key }) => key.name === 'PtcStatus')
+  if (current?.value !== status) upsert(run, { PtcStatus: status, PtcCostUsd: costOf(run) })
+}
+
+/** Publishes how a run ends: a status of its result, `failed`, or `cancelled`. */
+export async function publishEnd<Result>(
+  run: PublishedRun,
+  work: () => Promise<Result>,
+  statusOf: (result: Result) => string,
+): Promise<Result> {
+  let status = 'failed'
+  try {
+    const result = await work()
+    status = statusOf(result)
+    return result
+  } catch (thrown) {
+    if (thrown instanceof ContinueAsNew) status = ''
+    else if (isCancellation(thrown)) status = 'cancelled'
+    throw thrown
+  } finally {
+    if (status !== '') publishStatus(run, status)
+  }
+}
+
+/**
+ * The search attributes for the next execution of the chain, with the cost so far. The SDK would pass those of the start
+ * of this execution.
+ */
+export function continuedSearchAttributes(run: PublishedRun): SearchAttributePair[] | undefined {
+  const own = inheritableSearchAttributes().filter(({ key }) => key.name !== 'PtcCostUsd')
+  const pairs = [...own, ...toPairs(run, { PtcCostUsd: costOf(run) })]
+  return pairs.length === 0 ? undefined : pairs
+}
+
+/** The search attributes that this workflow may give to another one, without those of a run of ours. */
+export function searchAttributesForChild(): SearchAttributePair[] {
+  return inheritableSearchAttributes().filter(({ key }) => !isOwnSearchAttribute(key.name))
+}
+
+/** Set by the server; a start request may not have them. */
+const serverAttributes = /^(BuildIds|Temporal.*)$/
+
+function inheritableSearchAttributes(): SearchAttributePair[] {
+  return workflowInfo()
+    .typedSearchAttributes.getAll()
+    .filter(({ key }) => !serverAttributes.test(key.name))
+}
+
+/** Undefined before the first paid reply, and when the price is unknown. */
+function costOf({ counts: { costUsd, turns } }: PublishedRun): number | undefined {
+  return costUsd === null || turns === 0 ? undefined : costUsd
+}
+
+type Values = Partial<Readonly<Record<SearchAttributeName, string | number | undefined>>>
+
+function upsert(run: PublishedRun, values: Values): void {
+  const pairs = toPairs(run, values)
+  if (pairs.length > 0) upsertSearchAttributes(pairs)
+}
+
+/** Only those that the server had when the run started: an upsert of any other fails the workflow task for ever. */
+function toPairs({ config, kind }: PublishedRun, values: Values): SearchAttributePair[] {
+  if (kind === 'embedded') return []
+  return (config.searchAttributes ?? []).flatMap((name) => {
+    const value = values[name]
+    if (value === undefined) return []
+    return [{ key: { name, type: searchAttributeTypes[name] }, value } as SearchAttributePair]
+  })
+}

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { metricTable } from '../../../src/common/metrics.js'
+import { composeServices, deployTools, root, runTool } from '../../support/deploy/tools.js'
+import { temporaryFolder } from '../../support/folders.js'
+
+const tools = await deployTools
+
+interface Dashboard {
+  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[]
+}
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+const dashboard = JSON.parse(read('deploy/grafana/dashboards/durable-ptc.json')) as Dashboard
+
+const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+
+describe('the metrics that dashboard and alerts use', () => {
+  const used = [...expressions, read('deploy/prometheus/alerts.yml')].flatMap((text) => text.match(/\bptc_\w+/g) ?? [])
+
+  it('are all declared', () => {
+    const declared = Object.entries(metricTable).flatMap(([name, { kind }]) =>
+      kind === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+    )
+    expect(used.filter((name) => !declared.includes(name))).toEqual([])
+  })
+
+  it('are in the dashboard, all of them', () => {
+    const shown = new Set(expressions.flatMap((text) => text.match(/\bptc_\w+/g) ?? []))
+    const base = new Set([...shown].map((name) => name.replace(/_(bucket|count|sum)$/, '')))
+    expect(Object.keys(metricTable).filter((name) => !base.has(name))).toEqual([])
+  })
+})
+
+describe.skipIf(tools === undefined)('the files of a fleet', () => {
+  it('are accepted by Docker Compose, with the Docker socket and the key of the model in one service each', async () => {
+    const services = await composeServices()
+    const having = (text: string): readonly string[] =>
+      Object.entries(services).flatMap(([name, service]) => (JSON.stringify(service).includes(text) ? [name] : []))
+    expect(having('docker.sock')).toEqual(['worker-sandbox'])
+    expect(having('ANTHROPIC_API_KEY')).toEqual(['worker-model'])
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports.map((port) => JSON.stringify(port)))
+    expect(published.filter((port) => !port.includes('127.0.0.1'))).toEqual([])
+  })
+
+  it('are accepted by Prometheus, and its alerts fire when they should', async () => {
+    const folder = join(root, 'deploy/prometheus')
+    await runTool('promtool', ['check', 'config', join(folder, 'prometheus.yml')])
+    await runTool('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'alerts.yml')])
+    await runTool('promtool', ['test', 'rules', join(folder, 'alerts.test.yml')])
+  })
+
+  it('have a dashboard with queries that Prometheus can parse', async () => {
+    const file = join(await temporaryFolder(), 'rules.yml')
+    const rules = expressions.map((expr, number) => ({ record: `panel:${number}`, expr }))
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
+    await runTool('promtool', ['check', 'rules', file])
+  })
+
+  it('are accepted by the schemas of Kubernetes, and the kustomization names them all', async () => {
+    const folder = join(root, 'deploy/kubernetes')
+    const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml')
+    const paths = files.map((file) => join(folder, file))
+    const environment = { PYTHONPATH: tools?.kubernetesValidate ?? '' }
+    const main = 'from kubernetes_validate.__main__ import main; import sys; sys.exit(main())'
+    await runTool('python3', ['-c', main, '--strict', ...paths], environment)
+    const named = /resources: \[(?<list>.*)\]/.exec(read('deploy/kubernetes/kustomization.yaml'))?.groups?.['list']
+    expect(named?.split(', ').toSorted()).toEqual(files.toSorted())
+  })
+})

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest'
+import { type Meter, metrics, metricTable } from '../../../src/common/metrics.js'
+import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
+import { startUsageSampler } from '../../../src/worker/resources/usage-sampler.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { killContainer } from '../../support/environment/containers.js'
+import { freeAddress } from '../../support/monitoring/free-address.js'
+import { type Sample, scrape, total } from '../../support/monitoring/scrape.js'
+import { code, text, turn } from '../../support/script.js'
+
+const script = [
+  turn(code('print((await charge(name="a"))["done"])')),
+  turn(code('await charge(name="b")\nraise ValueError("no")')),
+  turn(text('done')),
+]
+
+describeDocker('the metrics of a worker', () => {
+  it('count calls, turns, cells, sessions and recoveries at one address with those of Temporal', async () => {
+    const address = await freeAddress()
+    const environment = { PTC_METRICS_ADDRESS: address }
+    const { env, ledger } = await startWithLedger(script, { environment })
+    ledger.holdReplies('b')
+    const handle = await env.startAgent()
+    await ledger.waitForRequests('b')
+    const waiting = await scrape(address)
+    expect(total(waiting, 'ptc_tool_calls_running')).toBe(1)
+    expect(total(waiting, 'ptc_sessions_open')).toBe(1)
+    await expectMeasured(handle.workflowId)
+    await killContainer(handle)
+    ledger.releaseReplies('b')
+    await env.agentResult(handle)
+    const samples = await scrape(address)
+    expect(total(samples, 'ptc_tool_calls_total', { tool: 'charge', status: 'ok' })).toBe(2)
+    expect(total(samples, 'ptc_tool_call_latency_milliseconds_count', { tool: 'charge' })).toBe(2)
+    expect(total(samples, 'ptc_tool_calls_running')).toBe(0)
+    expect(total(samples, 'ptc_model_turns_total', { status: 'ok' })).toBe(3)
+    expect(total(samples, 'ptc_model_tokens_total', { type: 'output' })).toBeGreaterThan(0)
+    expect(total(samples, 'ptc_cells_total', { status: 'ok' })).toBe(1)
+    expect(total(samples, 'ptc_cells_total', { status: 'code_error' })).toBe(1)
+    expect(total(samples, 'ptc_session_opens_total', { reason: 'new', backend: 'docker' })).toBe(1)
+    expect(total(samples, 'ptc_session_opens_total', { reason: 'rebuild' })).toBe(1)
+    expect(total(samples, 'ptc_session_losses_total', { cause: 'gone' })).toBe(1)
+    expect(total(samples, 'ptc_session_rebuilds_total', { result: 'rebuilt' })).toBe(1)
+    expect(total(samples, 'ptc_value_bytes_total', { direction: 'written' })).toBeGreaterThan(0)
+    expect(total(samples, 'temporal_workflow_completed')).toBe(1)
+    expect(undeclared(samples)).toEqual([])
+  })
+})
+
+/** Samples the container of a run as its worker does. */
+async function expectMeasured(workflowId: string): Promise<void> {
+  const recorded = new Map<string, number>()
+  const instrument = (name: string) => ({
+    add: (value: number) => void recorded.set(name, value),
+    set: (value: number) => void recorded.set(name, value),
+    record: (value: number) => void recorded.set(name, value),
+  })
+  const meter: Meter = { createCounter: instrument, createGauge: instrument, createHistogram: instrument }
+  const docker = createDockerBackend()
+  const sandbox = (await docker.listSandboxes()).find((each) => each.workflowId === workflowId)
+  metrics.use(meter)
+  await startUsageSampler({ docker, owner: sandbox?.id.namespace ?? '' }).close()
+  metrics.use(undefined)
+  await docker.close()
+  // A Python interpreter, and what it took to start.
+  expect(recorded.get('ptc_sandbox_memory_bytes')).toBeGreaterThan(5_000_000)
+  expect(recorded.get('ptc_sandbox_cpu_milliseconds_total')).toBeGreaterThan(10)
+}
+
+/** Metrics of ours that the table does not have, or with other labels. */
+function undeclared(samples: readonly Sample[]): readonly string[] {
+  const declared = new Map<string, readonly string[]>(
+    Object.entries(metricTable).map(([name, { labels }]) => [name, labels]),
+  )
+  return samples
+    .filter(({ name }) => name.startsWith('ptc_'))
+    .filter(({ name, labels }) => {
+      const known = declared.get(name) ?? declared.get(name.replace(/_(bucket|count|sum)$/, ''))
+      const own = Object.keys(labels).filter((label) => !addedLabels.has(label))
+      return known === undefined || own.some((label) => !known.includes(label))
+    })
+    .map(({ name, labels }) => `${name} ${Object.keys(labels).join()}`)
+}
+
+/** By Temporal's runtime and, in workflow code, by its worker. */
+const addedLabels = new Set([
+  'service_name',
+  'le',
+  'namespace',
+  'task_queue',
+  'taskQueue',
+  'workflow_type',
+  'workflowType',
+])

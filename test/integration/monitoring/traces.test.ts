@@ -1,0 +1,100 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { Resource } from '@opentelemetry/resources'
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { OpenTelemetryPlugin } from '@temporalio/interceptors-opentelemetry'
+import { Worker } from '@temporalio/worker'
+import { expect, onTestFinished, vi } from 'vitest'
+import { createPtcClient } from '../../../src/client/index.js'
+import { startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { isolateTimeout } from '../../../src/worker/plugin/isolate-timeout.js'
+import { workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
+import { clientOf, connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
+import { readHistory } from '../../support/environment/histories.js'
+import { type ReceivedSpan, startOtlpReceiver } from '../../support/monitoring/otlp-receiver.js'
+import { code, text, turn } from '../../support/script.js'
+import { temporalTest as test } from '../../support/temporal/shared-server.js'
+
+test('a trace goes from the client to the model, the cells and the tools', async ({ taskQueue }) => {
+  const receiver = await startOtlpReceiver()
+  const tracing = startTracing(receiver.url)
+  const script = [turn(code('print(await plus(a=40, b=2))')), turn(text('42'))]
+  const api = await startScriptedMessagesApi({ script })
+  onTestFinished(() => api.close())
+  vi.stubEnv('ANTHROPIC_BASE_URL', api.url)
+  vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
+  const plugin = await createPlugin({ tracing: tracing.plugin, model: { name: 'scripted' } })
+  const connection = await connect({ plugins: [plugin] })
+  const worker = await createWorker({ connection, taskQueue })
+  const client = clientOf(connection)
+  const ptc = createPtcClient({ client, taskQueue })
+  const run = await worker.runUntil(async () => {
+    const started = await ptc.startAgent({ question: 'What is the secret sum?' })
+    await started.result()
+    return started
+  })
+  await tracing.flush()
+  const { spans } = receiver
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  expect(pathOf(spans, 'execute_tool plus')).toEqual([
+    'StartWorkflow:agent',
+    'RunWorkflow:agent',
+    'execute_tool execute_code',
+    'StartActivity:plus',
+    'RunActivity:plus',
+    'execute_tool plus',
+  ])
+  expect(pathOf(spans, 'chat scripted').slice(-2)).toEqual(['RunActivity:model.turn', 'chat scripted'])
+  expect(spanOf(spans, 'chat scripted').attributes).toMatchObject({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'anthropic',
+    'gen_ai.request.model': 'scripted',
+    'gen_ai.usage.output_tokens': expect.any(Number),
+  })
+  expect(spanOf(spans, 'execute_tool execute_code').attributes).toMatchObject({
+    'ptc.cell': 1,
+    'ptc.cell.status': 'ok',
+  })
+  expect(spanOf(spans, 'execute_tool plus').attributes).toMatchObject({ 'gen_ai.tool.name': 'plus', 'ptc.cell': 1 })
+  // Not even in the attributes that the official exporter makes of the workflow's memo. `toContain` would print it all.
+  expect(JSON.stringify(spans).includes('secret')).toBe(false)
+  expect(spans.filter(({ name }) => name === 'RunActivity:plus')).toHaveLength(1)
+  expect(spans.filter(({ name }) => name === 'RunActivity:session.open')).toHaveLength(1)
+  const history = await readHistory(client, run.workflowId)
+  await expectReplays('traced', history, run.workflowId)
+  await expectReplays('plain', history, run.workflowId)
+  expect(JSON.stringify(history)).toContain('_tracer-data')
+})
+
+/** A tracer provider of this process, as a user sets it up, and the official plugin. */
+function startTracing(url: string) {
+  const resource = new Resource({ 'service.name': 'test' })
+  const spanProcessor = new BatchSpanProcessor(new OTLPTraceExporter({ url }), { scheduledDelayMillis: 100 })
+  const provider = new NodeTracerProvider({ resource, spanProcessors: [spanProcessor] })
+  provider.register()
+  onTestFinished(() => provider.shutdown())
+  const plugin = new OpenTelemetryPlugin({ resource, spanProcessor })
+  return { plugin, flush: () => spanProcessor.forceFlush() }
+}
+
+function spanOf(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
+  const span = spans.find((each) => each.name === name)
+  if (span === undefined) throw new Error(`no span ${name} among ${spans.map((each) => each.name).join(', ')}`)
+  return span
+}
+
+/** Names of a span and of those around it, the outermost first. */
+function pathOf(spans: readonly ReceivedSpan[], name: string): readonly string[] {
+  const path: string[] = []
+  let span: ReceivedSpan | undefined = spanOf(spans, name)
+  for (; span !== undefined; span = spans.find(({ spanId }) => spanId === parentOf(span))) path.unshift(span.name)
+  return path
+}
+
+function parentOf(span: ReceivedSpan | undefined): string | undefined {
+  return span?.parentSpanId
+}
+
+async function expectReplays(kind: 'plain' | 'traced', history: unknown, workflowId: string): Promise<void> {
+  await Worker.runReplayHistory({ workflowBundle: workflowBundle(kind), ...isolateTimeout }, history, workflowId)
+}

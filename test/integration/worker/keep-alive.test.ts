@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it, onTestFinished } from 'vitest'
+import { defaultLimits } from '../../../src/common/limits.js'
+import { createDockerBackend, type DockerBackend } from '../../../src/sandbox/docker/index.js'
+import { startKeepAlive } from '../../../src/worker/resources/keep-alive.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { execInContainer } from '../../support/docker/exec-in-container.js'
+
+async function openSandbox(docker: DockerBackend, namespace: string): Promise<string> {
+  const spec = { namespace, session: randomUUID(), epoch: 1, workflowId: 'wf', runId: 'run', limits: defaultLimits }
+  const connection = await docker.open(spec, AbortSignal.timeout(120_000))
+  onTestFinished(async () => {
+    await connection.detach()
+    await docker.remove(spec)
+  })
+  const sandboxes = await docker.listSandboxes(namespace)
+  return sandboxes[0]?.containerId ?? ''
+}
+
+describeDocker('the keep-alive of a worker', () => {
+  it('reaches the sandboxes of its namespace at once, and no others', async () => {
+    const docker = createDockerBackend()
+    onTestFinished(() => docker.close())
+    await docker.ensureImage()
+    const [owner, other] = [`keep-${randomUUID()}`, `keep-${randomUUID()}`]
+    const [mine, theirs] = await Promise.all([openSandbox(docker, owner), openSandbox(docker, other)])
+    const isKeptAlive = (container: string) =>
+      execInContainer(container, ['test', '-e', '/run/durable-ptc/keep-alive']).then((code) => code === 0)
+
+    const lines: string[] = []
+    const keepAlive = startKeepAlive({ docker, owner, onProgress: (line) => lines.push(line) })
+    await expect.poll(() => isKeptAlive(mine)).toBe(true)
+    await keepAlive.close()
+    expect(await isKeptAlive(theirs)).toBe(false)
+    expect(lines).toEqual([])
+  })
+
+  it('reports a daemon that does not answer, and does not throw', async () => {
+    const failing = { ...createDockerBackend(), keepAlive: () => Promise.reject(new Error('no daemon')) }
+    const lines: string[] = []
+    await startKeepAlive({ docker: failing, owner: 'o', onProgress: (line) => lines.push(line) }).close()
+    expect(lines).toEqual(['sandboxes not kept alive: no daemon'])
+  })
+})

@@ -1,0 +1,92 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { cacheDirectory } from '../../../src/sandbox/cache-directory.js'
+import { withFileLock } from '../../../src/dev-server/file-lock.js'
+import { optionalDependency, printProgress } from '../setup/optional-dependency.js'
+
+const run = promisify(execFile)
+
+/** The root of the checkout. */
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+const validatorVersion = '1.37.0'
+
+export interface DeployTools {
+  /** A folder for PYTHONPATH with the package `kubernetes-validate`, which has the schemas of Kubernetes. */
+  readonly kubernetesValidate: string
+}
+
+/** The programs that check the files of `deploy`: promtool, docker-compose, kubernetes-validate. */
+export const deployTools = optionalDependency(
+  'PTC_TEST_DEPLOY',
+  'a program that checks the files of deploy',
+  async () => {
+    await Promise.all([run('promtool', ['--version']), run('prometheus', ['--version'])])
+    await run('docker-compose', ['--version'])
+    return { kubernetesValidate: await installValidator() } satisfies DeployTools
+  },
+)
+
+/** Installed once, with pip, into the cache folder. */
+async function installValidator(): Promise<string> {
+  const target = join(cacheDirectory(process.env), `kubernetes-validate-${validatorVersion}`)
+  if (existsSync(target)) return target
+  await mkdir(cacheDirectory(process.env), { recursive: true })
+  await withFileLock(`${target}.lock`, AbortSignal.timeout(600_000), async () => {
+    if (existsSync(target)) return
+    printProgress(`installing kubernetes-validate ${validatorVersion} with pip: half a minute, once`)
+    const unfinished = `${target}.${process.pid}`
+    await rm(unfinished, { recursive: true, force: true })
+    const requirement = `kubernetes-validate==${validatorVersion}`
+    await run('python3', [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--root-user-action=ignore',
+      '--target',
+      unfinished,
+      requirement,
+    ])
+    await rename(unfinished, target)
+  })
+  return target
+}
+
+/** Runs a program in the checkout. @throws Error with its output when it fails */
+export async function runTool(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${code}\n${stdout}${stderr}`)
+  return stdout
+}
+
+/** A service of docker-compose.yml, as Docker Compose resolves it. */
+export interface ComposeService {
+  readonly image: string
+  readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly string[]
+  readonly ports?: readonly unknown[]
+  readonly depends_on?: Readonly<Record<string, unknown>>
+}
+
+/** The services of docker-compose.yml. @throws Error when Docker Compose refuses the file */
+export async function composeServices(): Promise<Readonly<Record<string, ComposeService>>> {
+  const yaml = await runTool('docker-compose', ['config'])
+  return (await parseYaml(yaml)).services as Readonly<Record<string, ComposeService>>
+}
+
+/** Python's YAML comes with Docker Compose. */
+async function parseYaml(yaml: string): Promise<{ readonly services: unknown }> {
+  const script = 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, default=str)'
+  const child = spawn('/usr/bin/python3', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(yaml)
+  return JSON.parse(await text(child.stdout)) as { readonly services: unknown }
+}

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
 import { refOf } from '../../common/external-value.js'
 import type { JsonValue } from '../../common/json.js'
+import { defineTool } from '../../tools/index.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -19,7 +20,15 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const { signal } = new AbortController()
 
 const review = z.object({ approved: z.boolean(), note: z.string().min(2).optional() })
-const approve = (output: z.ZodType) => tool('approve', () => null, { output })
+const approve = (output: z.ZodType) =>
+  defineTool({
+    name: 'approve',
+    description: 'Asks for an approval.',
+    input: z.object({}),
+    output,
+    effect: 'idempotent',
+    activity: { taskQueue: 'reviews' },
+  })
 
 const recorded = createRegistry([approve(review.refine(({ note }) => note !== 'no'))])
 /** Workers of later deployments: with another tool beside it, with a changed tool, and without the tool. */

@@ -12,6 +12,7 @@ const retried: readonly ErrorCode[] = [
   'MODEL_OVERLOADED',
   'MODEL_SERVER',
   'MODEL_TIMEOUT',
+  'RUN_BUSY',
   'WORKER_LOST',
   'MODEL_CONNECTION',
   'MODEL_STREAM',

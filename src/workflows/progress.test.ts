@@ -49,6 +49,19 @@ describe('current details', () => {
     vi.useRealTimers()
   })
 
+  it('show until when a deferred call waits for its result', () => {
+    const run = shownRun()
+    showProgress(run, waiting)
+    const wait = { since: Date.UTC(2026, 0, 1), expiresAt: Date.UTC(2026, 0, 4) }
+    const close = showCall(run, 'a', 'approve 7', wait)
+    expect(shown.details).toContain(
+      '- `approve 7` waits for its result since 2026-01-01 00:00:00 UTC, until 2026-01-04 00:00:00 UTC at the latest',
+    )
+    expect(shown.details).not.toContain('The cell ends at')
+    close()
+    expect(shown.details).toContain('The cell ends at 2026-01-02')
+  })
+
   it('of a program and a session have no turns', () => {
     for (const kind of ['program', 'session'] as const) {
       const run = shownRun(kind)

@@ -16,6 +16,7 @@ import { decodeCompletionToken } from '../../common/completion-token.js'
 import { describeLatestExecution } from '../run/describe-run.js'
 import { runError } from '../run/run-error.js'
 import { checkInlineSize } from '../start/start-options.js'
+import { Turns } from './turns.js'
 import { requireWorkers } from '../temporal/task-queue.js'
 import { isTransient } from '../temporal/temporal-error.js'
 
@@ -24,6 +25,12 @@ const maxRefusedMs = 120_000
 
 /** After this time without a response it is checked whether the run has a worker. */
 const responseTimeoutMs = 20_000
+
+/**
+ * Temporal takes ten updates of a run at once, and refuses the others for a while. Hundreds of requests that are repeated
+ * leave the run no time to respond, so those of this process take turns, and leave room for those of others.
+ */
+const turns = new Turns(5)
 
 /** The first pause between two requests; it doubles up to the last. */
 const firstPauseMs = 50
@@ -52,6 +59,11 @@ export async function completeCall(client: Client, token: string, result: Deferr
   // The same id for each request: a request that is repeated has the response of the first.
   const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
   const send = () => handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
+  await turns.run(`${namespace} ${workflowId}`, () => sendUntilTaken(client, workflowId, send))
+}
+
+/** Sends a request again while the run or the server does not take it. */
+async function sendUntilTaken(client: Client, workflowId: string, send: () => Promise<void>): Promise<void> {
   const startedAt = performance.now()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, lastPauseMs)) {
     try {
@@ -89,6 +101,8 @@ function stringify(value: unknown): string | undefined {
 /** The run continues as new or has ten updates in progress, or the server is unavailable. */
 function isRepeatable(thrown: unknown): boolean {
   if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true
+  // An update that an execution took before it continued as new is not found in the next one, or was aborted.
+  if (thrown instanceof WorkflowNotFoundError) return thrown.message.includes('update ')
   if (!(thrown instanceof WorkflowUpdateFailedError)) return isTransient(thrown)
   const { cause } = thrown
   return cause instanceof ApplicationFailure && (cause.type === 'RUN_BUSY' || cause.type === endedWithUpdate)

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { pendingActivities } from '../../support/environment/waits.js'
+import { noModel } from '../../support/script.js'
+
+const calls = 300
+
+describeDocker('300 deferred calls of a program', () => {
+  it('hold nothing while they wait, survive kill -9 and continue-as-new, and are all completed', async () => {
+    const { env, ledger } = await startWithLedger(noModel, { environment: { TEST_PARK: 'soon' } })
+    const source = `
+import asyncio
+results = await asyncio.gather(*(approve(id=n) for n in range(${calls})))
+print(sum(result["approved"] for result in results))
+`
+    const handle = await env.startProgram(source, { limits: { historyEvents: 500, callsInFlight: 50 } })
+    const waiting = async () => (await handle.describe()).raw.pendingActivities ?? []
+    while (ledger.applied.length < calls) await ledger.nextRequest()
+    await expect.poll(waiting).toEqual([])
+    await expect.poll(() => env.containers(handle)).toEqual([])
+    await expect.poll(async () => (await env.executionHistories(handle)).length).toBeGreaterThan(1)
+
+    await env.workers.kill()
+    await env.workers.start()
+    const tokens = ledger.applied.map(({ name }) => name)
+    const complete = (token: string) => env.ptc.completeCall(token, { approved: true })
+    // Temporal takes ten updates of a run at once; the client repeats the others.
+    for (let n = 0; n < calls; n += 30) await Promise.all(tokens.slice(n, n + 30).map(complete))
+    expect(await handle.result()).toMatchObject({
+      outcome: { status: 'ok', output: `${calls}\n` },
+      toolCalls: calls,
+    })
+    // Each call ran once, with a key of its own.
+    expect(ledger.requests).toHaveLength(calls)
+    expect(new Set(tokens).size).toBe(calls)
+    expect(await pendingActivities(handle)).toEqual([])
+    await env.expectCleanEnd(handle)
+  })
+})

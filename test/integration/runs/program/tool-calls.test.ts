@@ -222,7 +222,7 @@ describe('limits of calls', () => {
     const env = await TestEnvironment.start()
     const handle = await env.startProgram('print(1)', { limits })
     await expect(handle.result()).rejects.toMatchObject({
-      cause: { cause: { type: 'CONFIG_INVALID', message: expect.stringContaining(message) } },
+      cause: { cause: { type: 'RUN_INPUT_INVALID', message: expect.stringContaining(message) } },
     })
   })
 })

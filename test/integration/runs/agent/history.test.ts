@@ -59,9 +59,15 @@ it('the current details describe the state of a run', async () => {
     { workflowId },
     '__temporal_workflow_metadata',
   )
-  expect(metadata?.currentDetails).toBe(
-    '**cell 1 waits for 1 tool call**\n\nturn 1 of at most 9 · cells 1 · tool calls 1 (1 under way)',
-  )
+  const time = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`
+  expect(metadata?.currentDetails?.split('\n\n')).toEqual([
+    expect.stringMatching(`^\\*\\*Waits for 1 tool call \\(cell 1\\)\\*\\* since ${time}$`),
+    expect.stringMatching(`^The sandbox is kept. The cell ends at ${time} at the latest.$`),
+    expect.stringMatching(`^- \`wait\` since ${time}$`),
+    expect.stringMatching(
+      /^turn 1 of at most 9 · cells 1 · tool calls 1 of at most 5000 · tokens \d+ in, \d+ out · cost unknown$/,
+    ),
+  ])
   go.resolve(null)
   await handle.result()
   await env.expectCleanEnd(handle)

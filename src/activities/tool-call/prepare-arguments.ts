@@ -14,7 +14,8 @@ import { findRunTools, loadDocumentation } from '../run/tool-set.js'
  * Activity `tool.arguments`: the arguments of a call as a remote tool gets them, inline and parsed. A worker that has
  * the tool as the run recorded it parses them with the tool's own schema, any other with the recorded JSON Schema.
  *
- * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and those of the value store
+ * @throws PtcError TOOL_INPUT_INVALID, TOOL_UNKNOWN, TOOL_NOT_ALLOWED without the Nexus endpoint, and those of the
+ *   value store
  */
 export function prepareArguments(registry: ToolRegistry, values: Values) {
   return ({ tool: name, arguments: value, tools, nexusEndpoint }: PrepareArgumentsInput): Promise<JsonObject> =>

@@ -128,32 +128,21 @@ export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
 }
 
 /** Checks a result that no tool of our workers returned against the tool's output schema, and stores a large one. */
-export function checkToolResult(input: ToolResultInput, { heartbeatMs }: Timeouts): Promise<Externalizable> {
-  return scheduleEngineActivity(activityNames.checkToolResult, input, {
-    ...onRoleQueue('tools'),
-    // The value store may be unavailable for a while.
-    startToCloseTimeout: '5m',
-    heartbeatTimeout: heartbeatMs,
-    retry: defaultRetry,
-    summary: `check the result of ${input.tool}`,
-  })
+export function checkToolResult(input: ToolResultInput, timeouts: Timeouts): Promise<Externalizable> {
+  const options = valueOptions(timeouts, `check the result of ${input.tool}`, 'tools')
+  return scheduleEngineActivity(activityNames.checkToolResult, input, options)
 }
 
 /** Parses the arguments for a remote tool, which can't read our value store and does not know our schemas. */
-export function prepareArguments(input: PrepareArgumentsInput, { heartbeatMs }: Timeouts): Promise<JsonObject> {
-  return scheduleEngineActivity(activityNames.prepareArguments, input, {
-    ...onRoleQueue('tools'),
-    startToCloseTimeout: '5m',
-    heartbeatTimeout: heartbeatMs,
-    retry: defaultRetry,
-    summary: `prepare the arguments of ${input.tool}`,
-  })
+export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeouts): Promise<JsonObject> {
+  const options = valueOptions(timeouts, `prepare the arguments of ${input.tool}`, 'tools')
+  return scheduleEngineActivity(activityNames.prepareArguments, input, options)
 }
 
-/** Options of an activity that only moves values. The value store may be unavailable for a while. */
-function valueOptions({ heartbeatMs }: Timeouts, summary: string): ActivityOptions {
+/** Options of an activity that moves or checks values. The value store may be unavailable for a while. */
+function valueOptions({ heartbeatMs }: Timeouts, summary: string, role: Role = 'workflow'): ActivityOptions {
   return {
-    ...onRoleQueue('workflow'),
+    ...onRoleQueue(role),
     startToCloseTimeout: '5m',
     heartbeatTimeout: heartbeatMs,
     retry: defaultRetry,

@@ -23,10 +23,11 @@ async function allFiles(): Promise<TestFile[]> {
 const files = await allFiles()
 const inEach = files.filter(
   ({ project, file }) =>
-    ['unit', 'integration', 'attacks'].includes(project) || file === 'test/integration/runs/modes/mode-control.test.ts',
+    (['unit', 'integration', 'attacks'].includes(project) && !file.startsWith('test/attacks/slow/')) ||
+    file === 'test/integration/runs/modes/mode-control.test.ts',
 )
 
-it('every shard has all unit, integration and attack tests, and the proof of each mode', () => {
+it('every shard has all unit and integration tests, the short attacks, and the proof of each mode', () => {
   for (const index of indices) expect(withShard(files, index, count)).toEqual(expect.arrayContaining(inEach))
 })
 

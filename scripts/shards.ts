@@ -7,8 +7,10 @@ export interface TestFile {
   readonly file: string
 }
 
-/** Projects that every run of CI runs completely. It runs one shard of the others. */
+/** Projects that every run of CI runs completely, but for their long files. It runs one shard of the rest. */
 const unshardedProjects = new Set(['unit', 'integration', 'attacks'])
+
+const longAttacks = 'test/attacks/slow/'
 
 /** Proves that each mode has an effect, so every shard includes it. */
 const modesSelfTest = 'test/integration/runs/modes/mode-control.test.ts'
@@ -48,7 +50,7 @@ export function selectShard<File extends TestFile>(files: readonly File[], index
 }
 
 function isInEveryShard({ project, file }: TestFile): boolean {
-  return unshardedProjects.has(project) || file === modesSelfTest
+  return (unshardedProjects.has(project) && !file.startsWith(longAttacks)) || file === modesSelfTest
 }
 
 /** Returns the files that CI runs: those of every shard, and those of one shard. */

@@ -3,6 +3,7 @@ export {
   defineTool,
   ToolError,
   type DeferredToolDefinition,
+  type RemoteCall,
   type Tool,
   type ToolContext,
   type ToolDefinition,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { maxLabelValues, type Meter, Metrics, metricTable } from './metrics.js'
+import { metricTable } from './metric-table.js'
+import { maxLabelValues, type Meter, Metrics } from './metrics.js'
 
 function createMeter() {
   const recorded: { name: string; value: number; labels: Record<string, string> }[] = []

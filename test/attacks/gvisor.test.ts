@@ -1,27 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDockerBackend } from '../../src/sandbox/docker/index.js'
-import { describeConformance } from '../support/sandbox/describe-conformance.js'
 import { describeGvisor, gvisorRuntime as runtime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
 import { AttackEnvironment } from './support/attack-environment.js'
 import { runnerTakeover, syscallHelpers } from './support/hostile-code.js'
 
 const megabyte = 1024 * 1024
-const missing = await missingGvisorRuntime()
-const keepsParked =
-  missing === undefined && (await createDockerBackend({ runtime }).checkpoints?.isAvailable()) === true
 
-describeGvisor('the Docker sandbox under gVisor', missing, () => {
-  describeConformance({
-    makeBackend: () => createDockerBackend({ runtime }),
-    supportsReattach: true,
-    supportsInterrupt: true,
-    supportsProcesses: true,
-    providesIsolation: true,
-    supportsCheckpoint: keepsParked,
-  })
-})
-
-describeGvisor('a hostile program under gVisor', missing, () => {
+describeGvisor('a hostile program under gVisor', await missingGvisorRuntime(), () => {
   let attackEnv: AttackEnvironment
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({ backend: 'docker', runtime, limits: { cellSeconds: 3 } })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/common/json.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
@@ -17,12 +16,7 @@ const countingTool = (name: string, options = {}) =>
     options,
   )
 
-const tools = [
-  countingTool('echo'),
-  countingTool('strict', { input: z.strictObject({ n: z.int() }) }),
-  countingTool('direct_only', { allowedCallers: ['direct'] }),
-  tool('large', () => 'x'.repeat(300_000)),
-]
+const tools = [countingTool('echo'), tool('large', () => 'x'.repeat(300_000))]
 
 /** Error codes of every ending except a regular one. */
 const lostOutcome = { outcome: { status: 'lost' } }
@@ -65,35 +59,6 @@ os.write(1, frame); os.write(2, frame); print(frame.decode("latin-1")); print(fr
     const { outcome } = await attack(source)
     expect(outcome.status).toBe('ok')
     expect(outcome.output.split('"type":"suspended"')).toHaveLength(5)
-    expect(executedCalls).toEqual([])
-  })
-
-  it('B02 a forged call is checked like any other call: allow-list, schema and caller', async () => {
-    const { outcome } = await attack(`
-answers = []
-for each in (call(1, "echo", a=1), call(2, "strict", n="one"), call(3, "strict", n=1, more=2), call(4, "direct_only"), call(5, "delete_all"), call(6, "execute_code", code="1")):
-    answers += suspend(each)
-for status, _ in answers: print(status)
-`)
-    expect(outcome).toEqual({
-      status: 'ok',
-      output: 'ok\ninvalid_arguments\ninvalid_arguments\ndenied\ndenied\ndenied\n',
-    })
-    expect(executedCalls).toEqual([{ name: 'echo', input: { a: 1 } }])
-  })
-
-  it('B02 a forged call through /proc of another process is checked in the same way', async () => {
-    const { outcome } = await attack(`
-import json, subprocess, sys
-frame = json.dumps({"type": "suspended", "step": step, "calls": [call(1, "direct_only")], "wake_in": None, "output": ""}).encode()
-child = "import sys; open(sys.argv[1], 'wb').write(bytes.fromhex(sys.argv[2]))"
-output = f"/proc/{os.getpid()}/fd/{runner.channel.output_fd}"
-subprocess.run([sys.executable, "-c", child, output, (len(frame).to_bytes(4, "big") + frame).hex()])
-answer = runner.channel.receive()
-take(answer)
-print(answer["results"][0]["outcome"]["status"])
-`)
-    expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
     expect(executedCalls).toEqual([])
   })
 
@@ -240,7 +205,7 @@ print(frame["results"][0]["outcome"]["status"])
   })
 
   it('B09 endless calls stop at the limit, even when the code catches every exception', async () => {
-    const polite = await attack('while True:\n    try: await echo(n=1)\n    except BaseException: pass')
+    const polite = await attack('while True:\n    try: await echo(n=1)\n    except BaseException: pass', 10)
     expect(['limit_exceeded', 'timed_out']).toContain(polite.outcome.status)
     expect(executedCalls.length).toBeLessThanOrEqual(50)
     expect(polite.events).toBeLessThan(2_000)

@@ -9,6 +9,8 @@ import { onTestFinished } from 'vitest'
 export interface LedgerEntry {
   readonly key: string
   readonly name: string
+  /** Completion token, of a deferred call. */
+  readonly token?: string
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
+import { isZodSchema, refuseZod3 } from '../validation/check-schema.js'
 import { toJsonSchema } from '../validation/json-schema.js'
 import type { InvalidError } from './invalid-tool.js'
 
@@ -16,7 +17,7 @@ export type AsZodType<Schema> = Schema extends z.ZodType ? Schema : z.ZodType
  * that says nothing about additional properties refuses them, too.
  */
 export function readInput(schema: unknown, invalid: InvalidError): z.ZodObject {
-  const isJsonSchema = !isZod(schema)
+  const isJsonSchema = !isZodSchema(schema)
   const converted = readSchema('input', isJsonSchema ? closed(schema) : schema, invalid)
   if (!isObjectSchema(converted)) {
     throw invalid(
@@ -58,25 +59,16 @@ export function assertParsesToJson(input: z.ZodObject, invalid: InvalidError): v
 }
 
 function readSchema(field: 'input' | 'output', schema: unknown, invalid: InvalidError): z.ZodType {
-  if (isZod(schema)) return schema
+  if (isZodSchema(schema)) return schema
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw invalid(`${field} must be a zod schema or a JSON Schema`)
   }
-  if ('_def' in schema) {
-    throw invalid(
-      `${field} is a zod 3 schema`,
-      "durable-ptc needs zod 4: npm install zod@4, and import { z } from 'zod'.",
-    )
-  }
+  refuseZod3(field, schema, invalid)
   try {
     return z.fromJSONSchema(JSON.parse(JSON.stringify(schema)) as Parameters<typeof z.fromJSONSchema>[0])
   } catch (cause) {
     throw invalid(`${field} is no JSON Schema that can be checked here: ${messageOf(cause)}`)
   }
-}
-
-function isZod(schema: unknown): schema is z.ZodType {
-  return typeof schema === 'object' && schema !== null && '_zod' in schema
 }
 
 function isObjectSchema(schema: z.ZodType): schema is z.ZodObject {

@@ -130,7 +130,7 @@ export class WorkerGroup {
       // At once: a worker that does not run yet can't be shut down.
       const user = { worker, ended: run() }
       const others = await this.#createRoleWorkers().catch((thrown: unknown) => endNow(user, thrown))
-      this.resources.maintainSandboxes()
+      this.resources.startMaintenance()
       this.#workers = [worker, ...others]
       await runTogether(user, others)
     } finally {

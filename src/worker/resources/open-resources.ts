@@ -6,6 +6,7 @@ import type { SearchAttributeLookup } from '../../activities/run/load-run-config
 import type { Role } from '../../common/names.js'
 import type { ModelProvider } from '../../models/provider.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
+import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
@@ -20,6 +21,8 @@ import { startReaper } from './reaper.js'
 import { isMetricsExported } from '../runtime.js'
 import { searchAttributeLookup } from './search-attributes.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
+import { startRunSampler } from './run-sampler.js'
+import type { Sampler } from './sampler.js'
 import { startUsageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are no part of the configuration. */
@@ -70,10 +73,10 @@ export interface Resources {
   /** The sandbox backends that may become unusable while the worker runs. */
   readonly externalBackends: readonly SandboxBackend[]
   /**
-   * Starts to remove abandoned sandboxes, to keep the others alive and to measure them. To be called when the workers
+   * Starts to remove abandoned sandboxes, to keep the others alive, and to sample gauges. To be called when the workers
    * have been created.
    */
-  maintainSandboxes(): void
+  startMaintenance(): void
   /** Closes in reverse order. Idempotent. */
   close(): Promise<void>
 }
@@ -125,8 +128,9 @@ export async function openResources(options: ResourceOptions): Promise<Resources
         Runtime.instance().logger.warn(line),
       ),
       externalBackends: sandboxes?.externalBackends ?? [],
-      maintainSandboxes() {
-        for (const loop of sandboxes?.maintain() ?? []) stack.defer(() => loop.close())
+      startMaintenance() {
+        const loops = [...(sandboxes?.maintain() ?? []), ...startSamplers(options, sandboxes?.docker, owner)]
+        for (const loop of loops) stack.defer(() => loop.close())
       },
       close: () => stack[Symbol.asyncDispose](),
     }
@@ -140,6 +144,8 @@ interface Sandboxes {
   readonly host: SessionHost
   readonly notice: string
   readonly externalBackends: readonly SandboxBackend[]
+  /** Undefined without Docker. */
+  readonly docker: DockerBackend | undefined
   /** Starts nothing without Docker: only its sandboxes outlive a worker. */
   maintain(): readonly { close(): Promise<void> }[]
 }
@@ -153,12 +159,25 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
   return {
     host,
     notice,
+    docker,
     externalBackends: backends.filter(({ name }) => name !== 'wasm'),
     maintain: () => {
       if (!docker) return []
       const reaper = startReaper({ docker, host, owner, isRunning, onProgress })
       const keepAlive = startKeepAlive({ docker, owner, onProgress })
-      return [reaper, keepAlive, ...(isMetricsExported() ? [startUsageSampler({ docker, owner })] : [])]
+      return [reaper, keepAlive]
     },
   }
+}
+
+function startSamplers(
+  { connection, namespace, taskQueue, roles }: ResourceOptions,
+  docker: DockerBackend | undefined,
+  owner: string,
+): readonly Sampler[] {
+  if (!isMetricsExported()) return []
+  return [
+    ...(docker ? [startUsageSampler({ docker, owner })] : []),
+    ...(roles.has('workflow') ? [startRunSampler({ connection, namespace, taskQueue })] : []),
+  ]
 }

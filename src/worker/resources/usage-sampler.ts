@@ -1,7 +1,6 @@
 import { metrics } from '../../common/metrics.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
-
-const defaultIntervalMs = 15_000
+import { type Sampler, startSampler } from './sampler.js'
 
 /** Containers in one sample: each costs the daemon a few milliseconds. */
 const maxSampled = 50
@@ -10,16 +9,10 @@ interface UsageSamplerOptions {
   readonly docker: Pick<DockerBackend, 'sampleUsage'>
   /** Owner label of the sandboxes of this namespace. */
   readonly owner: string
-  readonly intervalMs?: number
 }
 
-/**
- * Measures at once, and every 15 seconds, what the sandboxes of this namespace use. A daemon that does not answer is
- * left out: readiness reports it.
- */
-export function startUsageSampler({ docker, owner, intervalMs = defaultIntervalMs }: UsageSamplerOptions): {
-  close(): Promise<void>
-} {
+/** Samples what the sandboxes of this namespace use. A daemon that does not answer is reported by readiness. */
+export function startUsageSampler({ docker, owner }: UsageSamplerOptions): Sampler {
   let cpuBefore = new Map<string, number>()
   let states = new Set<string>()
   const sample = async (): Promise<void> => {
@@ -40,18 +33,5 @@ export function startUsageSampler({ docker, owner, intervalMs = defaultIntervalM
     }
     cpuBefore = new Map(usage.sampled.map(({ containerId, cpuMs }) => [containerId, cpuMs]))
   }
-  let round: Promise<void> | undefined
-  const next = (): void => {
-    round ??= sample()
-      .catch(() => undefined)
-      .finally(() => (round = undefined))
-  }
-  next()
-  const timer = setInterval(next, intervalMs)
-  return {
-    async close() {
-      clearInterval(timer)
-      await round
-    },
-  }
+  return startSampler(sample)
 }

@@ -8,8 +8,8 @@ import { searchAttributesForChild } from '../temporal/search-attributes.js'
 export type ChildRunOptions = Omit<ChildWorkflowOptions, 'args'>
 
 /**
- * Runs an agent as a child workflow, and waits for its result. A cancellation of this workflow cancels it. The child has
- * the search attributes of this workflow, except those of a run, and a request to cancel is its end when this workflow is terminated.
+ * Runs an agent as a child workflow, and waits for its result. The child has the search attributes of this workflow,
+ * except those of a run. It is cancelled when this workflow is cancelled or terminated.
  *
  * @throws ChildWorkflowFailure, with the error code of durable-ptc as the type of its cause
  */

@@ -13,11 +13,22 @@ import type { WorkerProcesses } from '../../support/environment/worker-processes
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
-import { FailpointCrashes, killAtFailpoint } from './failpoint-crashes.js'
+import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
 import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
+import { completeDeferredCall, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
-import { approvalMs, effects, expectedResult, historyEvents, onceEffect, script, turnCount } from './scenario.js'
+import {
+  agentInput,
+  approvalMs,
+  deferredEffect,
+  effects,
+  expectedResult,
+  historyEvents,
+  onceEffect,
+  script,
+  turnCount,
+} from './scenario.js'
 
 const config = fileURLToPath(new URL('../../fixtures/chaos.config.ts', import.meta.url))
 
@@ -34,7 +45,7 @@ class ChaosRun {
   }
 
   /** Runs the scenario to completion, and compares its result with that of a run without faults. */
-  async run(): Promise<void> {
+  async run(): Promise<readonly FailpointHit[]> {
     const begun = Date.now()
     const folder = await temporaryFolder()
     const [store, temporary] = [join(folder, 'values'), join(folder, 'tmp')]
@@ -60,9 +71,11 @@ class ChaosRun {
       options: (index) => ({ environment: crashes.environment(index) }),
       onDeath: () => void this.#measureRecovery(ledger, api),
     })
-    const handle = await env.startAgent()
+    await startOtherWorker(env.taskQueue, ledger.url)
+    const handle = await env.startAgent(agentInput)
+    const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const result = await env.agentResult(handle)
+    const [result] = await Promise.all([env.agentResult(handle), completing])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
@@ -119,6 +132,7 @@ class ChaosRun {
       'the history should continue as new in the middle of a cell',
     ).toBe(true)
     await expectReplays(client, handle)
+    return crashes.hits
   }
 
   async #startLedger(): Promise<Ledger> {
@@ -185,6 +199,11 @@ async function freeze(worker: WorkerProcess, milliseconds: number): Promise<void
 }
 
 /** Runs the scenario under these faults. Expects the same answer, each effect once, nothing left, and every fault. */
-export function expectSurvives(plan: FaultPlan): Promise<void> {
+export async function expectSurvives(plan: FaultPlan): Promise<void> {
+  await runScenario(plan)
+}
+
+/** As {@link expectSurvives}; returns the failpoints that the workers passed. */
+export function runScenario(plan: FaultPlan): Promise<readonly FailpointHit[]> {
   return new ChaosRun(plan).run()
 }

@@ -12,6 +12,13 @@ export interface Crash {
   readonly hit: number
 }
 
+/** A worker has passed a failpoint for the n-th time. */
+export interface FailpointHit {
+  readonly point: string
+  readonly time: number
+  readonly crashed: boolean
+}
+
 /** Crashes of the first worker, the second, and so on; the worker after them survives. */
 export class FailpointCrashes {
   readonly #crashes: readonly Crash[]
@@ -33,7 +40,7 @@ export class FailpointCrashes {
   }
 
   /** Hits of failpoints by all workers, and those at which a worker was killed. */
-  get hits(): readonly { readonly point: string; readonly time: number; readonly crashed: boolean }[] {
+  get hits(): readonly FailpointHit[] {
     const lines = this.#logs.filter((log) => existsSync(log)).flatMap((log) => readFileSync(log, 'utf8').split('\n'))
     return lines
       .filter((line) => line !== '')

@@ -1,10 +1,10 @@
-import type { AgentResult } from '../../../src/common/runs.js'
+import type { AgentInput, AgentResult } from '../../../src/common/runs.js'
 import { call, code, text, turn } from '../../support/script.js'
 
 /**
- * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that takes
- * longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells, a
- * direct call beside a cell, and a `once` call.
+ * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that
+ * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells,
+ * a direct call beside a cell, a `once` call, a deferred call, a call of another worker, and input data.
  */
 const cells = [
   `
@@ -30,7 +30,9 @@ except ToolOutcomeUnknown as unknown:
 print(len(done), large[-3:])
 `,
   `
-done.append((await charge(name="f"))["done"])
+done.append((await charge(name=input_data["last"]))["done"])
+done.append((await confirm(name="h"))["done"])
+done.append((await charge_elsewhere(name="i"))["done"])
 print(",".join(map(str, done)), len(large))
 `,
 ]
@@ -42,10 +44,19 @@ export const script = [
   turn(text('{{last_tool_result}}')),
 ]
 
+export const agentInput = {
+  agent: 'clerk',
+  input: { last: 'f' },
+  context: { user: 'ann', tenant: 'acme' },
+} satisfies Partial<AgentInput>
+
 const sequentialEffects = ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'] as const
 
 /** Names of effects that must be applied exactly once, whatever is killed. */
-export const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g'] as const
+export const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i'] as const
+
+/** Name of the deferred effect. */
+export const deferredEffect = 'h'
 
 /** Name of the `once` effect: applied once, or its outcome is unknown. */
 export const onceEffect = 'mail'
@@ -64,6 +75,6 @@ export const approvalMs = 2_000
 
 /** The expected result of a run. */
 export function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
-  const done = ['a,b,c,never this', 20, 'd', ...sequentialEffects, mailOutcome, 'f'].join(',')
-  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 22 }
+  const done = ['a,b,c,never this', 20, 'd', ...sequentialEffects, mailOutcome, 'f', 'h', 'i'].join(',')
+  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 24 }
 }

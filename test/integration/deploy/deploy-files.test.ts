@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { metricTable } from '../../../src/common/metrics.js'
+import { metricTable } from '../../../src/common/metric-table.js'
 import { composeServices, deployTools, root, runTool } from '../../support/deploy/tools.js'
 import { temporaryFolder } from '../../support/folders.js'
 

@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest'
-import { type Meter, metrics, metricTable } from '../../../src/common/metrics.js'
+import { metricTable } from '../../../src/common/metric-table.js'
+import { type Meter, metrics } from '../../../src/common/metrics.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
+import { startRunSampler } from '../../../src/worker/resources/run-sampler.js'
 import { startUsageSampler } from '../../../src/worker/resources/usage-sampler.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { startWithLedger } from '../../support/environment/ledger-environment.js'
 import { killContainer } from '../../support/environment/containers.js'
+import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
 import { freeAddress } from '../../support/monitoring/free-address.js'
 import { type Sample, scrape, total } from '../../support/monitoring/scrape.js'
+import { pollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
 
 const script = [
@@ -26,7 +30,7 @@ describeDocker('the metrics of a worker', () => {
     const waiting = await scrape(address)
     expect(total(waiting, 'ptc_tool_calls_running')).toBe(1)
     expect(total(waiting, 'ptc_sessions_open')).toBe(1)
-    await expectMeasured(handle.workflowId)
+    await expectMeasured(env, handle.workflowId)
     await killContainer(handle)
     ledger.releaseReplies('b')
     await env.agentResult(handle)
@@ -48,19 +52,26 @@ describeDocker('the metrics of a worker', () => {
   })
 })
 
-/** Samples the container of a run as its worker does. */
-async function expectMeasured(workflowId: string): Promise<void> {
+/** Samples the run and its container as its worker does. */
+async function expectMeasured({ client, taskQueue }: ProcessEnvironment, workflowId: string): Promise<void> {
   const recorded = new Map<string, number>()
-  const instrument = (name: string) => ({
-    add: (value: number) => void recorded.set(name, value),
-    set: (value: number) => void recorded.set(name, value),
-    record: (value: number) => void recorded.set(name, value),
-  })
+  const instrument = (name: string) => {
+    const record = (value: number, { status }: Record<string, string> = {}): void =>
+      void recorded.set(status === undefined ? name : `${name} ${status}`, value)
+    return { add: record, set: record, record }
+  }
   const meter: Meter = { createCounter: instrument, createGauge: instrument, createHistogram: instrument }
   const docker = createDockerBackend()
   const sandbox = (await docker.listSandboxes()).find((each) => each.workflowId === workflowId)
   metrics.use(meter)
   await startUsageSampler({ docker, owner: sandbox?.id.namespace ?? '' }).close()
+  const { namespace } = client.options
+  const runs = async (): Promise<unknown> => {
+    await startRunSampler({ connection: client.connection, namespace, taskQueue }).close()
+    return [recorded.get('ptc_runs_open running'), recorded.get('ptc_runs_open waiting')]
+  }
+  // Visibility lags.
+  await expect.poll(runs, pollOptions).toEqual([1, 0])
   metrics.use(undefined)
   await docker.close()
   // A Python interpreter, and what it took to start.

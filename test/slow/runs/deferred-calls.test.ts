@@ -1,10 +1,15 @@
 import { expect, it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { TestProject } from '../../support/cli/ptc.js'
 import { startWithLedger } from '../../support/environment/ledger-environment.js'
 import { pendingActivities } from '../../support/environment/waits.js'
 import { noModel } from '../../support/script.js'
+import { sharedServer } from '../../support/temporal/shared-server.js'
 
 const calls = 300
+
+/** Calls that are completed by a process each. */
+const processes = 15
 
 describeDocker('300 deferred calls of a program', () => {
   it('hold nothing while they wait, survive kill -9 and continue-as-new, and are all completed', async () => {
@@ -25,8 +30,15 @@ print(sum(result["approved"] for result in results))
     await env.workers.start()
     const tokens = ledger.applied.map(({ name }) => name)
     const complete = (token: string) => env.ptc.completeCall(token, { approved: true })
-    // Temporal takes ten updates of a run at once; the client repeats the others.
-    for (let n = 0; n < calls; n += 30) await Promise.all(tokens.slice(n, n + 30).map(complete))
+    // Temporal takes ten updates of a run at once; the client repeats the others, also beside other processes.
+    const { address, namespace } = sharedServer()
+    await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+    const result = JSON.stringify({ approved: true })
+    const others = tokens
+      .slice(0, processes)
+      .map((token) => project.run('calls', 'complete', token, '--result', result).then(({ stderr }) => stderr))
+    for (let n = processes; n < calls; n += 30) await Promise.all(tokens.slice(n, n + 30).map(complete))
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['the call is completed\n']))
     expect(await handle.result()).toMatchObject({
       outcome: { status: 'ok', output: `${calls}\n` },
       toolCalls: calls,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { AttackEnvironment } from './support/attack-environment.js'
+import { AttackEnvironment } from '../support/attack-environment.js'
 
 const megabyte = 1024 * 1024
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
-import { tool } from '../support/tools.js'
-import { AttackEnvironment, canaryPrefix, maxMemoryGrowthBytes } from './support/attack-environment.js'
-import { userOf } from './support/host-processes.js'
-import { hostileArchives, rootOfInit, runnerTakeover, syscallHelpers } from './support/hostile-code.js'
-import { expectContainerSettings, BystanderContainer } from './support/bystander-container.js'
+import { describeGvisor, gvisorRuntime, missingGvisorRuntime } from '../../support/docker/describe-gvisor.js'
+import { tool } from '../../support/tools.js'
+import { AttackEnvironment, canaryPrefix, maxMemoryGrowthBytes } from '../support/attack-environment.js'
+import { userOf } from '../support/host-processes.js'
+import { hostileArchives, rootOfInit, runnerTakeover, syscallHelpers } from '../support/hostile-code.js'
+import { expectContainerSettings, BystanderContainer } from '../support/bystander-container.js'
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR)$/
 

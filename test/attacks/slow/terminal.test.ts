@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { TestProject, type PtcProcess } from '../support/cli/ptc.js'
-import { PseudoTerminal } from '../support/cli/terminal.js'
-import { sharedServer, uniqueName } from '../support/temporal/shared-server.js'
+import { TestProject, type PtcProcess } from '../../support/cli/ptc.js'
+import { PseudoTerminal } from '../../support/cli/terminal.js'
+import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 
 const configuration = `
 import { defineConfig, defineTool } from 'durable-ptc'

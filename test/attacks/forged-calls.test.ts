@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/common/json.js'
+import { defineTool } from '../../src/index.js'
+import { describeDocker } from '../support/docker/describe-docker.js'
+import { tool } from '../support/tools.js'
+import { AttackEnvironment } from './support/attack-environment.js'
+import { runnerTakeover } from './support/hostile-code.js'
+
+const executedCalls: { name: string; input: JsonObject }[] = []
+const countingTool = (name: string, options = {}) =>
+  tool(
+    name,
+    (input) => {
+      executedCalls.push({ name, input })
+      return { of: name }
+    },
+    options,
+  )
+
+const oneNumber = z.strictObject({ n: z.int() })
+
+const tools = [
+  countingTool('echo'),
+  countingTool('strict', { input: oneNumber }),
+  countingTool('direct_only', { allowedCallers: ['direct'] }),
+  countingTool('ask', { deferred: { expires: '1h' }, input: oneNumber }),
+  defineTool({
+    name: 'remote',
+    description: 'An activity of a worker that does not exist.',
+    input: oneNumber,
+    output: z.null(),
+    effect: 'idempotent',
+    activity: { taskQueue: 'no such task queue' },
+  }),
+]
+
+describeDocker('a hostile program that forges calls', () => {
+  let attackEnv: AttackEnvironment
+  beforeAll(async () => {
+    attackEnv = await AttackEnvironment.start({ tools })
+  })
+  beforeEach(() => void (executedCalls.length = 0))
+  afterAll(() => attackEnv.close())
+
+  const attack = (source: string) => attackEnv.attack(runnerTakeover + source, { cellSeconds: 60 })
+
+  it('B02 a forged call is checked like any other call: allow-list, schema and caller', async () => {
+    const { outcome } = await attack(`
+answers = []
+for each in (call(1, "echo", a=1), call(2, "strict", n="one"), call(3, "strict", n=1, more=2), call(4, "direct_only"), call(5, "delete_all"), call(6, "execute_code", code="1")):
+    answers += suspend(each)
+for status, _ in answers: print(status)
+`)
+    expect(outcome).toEqual({
+      status: 'ok',
+      output: 'ok\ninvalid_arguments\ninvalid_arguments\ndenied\ndenied\ndenied\n',
+    })
+    expect(executedCalls).toEqual([{ name: 'echo', input: { a: 1 } }])
+  })
+
+  it('B02 a forged call of a remote or deferred tool is checked before anything is scheduled', async () => {
+    const { outcome } = await attackEnv.env.runProgram(`${runnerTakeover}
+answers = suspend(call(1, "remote", n="one"), call(2, "remote", n=1, taskQueue="other"), call(3, "ask", n="one"))
+for status, _ in answers: print(status)
+`)
+    expect(outcome).toEqual({
+      status: 'ok',
+      output: 'invalid_arguments\ninvalid_arguments\ninvalid_arguments\n',
+    })
+    expect(executedCalls).toEqual([])
+    expect((await attackEnv.env.activities()).map(({ type }) => type)).not.toContain('remote')
+  })
+
+  it('B02 a forged call of a tool that its run does not have is denied', async () => {
+    const source = `
+for status, _ in suspend(*(call(n + 1, name, n=1) for n, name in enumerate(("strict", "remote", "ask")))): print(status)
+`
+    const { outcome } = await attackEnv.env.runProgram(runnerTakeover + source, { tools: ['echo'] })
+    expect(outcome).toEqual({ status: 'ok', output: 'denied\ndenied\ndenied\n' })
+    expect(executedCalls).toEqual([])
+  })
+
+  it('B02 a forged call through /proc of another process is checked in the same way', async () => {
+    const { outcome } = await attack(`
+import json, subprocess, sys
+frame = json.dumps({"type": "suspended", "step": step, "calls": [call(1, "direct_only")], "wake_in": None, "output": ""}).encode()
+child = "import sys; open(sys.argv[1], 'wb').write(bytes.fromhex(sys.argv[2]))"
+output = f"/proc/{os.getpid()}/fd/{runner.channel.output_fd}"
+subprocess.run([sys.executable, "-c", child, output, (len(frame).to_bytes(4, "big") + frame).hex()])
+answer = runner.channel.receive()
+take(answer)
+print(answer["results"][0]["outcome"]["status"])
+`)
+    expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
+    expect(executedCalls).toEqual([])
+  })
+})

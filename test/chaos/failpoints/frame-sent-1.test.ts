@@ -1,3 +1,0 @@
-import { describeFailpointHits } from '../support/failpoint-tests.js'
-
-describeFailpointHits('frame.sent', 1, 10)

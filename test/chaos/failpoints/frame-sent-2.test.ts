@@ -1,3 +1,0 @@
-import { describeFailpointHits, minimumHits } from '../support/failpoint-tests.js'
-
-describeFailpointHits('frame.sent', 11, minimumHits['frame.sent'])

@@ -1,3 +1,0 @@
-import { describeFailpoints } from '../support/failpoint-tests.js'
-
-describeFailpoints(['step.ends'])

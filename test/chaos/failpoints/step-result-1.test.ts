@@ -1,3 +1,0 @@
-import { describeFailpointHits } from '../support/failpoint-tests.js'
-
-describeFailpointHits('step.result', 1, 10)

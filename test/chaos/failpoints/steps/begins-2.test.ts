@@ -1,0 +1,3 @@
+import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
+
+describeFailpointHits('step.begins', 14, minimumHits['step.begins'])

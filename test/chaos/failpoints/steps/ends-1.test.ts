@@ -1,0 +1,3 @@
+import { describeFailpointHits } from '../../support/failpoint-tests.js'
+
+describeFailpointHits('step.ends', 1, 12)

@@ -1,0 +1,34 @@
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { onTestFinished } from 'vitest'
+import type { RemoteCall } from '../../../src/index.js'
+import type { PtcClient } from '../../../src/client/index.js'
+import type { Ledger } from '../../support/ledger.js'
+import { sharedServer } from '../../support/temporal/shared-server.js'
+
+/** Starts the worker of the remote tool, which survives all faults. It ends with the test. */
+export async function startOtherWorker(runTaskQueue: string, ledgerUrl: string): Promise<void> {
+  const { address, namespace } = sharedServer()
+  const connection = await NativeConnection.connect({ address })
+  const activities = {
+    async charge_elsewhere({ name }: { readonly name: string }, { idempotencyKey: key }: RemoteCall) {
+      const response = await fetch(ledgerUrl, { method: 'POST', body: JSON.stringify({ key, name }) })
+      return response.json()
+    },
+  }
+  const taskQueue = `${runTaskQueue}-elsewhere`
+  const worker = await Worker.create({ connection, namespace, taskQueue, activities })
+  const ended = worker.run()
+  onTestFinished(async () => {
+    worker.shutdown()
+    await ended
+    await connection.close()
+  })
+}
+
+/** Completes a deferred call as soon as its tool has told the ledger its token. */
+export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name: string): Promise<void> {
+  await ledger.waitForRequests(name)
+  const token = ledger.requests.find((entry) => entry.name === name)?.token
+  if (token === undefined) throw new Error(`the ledger has no token of ${name}`)
+  await ptc.completeCall(token, { done: name })
+}

@@ -70,22 +70,20 @@ async function checkSearchAttributes(connection: Connection, { address, namespac
     const registered = await registeredSearchAttributes(connection, namespace)
     const missing = searchAttributeNames.filter((each) => !registered.includes(each))
     if (missing.length === 0) return ok(name, `${registered.join(', ')} are registered`)
-    const remedy = createCommands(missing, address, namespace).join('\n')
-    return warning(name, `${missing.join(', ')} are missing: runs can't be found by them`, remedy)
+    return warning(
+      name,
+      `${missing.join(', ')} are missing: runs can't be found by them`,
+      createCommand(missing, address, namespace),
+    )
   } catch (thrown) {
     return warning(name, `the server does not list them: ${messageOf(thrown)}`, 'Runs work without them.')
   }
 }
 
-/** The commands that register search attributes: one for each type. */
-function createCommands(names: readonly SearchAttributeName[], address: string, namespace: string): string[] {
-  return (['KEYWORD', 'DOUBLE'] as const).flatMap((type) => {
-    const ofType = names.filter((each) => searchAttributeTypes[each] === type)
-    if (ofType.length === 0) return []
-    const flags = ofType.map((each) => `--name ${each}`).join(' ')
-    const server = `--address ${address} --namespace ${namespace}`
-    return [`temporal operator search-attribute create ${server} --type ${toTemporalType(type)} ${flags}`]
-  })
+/** The command that registers search attributes. It pairs names and types: each name needs a type of its own. */
+function createCommand(names: readonly SearchAttributeName[], address: string, namespace: string): string {
+  const flags = names.map((each) => `--name ${each} --type ${toTemporalType(searchAttributeTypes[each])}`).join(' ')
+  return `temporal operator search-attribute create --address ${address} --namespace ${namespace} ${flags}`
 }
 
 async function checkCanStart(environment: EnvironmentVariables): Promise<Check> {

@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import { Connection, type WorkflowExecutionInfo, type WorkflowHandle } from '@temporalio/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkTemporal } from '../../../src/cli/doctor/check-temporal.js'
 import { searchAttributeNames } from '../../../src/common/search-attributes.js'
 import { startDevServer } from '../../../src/dev-server/index.js'
+import { findTemporalCli } from '../../../src/dev-server/temporal-cli.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { TestSession } from '../../support/environment/test-session.js'
+import { pollOptions } from '../../support/poll-options.js'
 import { answerResult, code, faulty, turn } from '../../support/script.js'
 import { Deferred, tool } from '../../support/tools.js'
 
@@ -125,6 +128,8 @@ describe('search attributes', () => {
       status: 'warning',
       message: expect.stringMatching(/^PtcAgent, .*missing/),
     })
-    expect(remedy).toContain(`temporal operator search-attribute create --address ${server.address}`)
+    const cli = await findTemporalCli({ environment, onProgress: () => undefined, signal })
+    execFileSync(cli, remedy.split(' ').slice(1))
+    await expect.poll(check, pollOptions).toMatchObject({ status: 'ok' })
   })
 })

@@ -36,7 +36,7 @@ const config = fileURLToPath(new URL('../../fixtures/chaos.config.ts', import.me
 class ChaosRun {
   readonly #plan: FaultPlan
   readonly #struckFaults: string[] = []
-  readonly #deaths: number[] = []
+  readonly #deadWorkers: WorkerProcess[] = []
   readonly #recoveries: number[] = []
   #ended = false
 
@@ -69,7 +69,10 @@ class ChaosRun {
     const { api, client, workers } = env
     await workers.keepRunning({
       options: (index) => ({ environment: crashes.environment(index) }),
-      onDeath: () => void this.#measureRecovery(ledger, api),
+      onDeath: (worker) => {
+        this.#deadWorkers.push(worker)
+        void this.#measureRecovery(ledger, api)
+      },
     })
     await startOtherWorker(env.taskQueue, ledger.url)
     const handle = await env.startAgent(agentInput)
@@ -96,7 +99,7 @@ class ChaosRun {
         ...containersLeft,
         ...remainingProcesses(env.taskQueue),
         ...remainingFiles(temporary),
-        ...corruptValues(store, this.#deaths.length),
+        ...corruptValues(store, this.#deadWorkers.length),
       ],
     }
     const chain = await executionHistories(client, handle)
@@ -113,10 +116,15 @@ class ChaosRun {
     const context = `${describePlan(this.#plan)}\n${log.slice(-2_000)}`
     expect(verdict, context).toMatchObject({ duplicates: [], lost: [], leaks: [] })
     expect(result, context).toMatchObject(expectedResult(mail))
+    const planned = this.#plan.crashes.length + this.#plan.disturbances.length
+    const kills = this.#struckFaults.filter((fault) => !['kill-container', 'freeze-worker'].includes(fault))
+    const deaths = this.#deadWorkers.map(({ log: output }) => output.slice(-2_000)).join('\n\n')
+    expect(this.#deadWorkers, `${describePlan(this.#plan)}: a worker died by itself:\n${deaths}`).toHaveLength(
+      kills.length,
+    )
     if (this.#struckFaults.length === 0) expect(mail).toBe('mail')
     expect(exit, context).toBe(0)
     // Planned faults must have happened, or the run proves nothing. Random ones may have come too late.
-    const planned = this.#plan.crashes.length + this.#plan.disturbances.length
     if (this.#plan.seed === undefined) expect(this.#struckFaults, context).toHaveLength(planned)
     else expect(this.#struckFaults.length, context).toBeGreaterThan(0)
     // Each recorded turn is paid once. A reply that its worker lost before it was recorded is requested again.
@@ -145,7 +153,6 @@ class ChaosRun {
   /** Measures the time from the death of a worker to the next request to the ledger. */
   async #measureRecovery(ledger: Ledger, api: ScriptedMessagesApi): Promise<void> {
     const died = Date.now()
-    this.#deaths.push(died)
     const requests = api.requests.length
     await Promise.race([ledger.nextRequest(), api.waitForRequest(({ number }) => number > requests)]).catch(
       () => undefined,

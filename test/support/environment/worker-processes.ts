@@ -9,7 +9,7 @@ export interface RestartPolicy {
   /** Options of the n-th worker, counted from 0. */
   readonly options: (index: number) => WorkerProcessStart
   /** Called when a worker has died. */
-  readonly onDeath: () => void
+  readonly onDeath: (worker: WorkerProcess) => void
 }
 
 /**
@@ -96,7 +96,7 @@ export class WorkerProcesses extends WorkerPool<WorkerProcess, WorkerProcessStar
     for (let worker = first; ; worker = await this.#startKept(policy)) {
       await worker.waitForExit()
       if (this.#kept.kind === 'none') return
-      policy.onDeath()
+      policy.onDeath(worker)
     }
   }
 }

@@ -18,6 +18,7 @@ import type { ModelProvider } from '../models/provider.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
+import { loadValue } from './load-value.js'
 import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
@@ -39,6 +40,7 @@ export function workflowActivities(
     [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
+    [activityNames.loadValue]: loadValue(values),
   }
 }
 

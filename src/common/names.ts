@@ -48,6 +48,7 @@ export const activityNames = {
   closeSession: 'session.close',
   appendJournal: 'journal.append',
   joinText: 'output.join',
+  loadValue: 'value.load',
   checkToolResult: 'tool.result',
   prepareArguments: 'tool.arguments',
 } as const

@@ -3,9 +3,9 @@ import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/outcomes.js'
 import type { RunOptions } from '../../common/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
-import { handleCompletions } from '../cell/complete-call.js'
 import { executeCell } from '../cell/execute-cell.js'
-import { type Run, startEmbeddedRun } from '../run.js'
+import type { Run } from '../run.js'
+import { closeEmbeddedRun, openEmbeddedRun } from './embedded-runs.js'
 
 export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits' | 'tools' | 'context'>
 
@@ -22,12 +22,6 @@ export interface WorkflowSession {
   close(): Promise<void>
 }
 
-/** Number of sessions that this workflow has opened. */
-let opened = 0
-
-/** The runs of the open sessions of this workflow. */
-const openRuns = new Set<Run>()
-
 /**
  * Opens a session in this workflow. Its sandbox starts with the first execution. Close it in a `finally`, and before the
  * workflow continues as new.
@@ -35,10 +29,7 @@ const openRuns = new Set<Run>()
  * @throws ActivityFailure when the configuration can't be read
  */
 export async function openSession(options: SessionOptions = {}): Promise<WorkflowSession> {
-  opened += 1
-  const run = await startEmbeddedRun(options, opened)
-  openRuns.add(run)
-  handleCompletions(() => [...openRuns].map(({ deferredCalls }) => deferredCalls))
+  const run = await openEmbeddedRun(options)
   const { timeouts, limits } = run.config
   const runtime = createCodeRuntime(run, { idleMs: timeouts.idleMs, outputCharacters: limits.capturedCharacters })
   return new EmbeddedSession(run, runtime)
@@ -64,7 +55,7 @@ class EmbeddedSession implements WorkflowSession {
 
   close(): Promise<void> {
     this.#cells.cancel()
-    openRuns.delete(this.#run)
+    closeEmbeddedRun(this.#run)
     return (this.#closing ??= closeRuntime(this.#runtime))
   }
 

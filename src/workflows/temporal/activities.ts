@@ -15,8 +15,8 @@
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
 import type { PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
-import type { Externalizable } from '../../common/external-value.js'
-import type { JsonObject } from '../../common/json.js'
+import type { Externalizable, ExternalValue } from '../../common/external-value.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
@@ -125,6 +125,11 @@ export function appendJournal(timeouts: Timeouts): AppendToLog {
 /** Joins output whose parts are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
+}
+
+/** Loads an external value. */
+export function loadValue(value: ExternalValue, timeouts: Timeouts): Promise<JsonValue> {
+  return scheduleEngineActivity(activityNames.loadValue, value, valueOptions(timeouts, 'load a large result'))
 }
 
 /** Checks a result that no tool of our workers returned against the tool's output schema, and stores a large one. */

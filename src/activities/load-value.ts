@@ -1,0 +1,10 @@
+import type { Externalizable } from '../common/external-value.js'
+import type { JsonValue } from '../common/json.js'
+import type { Values } from '../values/values.js'
+import { runActivity } from './run-activity.js'
+
+/** Activity `value.load`: an external value, for a workflow that reads it. */
+export function loadValue(values: Values) {
+  return (value: Externalizable): Promise<JsonValue> =>
+    runActivity(({ signal }) => values.load(value, 'a workflow', signal))
+}

@@ -1,0 +1,26 @@
+import type { RunOptions } from '../../common/runs.js'
+import { handleCompletions } from '../cell/complete-call.js'
+import { type Run, startEmbeddedRun } from '../run.js'
+
+/** Number of runs that this workflow has opened. */
+let opened = 0
+
+/** Their deferred calls may be completed. */
+const openRuns = new Set<Run>()
+
+/**
+ * Opens a run inside this workflow, with an identity of its own.
+ *
+ * @throws ActivityFailure when the configuration can't be read
+ */
+export async function openEmbeddedRun(options: RunOptions): Promise<Run> {
+  opened += 1
+  const run = await startEmbeddedRun(options, opened)
+  openRuns.add(run)
+  handleCompletions(() => [...openRuns].map(({ deferredCalls }) => deferredCalls))
+  return run
+}
+
+export function closeEmbeddedRun(run: Run): void {
+  openRuns.delete(run)
+}

@@ -1,0 +1,120 @@
+import { ApplicationFailure } from '@temporalio/workflow'
+import { callDigest } from '../../common/call-identity.js'
+import { canonicalJson } from '../../common/canonical-json.js'
+import type { ErrorCode } from '../../common/errors.js'
+import { externalValueKey, isExternal } from '../../common/external-value.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { CallOutcome, CallStatus } from '../../common/outcomes.js'
+import type { RunOptions } from '../../common/runs.js'
+import { jsonToText, toTemporalSummary } from '../../common/text.js'
+import { executeCall } from '../cell/call-tool.js'
+import type { Run } from '../run.js'
+import { loadValue } from '../temporal/activities.js'
+import { openEmbeddedRun } from './embedded-runs.js'
+
+export type ToolCallOptions = Pick<RunOptions, 'context'>
+
+/** The part of a tool's type that its arguments and its result come from; a type of `defineTool` fits. */
+export interface ToolType {
+  readonly input: { readonly _zod: { readonly input: unknown } }
+  readonly output: { readonly _zod: { readonly output: unknown } }
+}
+
+/** A tool of which only the name is known. */
+export interface AnyToolType extends ToolType {
+  readonly input: { readonly _zod: { readonly input: JsonObject } }
+  readonly output: { readonly _zod: { readonly output: JsonValue } }
+}
+
+/** A workflow gets the result as a payload, and keeps it in memory. */
+const maxResultBytes = 2 * 1024 * 1024
+
+/** The calls with the same options. */
+interface Caller {
+  readonly run: Run
+  calls: number
+}
+
+const callers = new Map<string, Promise<Caller>>()
+
+/**
+ * Calls a tool of the worker's configuration, as an activity of this workflow, or as a remote tool says. The checks,
+ * the timeout, the retry policy and the idempotency key are those of a direct call of a model. A deferred tool returns
+ * its result when the call is completed. No limit of a run counts these calls.
+ *
+ * `await callTool<typeof getOrders>('get_orders', { customer: 'acme' })` has types; `getOrders` may be imported as a
+ * type. The result is that of the output schema, as JSON, with at most 2 MiB.
+ *
+ * @throws ApplicationFailure with type TOOL_INPUT_INVALID, TOOL_NOT_ALLOWED, TOOL_FAILED, TOOL_TIMED_OUT or
+ *   TOOL_OUTCOME_UNKNOWN, and the outcome as its details; failures of the engine; CancelledFailure
+ */
+export async function callTool<Type extends ToolType = AnyToolType>(
+  tool: string,
+  args: Type['input']['_zod']['input'],
+  options: ToolCallOptions = {},
+): Promise<Type['output']['_zod']['output']> {
+  const json = toArguments(tool, args)
+  const caller = await callerWith(options)
+  caller.calls += 1
+  // The limits of a run bound what a model makes its code do.
+  const run = { ...caller.run, quota: { calls: 0 }, stored: { bytes: 0 } }
+  const call = {
+    tool,
+    arguments: json,
+    index: caller.calls,
+    digest: callDigest(tool, json),
+    summary: toTemporalSummary(`${tool} ${jsonToText(json)}`),
+    refused: null,
+  }
+  const position = { turn: run.counts.turns, cell: 0, index: caller.calls }
+  let outcome: CallOutcome | undefined
+  await executeCall(run, call, 'direct', position, (called) => ({ outcome } = called))
+  if (outcome?.status !== 'ok') throw toFailure(tool, outcome)
+  const { value } = outcome
+  return isExternal(value) ? loadValue(value, run.config.timeouts) : value
+}
+
+/** The calls share what the configuration was at the first of them. */
+function callerWith(options: ToolCallOptions): Promise<Caller> {
+  const key = canonicalJson(options.context ?? null)
+  const known = callers.get(key)
+  if (known) return known
+  const caller = openCaller(options)
+  callers.set(key, caller)
+  caller.catch(() => callers.delete(key))
+  return caller
+}
+
+async function openCaller({ context }: ToolCallOptions): Promise<Caller> {
+  const { config, ...run } = await openEmbeddedRun(context ? { context } : {})
+  const limits = { ...config.limits, resultBytes: Math.min(config.limits.resultBytes, maxResultBytes) }
+  return { run: { ...run, config: { ...config, limits } }, calls: 0 }
+}
+
+/** Without what JSON does not have. */
+function toArguments(tool: string, args: unknown): JsonObject {
+  const json: unknown = JSON.parse(JSON.stringify(args ?? null))
+  if (typeof json !== 'object' || json === null || Array.isArray(json) || externalValueKey in json) {
+    throw ApplicationFailure.nonRetryable(`the arguments of ${tool} must be an object`, codes.invalid_arguments)
+  }
+  return json as JsonObject
+}
+
+const codes = {
+  invalid_arguments: 'TOOL_INPUT_INVALID',
+  denied: 'TOOL_NOT_ALLOWED',
+  tool_error: 'TOOL_FAILED',
+  timed_out: 'TOOL_TIMED_OUT',
+  outcome_unknown: 'TOOL_OUTCOME_UNKNOWN',
+  cancelled: 'TOOL_FAILED',
+} as const satisfies Record<Exclude<CallStatus, 'ok'>, ErrorCode>
+
+function toFailure(tool: string, outcome: Exclude<CallOutcome, { status: 'ok' }> | undefined): ApplicationFailure {
+  const { status, message } = outcome ?? { status: 'cancelled', message: 'the call was cancelled' }
+  return ApplicationFailure.create({
+    message: `${tool}: ${message}`,
+    type: codes[status],
+    nonRetryable: true,
+    details: [{ status, message }],
+  })
+}

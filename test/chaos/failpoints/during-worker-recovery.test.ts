@@ -5,6 +5,12 @@ import { expectSurvives } from '../support/chaos-run.js'
 import { noFaults } from '../support/fault-plan.js'
 import type { Crash } from '../support/failpoint-crashes.js'
 
+/** After `charge` (3), `fetch_text` and the local calls of `double` (5). */
+const hitOfApproval = 10
+
+/** The third `charge` after the approval. */
+const hitOfStepAfterApproval = 14
+
 /** Failpoints of a worker that takes over the approval in the second cell, for which the sandbox was parked. */
 const takingOverCall: readonly Failpoint[] = [
   'tool.begins',
@@ -35,7 +41,7 @@ const takingOverStep: readonly Failpoint[] = [
 describeDocker('kill -9 of the worker that took over from a dead one', () => {
   const took = (first: Crash, point: Failpoint) => expectSurvives({ ...noFaults, crashes: [first, { point, hit: 1 }] })
 
-  it.each(takingOverCall)('during a call, at %s', (point) => took({ point: 'tool.ran', hit: 5 }, point))
+  it.each(takingOverCall)('during a call, at %s', (point) => took({ point: 'tool.ran', hit: hitOfApproval }, point))
 
-  it.each(takingOverStep)('during a step, at %s', (point) => took({ point: 'step.ends', hit: 9 }, point))
+  it.each(takingOverStep)('during a step, at %s', (point) => took({ point: 'step.ends', hit: hitOfStepAfterApproval }, point))
 })

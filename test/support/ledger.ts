@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
 /** An effect, as recorded outside of the project. */
@@ -24,7 +23,6 @@ export class Ledger {
   readonly requests: LedgerEntry[] = []
   readonly #held = new Map<string, (() => void)[]>()
   readonly #dropped = new Map<string, number>()
-  readonly #delayed = new Map<string, Promise<void>>()
   readonly #watchers = new Set<() => void>()
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   #url = ''
@@ -57,12 +55,6 @@ export class Ledger {
   /** Drops the next replies for this name; their effects are applied. */
   dropReplies(name: string, count: number): void {
     this.#dropped.set(name, count)
-  }
-
-  /** Delays all replies for this name until this time after the first request. */
-  delayReplies(name: string, milliseconds: number): void {
-    const delay = this.waitForRequests(name).then(() => sleep(milliseconds, undefined, { ref: false }))
-    this.#delayed.set(name, delay)
   }
 
   /** Settles when there are this many requests with this name. */
@@ -98,7 +90,6 @@ export class Ledger {
       response.destroy()
       return
     }
-    await this.#delayed.get(entry.name)
     const reply = (): void => void response.end(JSON.stringify({ done: entry.name }))
     const held = this.#held.get(entry.name)
     if (held) held.push(reply)

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { WorkflowHandle } from '@temporalio/client'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf } from '../../support/environment/containers.js'
@@ -12,6 +12,7 @@ import type { WorkerProcess } from '../../support/environment/worker-process.js'
 import type { WorkerProcesses } from '../../support/environment/worker-processes.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
+import { pollOptions } from '../../support/poll-options.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
 import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
@@ -20,7 +21,7 @@ import { completeDeferredCall, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
 import {
   agentInput,
-  approvalMs,
+  approvedEffect,
   deferredEffect,
   effects,
   expectedResult,
@@ -77,8 +78,9 @@ class ChaosRun {
     await startOtherWorker(env.taskQueue, ledger.url)
     const handle = await env.startAgent(agentInput)
     const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
+    const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const [result] = await Promise.all([env.agentResult(handle), completing])
+    const [result] = await Promise.all([env.agentResult(handle), completing, approving])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
@@ -145,9 +147,16 @@ class ChaosRun {
 
   async #startLedger(): Promise<Ledger> {
     const ledger = await Ledger.start()
-    ledger.delayReplies('d', approvalMs)
+    ledger.holdReplies(approvedEffect)
     for (const { name, count } of this.#plan.droppedReplies) ledger.dropReplies(name, count)
     return ledger
+  }
+
+  /** Replies to the approval when it has outlasted the sandbox. */
+  async #approveWhenParked(ledger: Ledger, { workflowId }: WorkflowHandle): Promise<void> {
+    await ledger.waitForRequests(approvedEffect)
+    await vi.waitUntil(async () => (await remainingContainers(workflowId)).length === 0, pollOptions)
+    ledger.releaseReplies(approvedEffect)
   }
 
   /** Measures the time from the death of a worker to the next request to the ledger. */

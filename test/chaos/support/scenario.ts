@@ -70,8 +70,8 @@ export const turnCount = script.length
  */
 export const historyEvents = 100
 
-/** Milliseconds until the approval; longer than the time after which the sandbox is parked. */
-export const approvalMs = 2_000
+/** Name of the effect whose reply comes when the sandbox has been parked. */
+export const approvedEffect = 'd'
 
 /** The expected result of a run. */
 export function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {

@@ -7,6 +7,8 @@ import { code, text, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForHeartbeats, pendingActivities } from '../../support/environment/waits.js'
 import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { freeAddress } from '../../support/monitoring/free-address.js'
+import { scrape, total } from '../../support/monitoring/scrape.js'
 import type { ProcessEnvironment } from '../../support/environment/test-environment.js'
 
 describe('a tool that blocks the event loop of its worker', () => {
@@ -41,9 +43,10 @@ describe('a tool that blocks the event loop of its worker', () => {
   }
 
   it('F28: is reported as the cause while it blocks and afterwards, runs once, and delays no run of other workers', async () => {
+    const address = await freeAddress()
     const { env, ledger } = await startWithLedger(blocking('block'), {
       ...options,
-      initialWorkers: [{ roles: ['tools'] }],
+      initialWorkers: [{ roles: ['tools'], environment: { PTC_METRICS_ADDRESS: address } }],
     })
     const { first } = env.workers
     await env.workers.start({ hostId: 'elsewhere', roles: ['workflow', 'model', 'sandbox'] })
@@ -68,6 +71,9 @@ describe('a tool that blocks the event loop of its worker', () => {
     const blocked = /tool charge blocked the event loop of the worker for [2-5]\d\.\d s/
     expect(await shown(env, handle)).toMatch(blocked)
     await first.waitForOutput(blocked)
+    const samples = await scrape(address)
+    expect(total(samples, 'ptc_event_loop_stall_milliseconds_count')).toBeGreaterThanOrEqual(1)
+    expect(total(samples, 'ptc_event_loop_stall_milliseconds_sum')).toBeGreaterThan(20_000)
     await expectReplays(env.client, handle)
   })
 

@@ -3,6 +3,8 @@ import { expect, it, vi } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { startWithLedger, type LedgerEnvironment } from '../../support/environment/ledger-environment.js'
 import { expectReplays } from '../../support/environment/histories.js'
+import { freeAddress } from '../../support/monitoring/free-address.js'
+import { scrape, total } from '../../support/monitoring/scrape.js'
 import { fastPollOptions } from '../../support/poll-options.js'
 import { code, text, turn } from '../../support/script.js'
 
@@ -29,8 +31,10 @@ async function startHeldCall(tool: string, options: object = {}) {
 describeDocker('the attempts of a killed worker are tried again at once', () => {
   it('by a worker that starts on its host', async () => {
     const { env, ledger, handle } = await startHeldCall('charge')
-    await env.workers.replace()
+    const address = await freeAddress()
+    await env.workers.replace({ environment: { PTC_METRICS_ADDRESS: address } })
     await ledger.waitForRequests('a', 2)
+    expect(total(await scrape(address), 'ptc_takeover_attempts_total')).toBe(1)
     ledger.releaseReplies('a')
     expect(await env.agentResult(handle)).toMatchObject({ answer: 'a' })
     expect(ledger.appliedNames).toEqual(['a'])

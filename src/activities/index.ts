@@ -25,6 +25,7 @@ import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from
 import { FollowUps } from './session/follow-ups.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
+import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
 import { executeStep, type StepExecutor } from './session/execute-step.js'
@@ -41,6 +42,7 @@ export function workflowActivities(
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
     [activityNames.loadValue]: loadValue(values),
+    [activityNames.requestSlot]: requestSlot(configuration.registry),
   }
 }
 

@@ -30,6 +30,8 @@ export const errorTable = {
   TOOL_LOST: { retryable: false },
   /** The tool blocked the event loop of its worker for longer than its timeout. */
   TOOL_BLOCKED: { retryable: false },
+  /** A credential that the tool needs could not be read; the tool did not run. */
+  CREDENTIAL_UNAVAILABLE: { retryable: true },
   /** A later attempt of the same call has started on the same worker. */
   ATTEMPT_SUPERSEDED: { retryable: true },
   /** A `once` tool that another worker may have run. */

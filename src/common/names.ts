@@ -4,6 +4,12 @@ import type { ToolConfig } from './run-config.js'
 /** Workflow types. */
 export const workflowNames = { agent: 'agent', program: 'program', session: 'session' } as const
 
+/** The type of the workflow that limits the concurrent calls of one tool. It is no run. */
+export const toolLimitWorkflow = 'toolLimit'
+
+/** Signals of workflow `toolLimit`. */
+export const toolLimitMessages = { request: 'request', release: 'release' } as const
+
 /** Messages of workflow `session`: update `execute`, signals `interrupt` and `close`, query `inspect`. */
 export const sessionMessages = {
   execute: 'execute',
@@ -14,6 +20,9 @@ export const sessionMessages = {
 
 /** The update that completes a deferred call. Workflows of users have it, too, so it must not be a name of theirs. */
 export const completeCallUpdate = 'ptc.completeCall'
+
+/** The signal that answers the request for a slot of a tool. */
+export const slotAnswerSignal = 'ptc.slotAnswer'
 
 /** Keys of a run's memo. Listing runs returns their memos without further requests. */
 export const memoKeys = {
@@ -51,6 +60,7 @@ export const activityNames = {
   loadValue: 'value.load',
   checkToolResult: 'tool.result',
   prepareArguments: 'tool.arguments',
+  requestSlot: 'tool.slot',
 } as const
 
 /** The name of the model's code tool. */
@@ -87,6 +97,11 @@ export function roleQueue(taskQueue: string, role: Role): string {
  */
 export function toolQueue(taskQueue: string, tool: Pick<ToolConfig, 'name' | 'taskQueue' | 'rate'>): string {
   return tool.taskQueue ?? (tool.rate ? `${taskQueue}.tool.${tool.name}` : roleQueue(taskQueue, 'tools'))
+}
+
+/** Workflow id of the limiter of a tool: one for each task queue of workflows. */
+export function toolLimitId(taskQueue: string, tool: string): string {
+  return `tool-limit:${taskQueue}:${tool}`
 }
 
 /** The task queue that only the worker with this host id polls. */

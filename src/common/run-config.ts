@@ -28,6 +28,8 @@ export interface ToolConfig {
   readonly taskQueue?: string
   /** Maximum calls per second of all runs together. The server enforces it for the tool's own task queue. */
   readonly rate?: ToolRate
+  /** Maximum calls in progress at once, of all runs together. Undefined: no limit. */
+  readonly concurrency?: number
   readonly priority?: ToolPriority
 }
 

@@ -11,6 +11,7 @@ import { digestJson } from '../common/call-identity.js'
 import type { Externalizable } from '../common/external-value.js'
 import type { JsonObject } from '../common/json.js'
 import { defaultLimits, type Limits } from '../common/limits.js'
+import { Credentials } from '../tools/credentials/credentials.js'
 import { createRegistry } from '../tools/registry.js'
 import { sealTool, type Tool, type ToolLog } from '../tools/tool.js'
 import { LocalStore } from '../values/local/local-store.js'
@@ -31,6 +32,8 @@ export interface RunToolOptions {
   readonly onHeartbeat?: (details: unknown) => void
   /** The context of the run. Default: `{}`. */
   readonly context?: JsonObject
+  /** Values of the credentials that the tool declares, by name. Default: none. */
+  readonly credentials?: Readonly<Record<string, string>>
   /** The agent of the run. Default: none. */
   readonly agent?: string
   /** Cancels the call when it is aborted. */
@@ -94,7 +97,8 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       inputDigest: digestJson(tool.inputSchema),
     }
     // Without a follow-up, the activity returns the value alone.
-    const work = () => toolCall(registry, values, limits)(call) as Promise<Externalizable>
+    const credentials = credentialsOf(options.credentials ?? {})
+    const work = () => toolCall(registry, values, limits, { credentials })(call) as Promise<Externalizable>
     const result: Externalizable = await environment.run(work)
     // The output schema has parsed the result.
     return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>
@@ -102,6 +106,10 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
     signal.removeEventListener('abort', cancel)
     await values.close()
   }
+}
+
+function credentialsOf(values: Readonly<Record<string, string>>): Credentials {
+  return new Credentials(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, () => value])))
 }
 
 /** Keeps values of any size inline. Only a value that has the form of a reference is stored, until `close`. */

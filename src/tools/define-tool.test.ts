@@ -71,6 +71,42 @@ describe('deferred', () => {
   })
 })
 
+describe('concurrency', () => {
+  it('is a limit of any tool but a local one', () => {
+    expect(defineTool(good).concurrency).toBeUndefined()
+    expect(defineTool({ ...good, concurrency: 3 }).concurrency).toBe(3)
+    const { run: _, ...remote } = good
+    const activity = { taskQueue: 'others' }
+    expect(defineTool({ ...remote, output: z.null(), activity, concurrency: 1_000 }).concurrency).toBe(1_000)
+  })
+
+  it.each([
+    [{ concurrency: 0 }, 'concurrency is invalid'],
+    [{ concurrency: -1 }, 'concurrency is invalid'],
+    [{ concurrency: 1.5 }, 'concurrency is invalid'],
+    [{ concurrency: 1_001 }, 'concurrency is invalid'],
+    [{ concurrency: '3' }, 'concurrency is invalid'],
+    [{ concurrency: 3, execution: 'local' }, "execution 'local' and concurrency exclude each other"],
+  ])('rejects %j', (changes, message) => {
+    expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
+  })
+})
+
+describe('credentials', () => {
+  it('are names, each once', () => {
+    expect(defineTool(good).credentials).toEqual([])
+    expect(defineTool({ ...good, credentials: ['github', 'mail', 'github'] }).credentials).toEqual(['github', 'mail'])
+  })
+
+  it.each([
+    [{ credentials: 'github' }, 'credentials is invalid'],
+    [{ credentials: ['two words'] }, 'must be a name of letters, digits, "_" and "-"'],
+    [{ credentials: ['github'], run: undefined, activity: {} }, 'credentials is for a tool with run'],
+  ])('rejects %j', (changes, message) => {
+    expect(failure(changes)).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
+  })
+})
+
 describe('defineTool', () => {
   it('infers the types of argument and result of run from the schemas', () => {
     const tool = defineTool({

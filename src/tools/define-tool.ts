@@ -7,7 +7,13 @@ import type { RemoteTarget, ToolPriority, ToolRate } from '../common/run-config.
 import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
 import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
-import { priority as prioritySchema, rate as rateSchema, taskQueueName } from './definition/options.js'
+import {
+  concurrency as concurrencySchema,
+  credentialNames,
+  priority as prioritySchema,
+  rate as rateSchema,
+  taskQueueName,
+} from './definition/options.js'
 import { parseRemoteTarget } from './definition/remote-target.js'
 import { parseRetry } from './definition/retry.js'
 import {
@@ -78,7 +84,9 @@ export function defineTool(definition: AnyDefinition): Tool {
     timeoutMs: timeoutOf(definition.timeout, invalid),
     ...parseRetry(definition, remote, invalid),
     ...queueOf(definition, remote, invalid),
+    ...concurrencyOf(definition, invalid),
     ...priorityOf(definition, remote, invalid),
+    credentials: credentialsOf(definition, remote, invalid),
     ...(remote && { remote }),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
     ...optionalSummary(definition.summary, invalid),
@@ -110,7 +118,9 @@ const definitionKeys: readonly string[] = [
   'retry',
   'taskQueue',
   'rate',
+  'concurrency',
   'priority',
+  'credentials',
   'summary',
   'inputExamples',
   'run',
@@ -222,6 +232,17 @@ function queueOf(
   }
 }
 
+function concurrencyOf(
+  { execution, concurrency }: Pick<AnyDefinition, 'execution' | 'concurrency'>,
+  invalid: InvalidError,
+): { readonly concurrency?: number } {
+  if (concurrency === undefined) return {}
+  if (execution === 'local') {
+    throw invalid("execution 'local' and concurrency exclude each other", 'A worker makes a local call by itself.')
+  }
+  return { concurrency: parseOption('concurrency', concurrencySchema, concurrency, invalid) }
+}
+
 function priorityOf(
   { priority }: Pick<AnyDefinition, 'priority'>,
   remote: RemoteTarget | undefined,
@@ -232,6 +253,18 @@ function priorityOf(
   // JSON leaves out undefined members.
   const parsed = JSON.parse(JSON.stringify(parseOption('priority', prioritySchema, priority, invalid))) as ToolPriority
   return { priority: Object.freeze(parsed) }
+}
+
+function credentialsOf(
+  { credentials }: Pick<AnyDefinition, 'credentials'>,
+  remote: RemoteTarget | undefined,
+  invalid: InvalidError,
+): readonly string[] {
+  if (credentials === undefined) return []
+  if (remote !== undefined) {
+    throw invalid('credentials is for a tool with run', 'The worker that executes the calls has its own credentials.')
+  }
+  return Object.freeze([...new Set(parseOption('credentials', credentialNames, credentials, invalid))])
 }
 
 function runsElsewhere(name: string): Tool['run'] {

@@ -103,7 +103,7 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
 
 function toToolConfig(tool: Tool): ToolConfig {
   const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
-  const { remote, deferred, retry, taskQueue, rate, priority } = tool
+  const { remote, deferred, retry, taskQueue, rate, concurrency, priority } = tool
   return {
     name,
     allowedCallers,
@@ -117,6 +117,7 @@ function toToolConfig(tool: Tool): ToolConfig {
     ...(retry && { retry }),
     ...(taskQueue !== undefined && { taskQueue }),
     ...(rate && { rate }),
+    ...(concurrency !== undefined && { concurrency }),
     ...(priority && { priority }),
   }
 }

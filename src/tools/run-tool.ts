@@ -13,6 +13,8 @@ import { formatDuration } from './duration.js'
 import type { ToolRegistry } from './registry.js'
 import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { ToolError } from './tool-error.js'
+import { type CallCredentials, Credentials } from './credentials/credentials.js'
+import type { Redactor } from './credentials/redactor.js'
 import type { CallingRun, Tool, ToolContext } from './tool.js'
 
 /** The context of an attempt, in addition to the call. */
@@ -23,6 +25,8 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
   readonly runMonitored?: <Result>(work: () => Result) => Result
   /** For a deferred tool. */
   readonly completionToken?: string
+  /** Default: none. */
+  readonly credentials?: Credentials | undefined
 }
 
 /**
@@ -36,7 +40,7 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
  * ToolError. TOOL_NOT_RETRIED: it threw an error
  * that its retry policy excludes. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID,
  * TOOL_RESULT_TOO_LARGE: it ran,
- * and its result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
+ * and its result can't be used. CREDENTIAL_UNAVAILABLE: nothing ran. And `signal.reason`, unchanged, when `signal` is aborted.
  */
 export function runTool(
   registry: ToolRegistry,
@@ -98,8 +102,31 @@ async function checkAndRun(
   if (sizeRefusal !== undefined) throw refusalError(sizeRefusal)
   const input = await parseArguments(tool, call.arguments)
   if (!input.ok) throw refusalError(input.refusal)
-  const returned = await runAttempt(tool, input.value, call, context)
-  return tool.deferred ? null : checkOutput(tool, returned, limits)
+  const credentials = await resolveCredentials(tool, context)
+  const { redactor } = credentials
+  const returned = await runAttempt(
+    tool,
+    input.value,
+    call,
+    { ...context, log: redactor.log(context.log) },
+    credentials,
+  )
+  if (tool.deferred) return null
+  try {
+    return redactor.any(await checkOutput(tool, returned, limits))
+  } catch (thrown) {
+    throw PtcError.isInstance(thrown) ? redactor.ptcError(thrown) : thrown
+  }
+}
+
+const noCredentials = new Credentials()
+
+function resolveCredentials(
+  { name: tool, credentials: names }: Tool,
+  { run, attempt, signal, credentials = noCredentials }: ToolRunContext,
+): Promise<CallCredentials> {
+  const { context = {}, ...callingRun } = run
+  return credentials.resolve(names, { tool, run: callingRun, context }, attempt, signal)
 }
 
 /** Races the tool against its timeout and the caller's signal, so that a tool that ignores its signal delays nobody. */
@@ -108,6 +135,7 @@ async function runAttempt(
   input: Readonly<Record<string, unknown>>,
   { caller, idempotencyKey }: ToolCallInput,
   context: ToolRunContext,
+  { values, redactor }: CallCredentials,
 ): Promise<unknown> {
   const { signal, log, completionToken, runMonitored = (work) => work() } = context
   signal.throwIfAborted()
@@ -119,7 +147,7 @@ async function runAttempt(
   const timer = setTimeout(() => abortController.abort(timeoutError(tool)), tool.timeoutMs)
   const run = async () => {
     try {
-      const heartbeat = (details?: unknown) => context.heartbeat(details)
+      const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(details))
       const { heartbeatDetails, attempt } = context
       const { context: runContext = {}, ...callingRun } = context.run
       const toolContext = {
@@ -128,6 +156,7 @@ async function runAttempt(
         heartbeat,
         heartbeatDetails,
         log,
+        credential: (name: string) => credentialOf(tool, values, name),
         caller,
         attempt,
         ...(completionToken !== undefined && { completionToken }),
@@ -140,9 +169,9 @@ async function runAttempt(
       if (!abortController.signal.aborted)
         log.warn(`${tool.name} threw`, {
           attempt: context.attempt,
-          stack: toolStackOf(thrown) ?? describeThrown(thrown),
+          stack: toolStackOf(thrown, redactor.text) ?? describeThrown(thrown, redactor.text),
         })
-      throw toToolError(thrown, tool)
+      throw toToolError(thrown, tool, redactor)
     }
   }
   try {
@@ -157,15 +186,21 @@ function timeoutError({ name, timeoutMs }: Tool): PtcError {
   return new PtcError('TOOL_TIMED_OUT', `${name} did not answer within ${formatDuration(timeoutMs)}`)
 }
 
-function toToolError(thrown: unknown, { retry }: Tool): PtcError {
+function credentialOf({ name: tool }: Tool, values: ReadonlyMap<string, string>, name: string): string {
+  const value = values.get(name)
+  if (value === undefined) throw new Error(`${tool} declares no credential named ${name}`)
+  return value
+}
+
+function toToolError(thrown: unknown, { retry }: Tool, { text: redact }: Redactor): PtcError {
   const code = isToolError(thrown)
     ? 'TOOL_REFUSED'
     : isOfType(thrown, retry?.nonRetryableErrorTypes ?? [])
       ? 'TOOL_NOT_RETRIED'
       : 'TOOL_FAILED'
-  const error = new PtcError(code, describeThrown(thrown))
+  const error = new PtcError(code, describeThrown(thrown, redact))
   // The log has the whole stack. The history gets no path of this host.
-  error.stack = publicStackOf(thrown)
+  error.stack = publicStackOf(thrown, redact)
   return error
 }
 

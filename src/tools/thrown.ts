@@ -4,13 +4,18 @@ import { truncate } from './validation/describe-issues.js'
 const maxMessageCharacters = 2_000
 const maxCauses = 3
 
+/** Replaces what nobody may read. */
+type Redact = (text: string) => string
+
+const keep: Redact = (text) => text
+
 /**
  * The message of any thrown value, for readers outside the host: bounded, without stack and paths of the host. Includes
  * causes, because `fetch failed` alone does not help. Never throws.
  */
-export function describeThrown(thrown: unknown): string {
+export function describeThrown(thrown: unknown, redact: Redact = keep): string {
   try {
-    return truncate(withoutHostPaths(causeMessages(thrown)), maxMessageCharacters)
+    return truncate(withoutHostPaths(causeMessages(thrown, redact)), maxMessageCharacters)
   } catch {
     return 'something was thrown that can not be read'
   }
@@ -21,17 +26,18 @@ const maxStackCharacters = 8_000
 const engineFrames = ['ts', 'js'].map((kind) => `${new URL('run-tool.', import.meta.url).pathname}${kind}:`)
 
 /** For the operator's log: the tool's own frames, and those of causes. Undefined when there is no stack to read. */
-export function toolStackOf(thrown: unknown, depth = 1): string | undefined {
+export function toolStackOf(thrown: unknown, redact: Redact = keep, depth = 1): string | undefined {
   try {
     const stack: unknown = thrown instanceof Error ? thrown.stack : undefined
     if (typeof stack !== 'string' || stack === '') return undefined
-    const lines = stack.split('\n')
+    const lines = redact(stack).split('\n')
     const end = lines.findIndex((line) => /^\s+at /.test(line) && engineFrames.some((caller) => line.includes(caller)))
     const frames = lines.findIndex((line) => /^\s+at /.test(line))
     // A stack starts with the message, which may be long.
     const message = truncate(lines.slice(0, Math.max(frames, 0)).join('\n'), maxMessageCharacters)
     const rest = lines.slice(Math.max(frames, 0), end > 0 ? end : lines.length)
-    const cause = thrown instanceof Error && depth < maxCauses ? toolStackOf(thrown.cause, depth + 1) : undefined
+    const cause =
+      thrown instanceof Error && depth < maxCauses ? toolStackOf(thrown.cause, redact, depth + 1) : undefined
     const causeLines = cause === undefined ? [] : [`Caused by: ${cause}`]
     return truncate([message, ...rest, ...causeLines].join('\n'), maxStackCharacters)
   } catch {
@@ -43,11 +49,11 @@ export function toolStackOf(thrown: unknown, depth = 1): string | undefined {
  * For the history, and so for the Temporal UI: the message, and the tool's own frames without paths of the host. Empty
  * when there is no stack to read.
  */
-export function publicStackOf(thrown: unknown): string {
-  const frames = (toolStackOf(thrown, maxCauses) ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+export function publicStackOf(thrown: unknown, redact: Redact = keep): string {
+  const frames = (toolStackOf(thrown, redact, maxCauses) ?? '').split('\n').filter((line) => /^\s+at /.test(line))
   if (frames.length === 0) return ''
   const shown = frames.slice(0, maxPublicFrames).map((frame) => withoutHostPaths(frame.replaceAll(ownFolder, '')))
-  return [`${nameOf(thrown)}: ${describeThrown(thrown)}`, ...shown].join('\n')
+  return [`${redact(nameOf(thrown))}: ${describeThrown(thrown, redact)}`, ...shown].join('\n')
 }
 
 /** Temporal keeps 4 KB of the failure of a pending activity. */
@@ -59,11 +65,12 @@ function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? truncate(thrown.name, 100) : 'Error'
 }
 
-function causeMessages(thrown: unknown): string {
+function causeMessages(thrown: unknown, redact: Redact): string {
   const messages: string[] = []
   let current = thrown
   for (let depth = 0; depth < maxCauses && (depth === 0 || current !== undefined); depth++) {
-    const message = truncate(ownMessage(current), maxMessageCharacters)
+    // Before the message is truncated: half a value would not be found.
+    const message = truncate(redact(ownMessage(current)), maxMessageCharacters)
     if (!messages.some((earlier) => earlier.includes(message))) messages.push(message)
     current = typeof current === 'object' && current !== null && 'cause' in current ? current.cause : undefined
   }

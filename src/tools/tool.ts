@@ -43,6 +43,13 @@ export interface ToolContext {
   /** The last details that an earlier attempt passed to `heartbeat`, as JSON; undefined without any. */
   readonly heartbeatDetails?: unknown
   readonly log: ToolLog
+  /**
+   * The value of a credential that the tool declares. Pass it to the other side, and keep it out of files. In results,
+   * errors, heartbeat details and log entries of the tool it is replaced by a marker.
+   *
+   * @throws Error when the tool does not declare a credential of this name
+   */
+  readonly credential: (name: string) => string
   readonly caller: Caller
   /** From 1. */
   readonly attempt: number
@@ -85,6 +92,11 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
    */
   readonly retry?: RetryDefinition
   /**
+   * Maximum calls in progress at once, of all runs and workers together, from 1 to 1,000. A call over it waits, and
+   * holds nothing. Default: no limit. docs/guides/tools.md says what a call over the limit costs.
+   */
+  readonly concurrency?: number
+  /**
    * Temporal's priority of a call among those that wait on the same task queue. `fairnessKey: { context: 'tenant' }`
    * takes the key from the run's context.
    */
@@ -110,6 +122,11 @@ export interface ToolDefinition<
   readonly taskQueue?: string
   /** Maximum calls per second of all runs and workers together. The tool gets a task queue of its own. */
   readonly rate?: ToolRate
+  /**
+   * Names of the credentials that `run` needs. The configuration says where each comes from (`credentials`), and `run`
+   * gets it by `context.credential(name)`.
+   */
+  readonly credentials?: readonly string[]
   readonly deferred?: undefined
   run(
     input: z.output<AsZodObject<Input>>,
@@ -158,7 +175,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly retry?: RetryIntervals
   readonly taskQueue?: string
   readonly rate?: ToolRate
+  readonly concurrency?: number
   readonly priority?: ToolPriority
+  /** Names of the credentials that `run` needs. */
+  readonly credentials: readonly string[]
   /** Of a remote tool; its `run` throws. */
   readonly remote?: RemoteTarget
   readonly inputExamples: readonly JsonObject[]

@@ -26,6 +26,8 @@ interface OpenCall {
   readonly since: number
   /** Only of a deferred call that waits for its result. */
   readonly expiresAt?: number | undefined
+  /** Only of a call that waits for a slot of this tool. */
+  readonly waitsForSlotOf?: string | undefined
 }
 
 /** For the current details in the Temporal UI: what the run does, and the tool calls in progress. */
@@ -61,18 +63,20 @@ export function showProgress(run: ShownRun, activity: RunActivity): void {
 /**
  * Shows a tool call until the returned function is called.
  *
- * @param wait of a deferred call, after its activity
+ * @param wait what the call waits for, if it has no activity: its result, or a slot of its tool
  */
 export function showCall(
   run: ShownRun,
   id: string,
   summary: string,
-  wait?: { readonly since: number; readonly expiresAt: number },
+  wait?: { readonly since: number; readonly expiresAt: number } | { readonly waitsForSlotOf: string },
 ): () => void {
   const { openCalls } = run.progress
-  openCalls.set(id, { summary: toMarkdownCode(summary), ...(wait ?? { since: Date.now() }) })
+  const call: OpenCall = { summary: toMarkdownCode(summary), since: Date.now(), ...wait }
+  openCalls.set(id, call)
   renderIfListed(run)
   return () => {
+    if (openCalls.get(id) !== call) return
     openCalls.delete(id)
     renderIfListed(run)
   }
@@ -107,7 +111,9 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
   ].join('\n\n')
 }
 
-function describeCall({ summary, since, expiresAt }: OpenCall): string {
+function describeCall({ summary, since, expiresAt, waitsForSlotOf }: OpenCall): string {
+  if (waitsForSlotOf !== undefined)
+    return `- ${summary} waits for a slot of ${waitsForSlotOf} since ${formatTime(since)}`
   if (expiresAt === undefined) return `- ${summary} since ${formatTime(since)}`
   return `- ${summary} waits for its result since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
 }

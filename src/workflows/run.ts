@@ -7,8 +7,10 @@ import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
 import type { DeferredCallsState } from '../common/deferred-calls.js'
+import type { ToolSlotsState } from '../common/tool-slots.js'
 import { handleCompletions } from './cell/complete-call.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
+import { handleSlotAnswers, ToolSlots } from './cell/tool-slots.js'
 import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
 import { publishStart } from './temporal/search-attributes.js'
@@ -33,6 +35,8 @@ export interface Run {
   readonly largeCalls: Semaphore
   /** The calls whose result comes later. */
   readonly deferredCalls: DeferredCalls
+  /** The slots of tools with a concurrency limit. */
+  readonly toolSlots: ToolSlots
   /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
   readonly kind: 'agent' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
@@ -45,6 +49,8 @@ export interface RunState {
   readonly stored: StoredBytes
   /** Undefined: there was no deferred call. */
   readonly deferredCalls?: DeferredCallsState
+  /** Undefined: no call had a slot of a tool, or had requested one. */
+  readonly toolSlots?: ToolSlotsState
 }
 
 export interface StartedRun {
@@ -62,17 +68,19 @@ export async function startRun({ kind, options, state, session }: StartedRun): P
   const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
   const identity = { namespace, workflowId, firstExecutionRunId }
   const stored = { bytes: state?.stored.bytes ?? 0 }
-  const run = createRun({ config, identity, counts, stored, kind }, state?.deferredCalls)
+  const run = createRun({ config, identity, counts, stored, kind }, state)
   handleCompletions(() => [run.deferredCalls])
+  handleSlotAnswers(() => [run.toolSlots])
   // The next execution of a chain has the search attributes of the one before.
   if (!state) publishStart(run, session)
   return run
 }
 
 /** The state of a run for the next execution. Read when no call is in progress. */
-export function runState({ config, counts, stored, deferredCalls }: Run): RunState {
-  const { state } = deferredCalls
-  return { config, counts, stored, ...(state && { deferredCalls: state }) }
+export function runState({ config, counts, stored, deferredCalls, toolSlots }: Run): RunState {
+  const deferred = deferredCalls.state
+  const slots = toolSlots.state
+  return { config, counts, stored, ...(deferred && { deferredCalls: deferred }), ...(slots && { toolSlots: slots }) }
 }
 
 /**
@@ -94,7 +102,7 @@ const maxLargeCalls = 8
 
 function createRun(
   parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts },
-  deferredCalls?: DeferredCallsState,
+  state?: Pick<RunState, 'deferredCalls' | 'toolSlots'>,
 ): Run {
   const { config, counts, stored } = parts
   const callSlots = new Semaphore(config.limits.callsInFlight)
@@ -105,7 +113,8 @@ function createRun(
     quota: { calls: counts.toolCalls },
     callSlots,
     largeCalls: new Semaphore(maxLargeCalls),
-    deferredCalls: new DeferredCalls({ config, stored, callSlots }, deferredCalls),
+    deferredCalls: new DeferredCalls({ config, stored, callSlots }, state?.deferredCalls),
+    toolSlots: new ToolSlots(config.timeouts, state?.toolSlots),
     progress: new Progress(lostSummary()),
   }
 }

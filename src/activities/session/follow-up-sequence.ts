@@ -19,6 +19,7 @@ import type {
 import { utf8Length } from '../../common/text.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
 import { auditCall, auditStep } from '../audit-events.js'
@@ -48,6 +49,7 @@ export interface FollowUpExecutor {
   readonly namespace: string
   readonly limits: Limits
   readonly audit?: AuditLog | undefined
+  readonly credentials?: Credentials | undefined
   /** Whether this worker runs tools. */
   readonly hasTools: boolean
 }
@@ -172,7 +174,7 @@ export class FollowUpSequence {
 
   /** @throws whatever makes an ordinary activity of the call necessary */
   async #callTool({ tool, arguments: args, index, digest }: DescribedCall): Promise<CallOutcome> {
-    const { registry, values, namespace, limits, audit } = this.#executor
+    const { registry, values, namespace, limits, audit, credentials } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
     const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext } = allowance
@@ -181,7 +183,7 @@ export class FollowUpSequence {
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
     // The event-loop watchdog would take the tool for that of the activity.
     const run = { namespace, workflowId, runId, agent, context: runContext }
-    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, run }
+    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, run, credentials }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
     const origin = { ...this.#scope, signal: this.#signal, attempt: 1 }

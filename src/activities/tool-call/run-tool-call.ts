@@ -17,6 +17,7 @@ import type { ToolConfig } from '../../common/run-config.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
 import { type AttemptReport, describeAttempt, toolAttempt, readAttemptReport } from './attempt-report.js'
@@ -26,6 +27,14 @@ import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
 
+/** What not every worker has. */
+export interface ToolCallOptions {
+  /** Undefined in a worker without sandboxes. */
+  readonly followUps?: FollowUps | undefined
+  readonly audit?: AuditLog | undefined
+  readonly credentials?: Credentials | undefined
+}
+
 /**
  * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
  */
@@ -33,8 +42,7 @@ export function toolCall(
   registry: ToolRegistry,
   values: Values,
   limits: Limits,
-  followUps?: FollowUps,
-  audit?: AuditLog,
+  { followUps, audit, credentials }: ToolCallOptions = {},
 ) {
   const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
   const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
@@ -44,7 +52,7 @@ export function toolCall(
     if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig
-      ? runToolCall({ registry, values, limits, latest, followUps, audit }, toolConfig, call)
+      ? runToolCall({ registry, values, limits, latest, followUps, audit, credentials }, toolConfig, call)
       : failUnregisteredTool(call.tool)
   }
 }
@@ -69,18 +77,15 @@ const defaultCallLimits: CallLimits = {
 }
 
 /** Shared by all calls of a worker. */
-interface ToolCallDependencies {
+interface ToolCallDependencies extends ToolCallOptions {
   readonly registry: ToolRegistry
   readonly values: Values
   readonly limits: Limits
   readonly latest: LatestAttempts
-  /** Undefined in a worker without sandboxes. */
-  readonly followUps: FollowUps | undefined
-  readonly audit: AuditLog | undefined
 }
 
 function runToolCall(
-  { registry, values, limits: configured, latest, followUps, audit }: ToolCallDependencies,
+  { registry, values, limits: configured, latest, followUps, audit, credentials }: ToolCallDependencies,
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
@@ -114,7 +119,7 @@ function runToolCall(
     }
     const token = deferred && { completionToken: completionTokenOf(call, deferred) }
     const run = { namespace: activityInfo().namespace, workflowId, runId, agent, context: runContext }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, ...token }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, credentials, ...token }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
     const result = await auditCall(audit, loaded, { ...scope, attempt }, () =>

@@ -11,6 +11,7 @@
  * 3. No check shows a credential.
  */
 import { checkConfig } from './check-config.js'
+import { checkCredentials } from './check-credentials.js'
 import { checkModel } from './check-model.js'
 import { checkWarmPool } from './check-warm-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
@@ -30,12 +31,13 @@ interface DoctorOptions {
 /** Runs all checks but those of workers. Takes some seconds at most. */
 export async function runChecks({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
   const { check, config } = await checkConfig(file)
-  const [temporal, sandboxes, pool, values, model] = await Promise.all([
+  const [temporal, sandboxes, pool, values, credentials, model] = await Promise.all([
     checkTemporal(stateDirectory),
     checkSandboxes(config),
     checkWarmPool(config),
     checkValues(config, stateDirectory),
+    checkCredentials(config),
     checkModel(config?.runConfig.model.name),
   ])
-  return [checkNode(), checkPackages(), check, ...temporal, ...sandboxes, pool, values, model]
+  return [checkNode(), checkPackages(), check, ...temporal, ...sandboxes, pool, values, ...credentials, model]
 }

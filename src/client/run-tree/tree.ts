@@ -199,6 +199,8 @@ export interface CallNode extends Attempted {
   readonly status: PendingStatus | CallStatus
   /** Only while a deferred call waits for its result; its status is `running`. */
   readonly deferred?: DeferredWait | undefined
+  /** Only of a call that waits because of the concurrency limit of its tool; its status is `waiting`. */
+  readonly waitsForSlot?: true
   /** The beginning of the result as JSON. */
   readonly resultPreview: string | undefined
   /** Reference of an external result. */

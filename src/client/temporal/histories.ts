@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
-import { workflowNames } from '../../common/names.js'
+import { toolLimitWorkflow, workflowNames } from '../../common/names.js'
 import type { HistoryEvent } from '../run-tree/history/event.js'
 import { historyPages } from './history-pages.js'
 import { quoteLiteral } from '../../common/list-filter.js'
@@ -23,7 +23,7 @@ interface ExecutionHistory {
 const maxPageSize = 1_000
 
 /**
- * The histories of the newest executions of agents, programs and sessions on a task queue. Each execution of a
+ * The histories of the newest executions of agents, programs, sessions and limiters of tools on a task queue. Each execution of a
  * continue-as-new chain has a history of its own.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE and others; the signal's reason
@@ -34,7 +34,7 @@ export async function* executionHistories(
   signal: AbortSignal,
 ): AsyncGenerator<ExecutionHistory, void, undefined> {
   const conditions = [
-    `WorkflowType IN (${Object.values(workflowNames).map(quoteLiteral).join(', ')})`,
+    `WorkflowType IN (${[...Object.values(workflowNames), toolLimitWorkflow].map(quoteLiteral).join(', ')})`,
     `TaskQueue = ${quoteLiteral(taskQueue)}`,
     ...(query === undefined ? [] : [`(${query})`]),
   ]

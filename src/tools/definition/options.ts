@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { credentialNamePattern } from '../credentials/credential-source.js'
 import { type Duration, parseDuration } from '../duration.js'
 
 /** The options of Temporal that the definition of a tool has: schemas at the border. */
@@ -35,5 +36,12 @@ export const priority = z.strictObject({
     .optional(),
   fairnessWeight: z.number().min(0.001).max(1_000).optional(),
 })
+
+/** The limiter of a tool keeps a record of each call in progress. */
+export const concurrency = z.int().min(1).max(1_000)
+
+export const credentialNames = z
+  .array(z.string().regex(credentialNamePattern, 'must be a name of letters, digits, "_" and "-"'))
+  .max(20)
 
 export const rate = z.strictObject({ perSecond: z.number().min(0.01).max(100_000) })

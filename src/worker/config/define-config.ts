@@ -5,6 +5,7 @@ import type { Limits } from '../../common/limits.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
+import type { CredentialSource } from '../../tools/credentials/credential-source.js'
 import type { Tool } from '../../tools/tool.js'
 import type { AuditOption } from './audit-option.js'
 
@@ -14,6 +15,11 @@ export interface PtcConfig {
   readonly tools: readonly Pick<Tool, 'name'>[]
   /** Agents that runs may choose by name, from `defineAgent`. Default: none. */
   readonly agents?: readonly Pick<Agent, 'name'>[]
+  /**
+   * Where the credentials of tools come from, by the name that tools declare: an environment variable, a file, a command,
+   * or a function of the call. docs/guides/tools.md describes them. Default: none.
+   */
+  readonly credentials?: Readonly<Record<string, CredentialSource>>
   readonly model?: {
     readonly provider?: 'anthropic'
     /** The provider's model id. */

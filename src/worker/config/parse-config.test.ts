@@ -5,14 +5,16 @@ import { defaultLimits } from '../../common/limits.js'
 import { defineTool } from '../../tools/index.js'
 import { parseConfig } from './parse-config.js'
 
-const ping = defineTool({
+const definition = {
   name: 'ping',
   description: 'Answers.',
   input: z.object({}),
   output: z.string(),
   effect: 'read',
   run: () => 'pong',
-})
+} as const
+
+const ping = defineTool(definition)
 
 function messageOf(config: unknown): string {
   try {
@@ -107,7 +109,18 @@ describe('parseConfig', () => {
     })
   })
 
+  it('has a source for each credential that a tool declares', async () => {
+    const tool = defineTool({ ...definition, credentials: ['github'] })
+    const credentials = { github: { file: 'token' }, other: () => 'secret-value' }
+    expect(parseConfig({ tools: [tool], credentials }, 'x', '/project').credentials.names).toEqual(['github', 'other'])
+    expect(messageOf({ tools: [tool], credentials: { githab: { file: 'token' } } })).toBe(
+      'tool ping needs credential github, and the configuration has no source for it. Did you mean "githab"?',
+    )
+  })
+
   it.each<[string, unknown, string]>([
+    ['a credential without a source', { tools: [], credentials: { github: {} } }, 'must be { environment }, { file }'],
+    ['an empty command', { tools: [], credentials: { github: { command: [] } } }, 'must be { environment }, { file }'],
     ['nothing', undefined, '✖ Invalid input: expected object, received undefined'],
     ['a list', [], '✖ Invalid input: expected object, received array'],
     ['no tools', {}, '✖ Invalid input: expected array, received undefined\n  → at tools'],

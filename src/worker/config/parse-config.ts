@@ -7,11 +7,13 @@ import { defaultTaskQueue } from '../../common/names.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/run-config.js'
 import { defaultModel } from '../../models/prices.js'
 import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
+import type { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
 import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
+import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
@@ -30,6 +32,7 @@ const isPlugin = (value: unknown): boolean =>
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
   agents: z.array(z.unknown()).default([]),
+  credentials: credentialsOption.default({}),
   model: z
     .strictObject({
       provider: z.literal('anthropic').default('anthropic'),
@@ -92,6 +95,7 @@ export interface ResolvedConfig {
   readonly runConfig: RunDefaults
   readonly registry: ToolRegistry
   readonly agents: Agents
+  readonly credentials: Credentials
   readonly instructions: string | undefined
   readonly idleTimeoutMs: number
   /** Milliseconds that running tools get after a shutdown request. */
@@ -131,6 +135,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     taskQueue,
     tools,
     agents,
+    credentials,
     values,
     audit,
     tracing,
@@ -160,6 +165,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     },
     registry,
     agents: checkAgents(agents, registry, configuredLimits),
+    credentials: createCredentials(credentials, baseDirectory, registry),
     instructions: model.instructions,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,

@@ -90,13 +90,13 @@ export interface ActivityOptions {
 /** The activities of each task queue of a process. */
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
-  const { registry, runConfig, instructions, agents } = config
+  const { registry, runConfig, instructions, agents, credentials } = config
   const { values, provider, host, audit } = resources
   const { limits } = runConfig
-  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, hasTools })
+  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, credentials, hasTools })
   const sandbox =
     host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
-  const callTool = toolCall(registry, values, limits, followUps, audit)
+  const callTool = toolCall(registry, values, limits, { followUps, audit, credentials })
   return {
     main: { ...toolActivities(registry, values), default: callTool },
     tools: { default: callTool },

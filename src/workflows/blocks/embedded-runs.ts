@@ -1,11 +1,12 @@
 import type { RunOptions } from '../../common/runs.js'
 import { handleCompletions } from '../cell/complete-call.js'
+import { handleSlotAnswers } from '../cell/tool-slots.js'
 import { type Run, startEmbeddedRun } from '../run.js'
 
 /** Number of runs that this workflow has opened. */
 let opened = 0
 
-/** Their deferred calls may be completed. */
+/** Their deferred calls may be completed, and their calls get slots of tools. */
 const openRuns = new Set<Run>()
 
 /**
@@ -18,6 +19,7 @@ export async function openEmbeddedRun(options: RunOptions): Promise<Run> {
   const run = await startEmbeddedRun(options, opened)
   openRuns.add(run)
   handleCompletions(() => [...openRuns].map(({ deferredCalls }) => deferredCalls))
+  handleSlotAnswers(() => [...openRuns].map(({ toolSlots }) => toolSlots))
   return run
 }
 

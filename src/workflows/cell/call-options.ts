@@ -1,4 +1,5 @@
 import type { Priority, RetryPolicy } from '@temporalio/common'
+import { lostWorkerRetries } from '../../common/calls.js'
 import type { JsonObject } from '../../common/json.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import { utf8Length } from '../../common/text.js'
@@ -6,6 +7,18 @@ import type { Run } from '../run.js'
 
 /** Temporal's limit for a fairness key. */
 const maxFairnessKeyBytes = 64
+
+/**
+ * Milliseconds between the timeout of the tool and that of its activity. The tool's typed timeout must come first. The
+ * rest is for loading large arguments and storing a large result, while the value store may be unavailable for a while.
+ */
+export const timeoutMarginMs = 10 * 60_000
+
+/** Milliseconds after which a call has surely ended, waits between attempts and lost workers included. */
+export function maxDurationOf({ attempts, timeoutMs, deferred, remote }: ToolConfig): number {
+  const waitMs = remote?.kind === 'activity' ? remote.scheduleToStartMs : 0
+  return (attempts + lostWorkerRetries) * (timeoutMs + timeoutMarginMs + waitMs) + (deferred?.expiresMs ?? 0)
+}
 
 /** The retry policy of a call. */
 export function retryPolicyOf(

@@ -34,7 +34,8 @@ import { refOf } from '../../common/external-value.js'
 import { showCall } from '../progress.js'
 import { callerIdentity, type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
-import { priorityOf, retryPolicyOf } from './call-options.js'
+import { maxDurationOf, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
+import type { CallWait } from './pending-calls.js'
 import { callRemoteTool, isRemote } from './remote-call.js'
 
 /**
@@ -45,15 +46,56 @@ const attemptsWithoutTool = 200
 /** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */
 const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', ...lostWorkerFailureTypes]
 
-/**
- * Milliseconds between the timeout of the tool and that of its activity. The tool's typed timeout must come first. The
- * rest is for loading large arguments and storing a large result, while the value store may be unavailable for a while.
- */
-const timeoutMarginMs = 10 * 60_000
-
 export interface CalledTool {
   readonly outcome: CallOutcome
   readonly followUps: readonly FollowUpStep[]
+}
+
+type RecordCall = (called: CalledTool) => void
+
+interface CallOptions {
+  readonly followUp?: FollowUpInput | undefined
+  /** Called when the call begins to wait without a slot of `callSlots`, and when that wait is over. */
+  readonly onWait?: (wait: CallWait) => void
+}
+
+/**
+ * Executes one tool call, and records its outcome. A call of a tool with a concurrency limit waits for a slot of the
+ * tool first, and holds it until it has its outcome.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+export function executeCall(
+  run: Run,
+  call: DescribedCall,
+  caller: Caller,
+  position: CallPosition,
+  record: RecordCall,
+  options: CallOptions = {},
+): Promise<void> {
+  const execute = () => executeStartedCall(run, call, caller, position, record, options)
+  const { tools, identity, toolSlots } = run
+  const tool = tools.get(call.tool)
+  if (tool?.concurrency === undefined) return execute()
+  const key = deriveIdempotencyKey(identity, position, call.digest)
+  // A call that has a slot from the execution before this one must give it back, even if it is refused now.
+  if (!toolSlots.has(key) && (call.refused || 'status' in findTool(run, call, caller))) return execute()
+  const { onWait } = options
+  const closeCall = showCall(run, callActivityId(position), call.summary, { waitsForSlotOf: tool.name })
+  onWait?.('slot')
+  return toolSlots
+    .run({
+      tool: { name: tool.name, concurrency: tool.concurrency },
+      key,
+      maxHoldMs: maxDurationOf(tool),
+      execute: () => {
+        onWait?.(undefined)
+        closeCall()
+        return execute()
+      },
+      refuse: (reason) => record({ outcome: denied(`${tool.name} has no slot free: ${reason}`), followUps: [] }),
+    })
+    .finally(closeCall)
 }
 
 /**
@@ -61,16 +103,15 @@ export interface CalledTool {
  * outcome is recorded: when no slot is acquired, no started call lacks its outcome. A deferred call holds one while its
  * activity runs; then `deferredCalls` has the call.
  *
- * @param onWait called when the slot is free again, and the call waits for its result
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
-export async function executeCall(
+async function executeStartedCall(
   run: Run,
   call: DescribedCall,
   caller: Caller,
   position: CallPosition,
-  record: (called: CalledTool) => void,
-  { followUp, onWait }: { readonly followUp?: FollowUpInput | undefined; readonly onWait?: () => void } = {},
+  record: RecordCall,
+  { followUp, onWait }: CallOptions,
 ): Promise<void> {
   const { callSlots, deferredCalls, tools, identity } = run
   if (tools.get(call.tool)?.deferred === undefined) {
@@ -85,7 +126,7 @@ export async function executeCall(
     })
   }
   if (!deferredCalls.has(idempotencyKey)) return
-  onWait?.()
+  onWait?.('result')
   const closeCall = showCall(run, callActivityId(position), call.summary, deferredCalls.waitOf(idempotencyKey))
   try {
     await deferredCalls.waitForOutcome(idempotencyKey)
@@ -119,7 +160,8 @@ async function callTool(
     ...callerIdentity(run),
     ...(isDefault ? {} : { limits: { argumentBytes, resultBytes } }),
     inputDigest: tool.inputDigest,
-    ...(followUp && tool.effect !== 'once' && { followUp }),
+    // The slot of a tool with a limit must not be held for the next steps of the code.
+    ...(followUp && tool.effect !== 'once' && tool.concurrency === undefined && { followUp }),
   }
   const closeCall = showCall(run, callActivityId(position), call.summary)
   try {

@@ -17,6 +17,7 @@ import { Session, type SessionState } from '../session/session.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { DeferredCalls } from './deferred-calls.js'
 import { PendingCalls, type PendingCallsState } from './pending-calls.js'
+import type { ToolSlots } from './tool-slots.js'
 
 /** A cell between two of its steps. Times are milliseconds since the epoch. */
 export interface CellState {
@@ -43,6 +44,7 @@ export interface CodeRuntime {
   readonly session: Session
   readonly pendingCalls: PendingCalls
   readonly deferredCalls: DeferredCalls
+  readonly toolSlots: ToolSlots
   /** Parks the sandbox or ends the cell. Scheduled while no step is in progress. */
   readonly timer: DurableTimer
   /** False for a program: its only cell needs no snapshot. */
@@ -84,6 +86,7 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
     session: new Session(run, state?.session),
     pendingCalls: new PendingCalls(state?.pendingCalls),
     deferredCalls: run.deferredCalls,
+    toolSlots: run.toolSlots,
     timer: new DurableTimer(),
     hasMoreCells,
     idleMs,
@@ -122,10 +125,12 @@ export async function withRuntime<Result>(runtime: CodeRuntime, use: () => Promi
 }
 
 /** Never cancelled. A host that does not answer does not fail it. */
-export async function closeRuntime({ session, timer, deferredCalls }: CodeRuntime): Promise<void> {
+export async function closeRuntime({ session, timer, deferredCalls, toolSlots }: CodeRuntime): Promise<void> {
   timer.close()
   deferredCalls.close()
+  const slotsReturned = toolSlots.close()
   await session.close()
+  await slotsReturned
 }
 
 const inspect = defineQuery<SessionStatus | null>(sessionMessages.inspect)

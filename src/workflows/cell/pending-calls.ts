@@ -32,10 +32,12 @@ export interface CellCall {
 /** Records the outcome of a call. */
 export type RecordOutcome = (outcome: CallOutcome) => void
 
+/** What a call waits for without an activity: a slot of its tool, or a result from outside. */
+export type CallWait = 'slot' | 'result' | undefined
+
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope
-  /** A deferred call that waits for its result. */
-  isWaiting: boolean
+  waitsFor: CallWait
 }
 
 /** The calls of a program, from their start until a step delivers the result. */
@@ -61,8 +63,8 @@ export class PendingCalls {
   /** Read when no call is in progress: every pending call has yet to start, or waits for its result. */
   get state(): PendingCallsState {
     return {
-      notStarted: [...this.#pending.values()].map(({ call, turn, cell, isWaiting }) => ({
-        call: isWaiting ? { ...call, arguments: {} } : call,
+      notStarted: [...this.#pending.values()].map(({ call, turn, cell, waitsFor }) => ({
+        call: waitsFor === 'result' ? { ...call, arguments: {} } : call,
         turn,
         cell,
       })),
@@ -92,18 +94,18 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  /** Starts a call. `onWait` is called when its activity has ended and its result comes later. */
+  /** Starts a call. `onWait` is called when it begins to wait for something else than its activity, or no longer does. */
   start(
     cellCall: CellCall,
-    execute: (cellCall: CellCall, record: RecordOutcome, onWait: () => void) => Promise<void>,
+    execute: (cellCall: CellCall, record: RecordOutcome, onWait: (wait: CallWait) => void) => Promise<void>,
   ): void {
     const scope = new CancellationScope()
     const { index } = cellCall.call
-    const pending = { ...cellCall, scope, isWaiting: false }
+    const pending: PendingCall = { ...cellCall, scope, waitsFor: undefined }
     this.#pending.set(index, pending)
     this.#lastIndex = Math.max(this.#lastIndex, index)
     const record = (outcome: CallOutcome): void => this.#arrive(index, scope, outcome)
-    const onWait = (): void => void (pending.isWaiting = true)
+    const onWait = (wait: CallWait): void => void (pending.waitsFor = wait)
     scope.run(() => execute(cellCall, record, onWait)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 
@@ -190,7 +192,7 @@ export class PendingCalls {
 
   /** Activities run to their end, and their results are dropped. Calls that only wait end now. */
   #drop(indices: readonly number[]): void {
-    for (const { isWaiting, scope } of this.#remove(indices)) if (isWaiting) scope.cancel()
+    for (const { waitsFor, scope } of this.#remove(indices)) if (waitsFor !== undefined) scope.cancel()
   }
 
   /** A call is removed before it is cancelled, so that `#fail` ignores the cancellation. */

@@ -37,7 +37,7 @@ import {
   tooManyWakes,
 } from './cell-result.js'
 import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
-import type { CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
+import type { CallWait, CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
@@ -118,7 +118,7 @@ export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls
 }
 
 function callExecutor(run: Run, prepared?: PreparedFollowUp) {
-  return ({ call, turn, cell }: CellCall, recordOutcome: RecordOutcome, onWait: () => void): Promise<void> => {
+  return ({ call, turn, cell }: CellCall, recordOutcome: RecordOutcome, onWait: (wait: CallWait) => void) => {
     const { index } = call
     const record = ({ outcome, followUps }: CalledTool): void => {
       prepared?.record({ index, outcome }, followUps)

@@ -26,6 +26,7 @@ import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../c
 import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../../common/session.js'
 import type { SnapshotResult, SnapshotInput } from '../../common/snapshots.js'
 import type { TextParts } from '../../common/messages.js'
+import type { RequestSlotInput } from '../../common/tool-slots.js'
 import { pluralize } from '../../common/text.js'
 
 /** Milliseconds a step may take beyond the time limit of its code: connecting, sending, the last frame. */
@@ -142,6 +143,17 @@ export function checkToolResult(input: ToolResultInput, timeouts: Timeouts): Pro
 export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeouts): Promise<JsonObject> {
   const options = valueOptions(timeouts, `prepare the arguments of ${input.tool}`, 'tools')
   return scheduleEngineActivity(activityNames.prepareArguments, input, options)
+}
+
+/** Requests a slot of a tool with a concurrency limit. The answer is a signal. */
+export function requestSlot(input: RequestSlotInput, { heartbeatMs }: Timeouts): Promise<void> {
+  return scheduleEngineActivity(activityNames.requestSlot, input, {
+    ...onRoleQueue('workflow'),
+    startToCloseTimeout: '1m',
+    heartbeatTimeout: heartbeatMs,
+    retry: defaultRetry,
+    summary: `request a slot of ${input.tool}`,
+  })
 }
 
 /** Options of an activity that moves or checks values. The value store may be unavailable for a while. */

@@ -30,6 +30,10 @@ export class DurableTimer {
     if (this.#timer === undefined || this.#timer.at > at) this.#startTimer(this.#due)
   }
 
+  get isScheduled(): boolean {
+    return this.#due !== undefined
+  }
+
   /** Removes the schedule. The Temporal timer keeps running. */
   cancel(): void {
     this.#due = undefined

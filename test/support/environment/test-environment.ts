@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { inject, onTestFinished } from 'vitest'
+import { toolLimitId } from '../../../src/common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs.js'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
@@ -211,6 +212,13 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   sessionHandle(name: string): WorkflowHandle {
     const handle = this.client.workflow.getHandle(sessionWorkflowId(this.taskQueue, name))
     this.#runs.push(handle)
+    return handle
+  }
+
+  /** The workflow that limits the calls of a tool; it ends with the test. */
+  limiter(tool: string): WorkflowHandle {
+    const handle = this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))
+    this.#runs.unshift(handle) // it is not the last run
     return handle
   }
 

@@ -70,6 +70,7 @@ function outcomeLines(call: CallNode, { full }: RenderContext, columns: number):
     return textBlock(`→ ${resultPreview}${isComplete ? '' : '…'}`, { columns, style: 'dim', limit: undefined })
   }
   if (call.deferred) return [[part(formatDeferredWait(call.deferred), 'dim')]]
+  if (call.waitsForSlot) return [[part(`waits for a slot of ${oneLine(call.tool)}`, 'dim')]]
   if (pending) return retried === undefined ? [] : [[part(oneLine(retried), 'yellow')]]
   if (status === 'interrupted') return []
   const text = message === undefined ? formatStatus(status) : `${formatStatus(status)}: ${message}`

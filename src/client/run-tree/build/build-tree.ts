@@ -44,6 +44,7 @@ export function buildTree(
     isRunEnded: end !== undefined,
     onceTools: run.onceTools,
     expiries: run.expiries,
+    limitedTools: run.limitedTools,
     namespace,
     workflowId: start.workflowId,
     fetched,

@@ -10,6 +10,7 @@ export interface CallContext {
   readonly isRunEnded: boolean
   readonly onceTools: ReadonlySet<string>
   readonly expiries: ReadonlyMap<string, number>
+  readonly limitedTools: ReadonlySet<string>
   readonly namespace: string
   readonly workflowId: string
   readonly fetched: FetchedValues
@@ -57,6 +58,7 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     blocked: activity?.blockedNote,
     status,
     deferred,
+    ...(status === 'waiting' && !activity && context.limitedTools.has(tool) && { waitsForSlot: true }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,

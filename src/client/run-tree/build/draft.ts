@@ -3,7 +3,7 @@ import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CellNode } from '../tree.js'
-import { type ActivityResult, expiries, onceTools } from '../history/activity-payloads.js'
+import { type ActivityResult, expiries, limitedTools, onceTools } from '../history/activity-payloads.js'
 
 /** A run while its activities are replayed in order. */
 export interface RunDraft {
@@ -18,6 +18,8 @@ export interface RunDraft {
   onceTools: ReadonlySet<string>
   /** Milliseconds until the calls of each deferred tool expire. */
   expiries: ReadonlyMap<string, number>
+  /** Names of the tools with a concurrency limit. */
+  limitedTools: ReadonlySet<string>
   /** Rebuilds and resumes between two cells; they count for the next cell. */
   rebuilds: number
   wakes: number
@@ -96,6 +98,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     model: carriedState?.config.model.name,
     onceTools: carriedState ? onceTools(carriedState.config) : new Set(),
     expiries: carriedState ? expiries(carriedState.config) : new Map(),
+    limitedTools: carriedState ? limitedTools(carriedState.config) : new Set(),
     rebuilds: 0,
     wakes: 0,
   }

@@ -39,11 +39,16 @@ function openingPhase(reason: 'new' | 'unpark' | 'rebuild', cell: number | undef
 /** Calls without an open activity: they wait for a free slot, for the next workflow task, or for a result from outside. */
 function countWaitingCalls(run: RunDraft): number {
   const calls = [...(runningCell(run)?.calls.values() ?? [])]
-  const notScheduled = calls.filter(
-    ({ activity, delivered, described }) => !activity && !delivered && !described?.refused,
-  )
+  const notScheduled = calls.filter(isWithoutActivity)
   const direct = [...(run.turns.at(-1)?.directCalls.values() ?? [])]
-  return notScheduled.length + [...calls, ...direct].filter(isDeferredWaiting).length
+  const withoutSlot = direct.filter(
+    (call) => isWithoutActivity(call) && run.limitedTools.has(call.described?.tool ?? ''),
+  )
+  return notScheduled.length + withoutSlot.length + [...calls, ...direct].filter(isDeferredWaiting).length
+}
+
+function isWithoutActivity({ activity, delivered, described }: CallDraft): boolean {
+  return !activity && !delivered && !described?.refused
 }
 
 function isDeferredWaiting(call: CallDraft): boolean {

@@ -48,6 +48,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       run.model = config?.model
       run.onceTools = config?.onceTools ?? run.onceTools
       run.expiries = config?.expiries ?? run.expiries
+      run.limitedTools = config?.limitedTools ?? run.limitedTools
       return
     }
     case 'model':

@@ -72,6 +72,8 @@ interface RunConfigSummary {
   /** Names of the tools with effect `once`. */
   readonly onceTools: ReadonlySet<string>
   readonly expiries: ReadonlyMap<string, number>
+  /** Names of the tools with a concurrency limit. */
+  readonly limitedTools: ReadonlySet<string>
 }
 
 const other = { type: 'other' } as const
@@ -99,6 +101,8 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     }
     case activityNames.parkSession:
       return { type: 'park' }
+    case activityNames.requestSlot:
+      return other
     case activityNames.closeSession:
       return { type: 'close' }
     case activityNames.checkToolResult: {
@@ -141,6 +145,7 @@ export function parseActivityResult(
           backend: data.backend,
           onceTools: onceTools(data),
           expiries: expiries(data),
+          limitedTools: limitedTools(data),
         },
       }
     }
@@ -192,6 +197,11 @@ function toolResult(value: unknown, previewCharacters: number): Extract<Activity
 /** Names of the tools with effect `once`. */
 export function onceTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
   return new Set(tools.filter(({ effect }) => effect === 'once').map(({ name }) => name))
+}
+
+/** Names of the tools with a concurrency limit. */
+export function limitedTools({ tools }: Pick<shapes.RunState['config'], 'tools'>): ReadonlySet<string> {
+  return new Set(tools.filter(({ concurrency }) => concurrency !== undefined).map(({ name }) => name))
 }
 
 /** Milliseconds until the calls of each deferred tool expire. */

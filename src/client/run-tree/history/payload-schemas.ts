@@ -53,6 +53,7 @@ export const runConfig = z.object({
       name: z.string(),
       effect: z.enum(['read', 'idempotent', 'once']),
       deferred: z.object({ expiresMs: z.number() }).optional(),
+      concurrency: z.number().optional(),
     }),
   ),
   model: z.object({ name: z.string() }),

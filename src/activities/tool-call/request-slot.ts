@@ -1,0 +1,28 @@
+import { getClient } from '@temporalio/activity'
+import type { Workflow } from '@temporalio/common'
+import { toolLimitMessages, toolLimitWorkflow } from '../../common/names.js'
+import type { RequestSlotInput, SlotRequest, ToolLimitInput } from '../../common/tool-slots.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { runActivity } from '../run-activity.js'
+
+/**
+ * Activity `tool.slot`: sends the request of a call for a slot to the limiter of its tool, which it starts if there is
+ * none. The limit is that of this worker's configuration, so that a deployment changes it for runs that began before.
+ */
+export function requestSlot(registry: ToolRegistry) {
+  return ({ tool, limiter, taskQueue, request }: RequestSlotInput): Promise<void> =>
+    runActivity(async () => {
+      const slots = registry.get(tool)?.concurrency ?? request.slots
+      await getClient().workflow.signalWithStart<(input: ToolLimitInput) => ReturnType<Workflow>, [SlotRequest]>(
+        toolLimitWorkflow,
+        {
+          workflowId: limiter,
+          taskQueue,
+          args: [{ tool }],
+          signal: toolLimitMessages.request,
+          signalArgs: [{ ...request, slots }],
+          staticSummary: `concurrent calls of ${tool}`,
+        },
+      )
+    })
+}

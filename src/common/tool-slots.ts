@@ -1,0 +1,78 @@
+/*
+ * Messages between a run and the workflow that limits a tool (`src/workflows/tool-limit`). A slot permits one call in
+ * progress. The key of a slot is the idempotency key of its call.
+ */
+
+/** Signal `request` to the limiter: a call needs a slot. */
+export interface SlotRequest {
+  readonly key: string
+  /** Of the run, which gets the answer. */
+  readonly workflowId: string
+  /** The limit: slots of the tool in all. The latest request decides. */
+  readonly slots: number
+  /** Milliseconds from the grant on, after which the call has surely ended. */
+  readonly maxHoldMs: number
+}
+
+/** Signal `release` to the limiter: the call has ended, or no longer wants a slot. */
+export interface SlotRelease {
+  readonly key: string
+}
+
+/** Signal to the run. A run that gets a slot for a call that it does not have gives the slot back. */
+export interface SlotAnswer {
+  readonly key: string
+  /** Workflow id of the limiter. */
+  readonly limiter: string
+  /** `refused`: too many calls wait. */
+  readonly answer: 'granted' | 'refused'
+}
+
+/** Input of activity `tool.slot`, which sends the request and starts the limiter if there is none. */
+export interface RequestSlotInput {
+  readonly tool: string
+  readonly limiter: string
+  /** Of the limiter: that of the run. */
+  readonly taskQueue: string
+  readonly request: SlotRequest
+}
+
+/** A slot in use. Times are milliseconds since the epoch. */
+export interface SlotHolder extends Pick<SlotRequest, 'key' | 'workflowId'> {
+  /** The slot is free from then on, whatever its run says. */
+  readonly until: number
+  /** When the limiter asks the run whether it still has the call. */
+  readonly checkAt: number
+  readonly checkIntervalMs: number
+  /** The server has delivered the grant. */
+  readonly isDelivered: boolean
+}
+
+/** The limiter for its next execution. */
+export interface ToolLimitState {
+  readonly slots: number
+  readonly holders: readonly SlotHolder[]
+  /** The first one is next. */
+  readonly waiting: readonly Omit<SlotRequest, 'slots'>[]
+}
+
+export interface ToolLimitInput {
+  readonly tool: string
+  readonly state?: ToolLimitState
+}
+
+/**
+ * A call of a tool with a limit: `queued` behind other calls of its run; `requested` from the limiter; `granted`;
+ * `returning`: the limiter has not confirmed the release.
+ */
+export interface SlotCall {
+  readonly key: string
+  readonly tool: string
+  readonly state: 'queued' | 'requested' | 'granted' | 'returning'
+}
+
+/** The slots of a run for the next execution of the continue-as-new chain. */
+export type ToolSlotsState = readonly SlotCall[]
+
+/** Most calls that wait for a slot of one tool. One more is refused. */
+export const maxWaitingForSlot = 10_000

@@ -1,0 +1,145 @@
+/*
+ * The slots of one tool with a concurrency limit, for all runs of a task queue.
+ *
+ * Owns: which calls have a slot, which wait, and when a slot is free again. `workflow.ts` has the life of the workflow.
+ * Boundary: signals from and to runs. Nothing here knows a run, an activity or a tool. A call is known by its
+ * idempotency key.
+ *
+ * Invariants:
+ * 1. At most `slots` calls hold a slot, unless the limit was lowered meanwhile. Waiting calls get slots in the order of
+ *    their requests.
+ * 2. Every signal may arrive twice, late, or never. A second request of a holder repeats the grant; the release of an
+ *    unknown call does nothing; a run returns a grant for a call that it does not have.
+ * 3. A slot is free again when its run releases it, when its run has ended (the server can't deliver a signal), and at
+ *    the latest when `maxHoldMs` is over. While calls wait, holders are asked again and again by a repeated grant: after
+ *    5 seconds, then after twice the time before, up to 10 minutes.
+ * 4. At most `maxWaitingForSlot` calls wait; one more is refused.
+ * 5. Between two signals nothing is pending but one timer. The state is everything, so each moment is good for
+ *    continue-as-new; grants whose delivery is not confirmed are sent again by the next execution.
+ */
+
+import { defineSignal, getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow'
+import { slotAnswerSignal } from '../../common/names.js'
+import { pluralize } from '../../common/text.js'
+import {
+  maxWaitingForSlot,
+  type SlotAnswer,
+  type SlotHolder,
+  type SlotRelease,
+  type SlotRequest,
+  type ToolLimitState,
+} from '../../common/tool-slots.js'
+import { DurableTimer } from '../temporal/durable-timer.js'
+
+const firstCheckMs = 5_000
+const maxCheckMs = 10 * 60_000
+
+export const slotAnswer = defineSignal<[SlotAnswer]>(slotAnswerSignal)
+
+type Holder = { -readonly [Key in keyof SlotHolder]: SlotHolder[Key] }
+
+/** The state of workflow `toolLimit`; see the header. */
+export class ToolLimit {
+  #slots: number
+  /** By key. */
+  readonly #holders: Map<string, Holder>
+  readonly #waiting: Map<string, Omit<SlotRequest, 'slots'>>
+  readonly #timer = new DurableTimer()
+  #hasGranted = false
+
+  /** @param state of the execution before this one */
+  constructor({ slots, holders, waiting }: ToolLimitState = { slots: 0, holders: [], waiting: [] }) {
+    this.#slots = slots
+    this.#holders = new Map(holders.map((holder) => [holder.key, { ...holder }]))
+    this.#waiting = new Map(waiting.map((request) => [request.key, request]))
+    for (const holder of this.#holders.values()) if (!holder.isDelivered) this.#sendGrant(holder)
+    this.#onChange()
+  }
+
+  get state(): ToolLimitState {
+    return { slots: this.#slots, holders: [...this.#holders.values()], waiting: [...this.#waiting.values()] }
+  }
+
+  /** No call has a slot, and none waits. */
+  get isIdle(): boolean {
+    return this.#holders.size === 0 && this.#waiting.size === 0
+  }
+
+  /** This execution has granted a slot. */
+  get hasGranted(): boolean {
+    return this.#hasGranted
+  }
+
+  request({ slots, ...request }: SlotRequest): void {
+    const { key, workflowId } = request
+    this.#slots = slots
+    const holder = this.#holders.get(key)
+    if (holder) {
+      this.#sendGrant(holder) // a run that was reset asks again
+    } else if (this.#waiting.size >= maxWaitingForSlot && !this.#waiting.has(key)) {
+      this.#send(workflowId, key, 'refused').catch(() => undefined) // the run has ended
+    } else {
+      this.#waiting.set(key, request)
+    }
+    this.#onChange()
+  }
+
+  release({ key }: SlotRelease): void {
+    this.#waiting.delete(key)
+    this.#holders.delete(key)
+    this.#onChange()
+  }
+
+  /** Grants free slots, asks holders, and sets the timer. */
+  #onChange(): void {
+    const now = Date.now()
+    for (const { key, until } of this.#holders.values()) if (until <= now) this.#holders.delete(key)
+    for (const [key, { workflowId, maxHoldMs }] of this.#waiting) {
+      if (this.#holders.size >= this.#slots) break
+      this.#waiting.delete(key)
+      const check = { checkAt: now + firstCheckMs, checkIntervalMs: firstCheckMs }
+      const holder = { key, workflowId, until: now + maxHoldMs, ...check, isDelivered: false }
+      this.#holders.set(key, holder)
+      this.#sendGrant(holder)
+    }
+    if (this.#waiting.size > 0) for (const holder of this.#holders.values()) this.#check(holder, now)
+    this.#schedule()
+    const counts = `${this.#holders.size} of ${pluralize(this.#slots, 'slot')} in use`
+    setCurrentDetails(`${counts}, ${pluralize(this.#waiting.size, 'call')} waiting`)
+  }
+
+  /** A run that no longer has the call answers with a release. */
+  #check(holder: Holder, now: number): void {
+    if (holder.checkAt > now) return
+    holder.checkIntervalMs = Math.min(2 * holder.checkIntervalMs, maxCheckMs)
+    holder.checkAt = now + holder.checkIntervalMs
+    this.#sendGrant(holder)
+  }
+
+  #schedule(): void {
+    const isAwaited = this.#waiting.size > 0
+    const times = [...this.#holders.values()].map(({ until, checkAt }) =>
+      isAwaited ? Math.min(until, checkAt) : until,
+    )
+    this.#timer.schedule(Math.min(...times), 'check the calls that hold a slot', () => this.#onChange())
+  }
+
+  #sendGrant(holder: Holder): void {
+    const { key, workflowId } = holder
+    this.#hasGranted = true
+    this.#send(workflowId, key, 'granted').then(
+      () => (holder.isDelivered = true),
+      () => {
+        // The run has ended.
+        if (this.#holders.get(key) !== holder) return
+        this.#holders.delete(key)
+        this.#onChange()
+      },
+    )
+  }
+
+  #send(workflowId: string, key: string, answer: SlotAnswer['answer']): Promise<void> {
+    const { workflowId: limiter } = workflowInfo()
+    return getExternalWorkflowHandle(workflowId).signal(slotAnswer, { key, limiter, answer })
+  }
+}

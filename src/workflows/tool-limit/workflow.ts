@@ -1,0 +1,45 @@
+import { condition, defineSignal, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow'
+import { toolLimitMessages } from '../../common/names.js'
+import type { SlotRelease, SlotRequest, ToolLimitInput } from '../../common/tool-slots.js'
+import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { ToolLimit } from './tool-limit.js'
+
+const request = defineSignal<[SlotRequest]>(toolLimitMessages.request)
+const release = defineSignal<[SlotRelease]>(toolLimitMessages.release)
+
+/** Without a call for this long, the workflow ends. The next request starts another one. */
+const idleMs = 60_000
+
+/** A call is about ten events. */
+const maxEvents = 2_000
+
+/**
+ * Workflow `toolLimit`: limits the concurrent calls of one tool over all runs of a task queue. `tool-limit.ts` has the
+ * invariants.
+ */
+export async function toolLimit({ tool, state }: ToolLimitInput): Promise<void> {
+  return failWorkflowOnError(async () => {
+    const limit = new ToolLimit(state)
+    setHandler(request, (input) => limit.request(input))
+    setHandler(release, (input) => limit.release(input))
+    for (;;) {
+      await condition(() => limit.isIdle || isContinueAsNewDue(limit))
+      if (isContinueAsNewDue(limit)) return continueAsNew({ tool, state: limit.state })
+      const isUsed = await condition(() => !limit.isIdle, idleMs, { summary: 'end the idle workflow' })
+      if (!isUsed && limit.isIdle) return
+    }
+  })
+}
+
+/** Each execution makes progress, also when the server pins all of them to an old version. */
+function isContinueAsNewDue({ hasGranted }: ToolLimit): boolean {
+  const { historyLength, continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo()
+  if (!hasGranted) return false
+  return historyLength >= maxEvents || continueAsNewSuggested || targetWorkerDeploymentVersionChanged
+}
+
+function continueAsNew(input: ToolLimitInput): Promise<never> {
+  const isUpgraded = workflowInfo().targetWorkerDeploymentVersionChanged
+  const options = isUpgraded ? ({ initialVersioningBehavior: 'AUTO_UPGRADE' } as const) : {}
+  return makeContinueAsNewFunc<typeof toolLimit>(options)(input)
+}

@@ -119,8 +119,16 @@ describe('parseConfig', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['a credential without a source', { tools: [], credentials: { github: {} } }, 'must be { environment }, { file }'],
-    ['an empty command', { tools: [], credentials: { github: { command: [] } } }, 'must be { environment }, { file }'],
+    [
+      'a credential without a source',
+      { tools: [], credentials: { github: {} } },
+      '✖ must be { environment }, { file }, { command: [program, …] } or a function\n  → at credentials.github',
+    ],
+    [
+      'an empty command',
+      { tools: [], credentials: { github: { command: [] } } },
+      '✖ must be { environment }, { file }, { command: [program, …] } or a function\n  → at credentials.github',
+    ],
     ['nothing', undefined, '✖ Invalid input: expected object, received undefined'],
     ['a list', [], '✖ Invalid input: expected object, received array'],
     ['no tools', {}, '✖ Invalid input: expected array, received undefined\n  → at tools'],

@@ -41,8 +41,8 @@ describe('a credential comes from', () => {
   })
 
   it('a function, which gets the context of the run', async () => {
-    const source = ({ name, tool, context }: CredentialRequest) => `${name} ${tool} ${String(context['tenant'])}`
-    expect(await resolve(source)).toBe('github look_up acme')
+    const source = ({ name, tool, context }: CredentialRequest) => `${name} ${tool} ${JSON.stringify(context)}`
+    expect(await resolve(source)).toBe('github look_up {"tenant":"acme"}')
   })
 })
 

@@ -89,7 +89,7 @@ export class Credentials {
     if (source === undefined) throw unavailable(name, 'the configuration has no source for it')
     try {
       const value = await this.#read(source, { ...request, name }, attempt, signal)
-      const characters = [...value].length
+      const characters = value.length
       if (characters >= minCharacters) return value
       throw new SourceError(`it has ${characters} characters, and needs at least ${minCharacters}`)
     } catch (thrown) {

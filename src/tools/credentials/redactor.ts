@@ -66,7 +66,13 @@ export class Redactor {
     }
     if (value instanceof Error) {
       const { name, message, stack, cause } = value
-      const members = { ...value, name, message, stack, ...(cause !== undefined && { cause }) }
+      const members = {
+        ...Object.fromEntries(Object.entries(value)),
+        name,
+        message,
+        stack,
+        ...(cause !== undefined && { cause }),
+      }
       const redacted = this.#any(members, seen)
       return redacted === members ? value : redacted
     }

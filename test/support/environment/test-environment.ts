@@ -217,9 +217,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
 
   /** The workflow that limits the calls of a tool; it ends with the test. */
   limiter(tool: string): WorkflowHandle {
-    const handle = this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))
-    this.#runs.unshift(handle) // it is not the last run
-    return handle
+    this.#runs.unshift(this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))) // it is not the last run
+    return this.client.workflow.getHandle(toolLimitId(this.taskQueue, tool))
   }
 
   /** The run that was started last. */
@@ -239,7 +238,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     return (await this.executionHistories(handle)).flatMap(scheduledActivities)
   }
 
-  /** The content of the last user message in the last model request. */
+  /** The last user message in the last model request. */
   lastUserContent(): unknown {
     return requestMessages(this.api.requests.at(-1)?.body).at(-1)?.content
   }
@@ -292,7 +291,6 @@ export interface SentMessage {
   readonly content: unknown
 }
 
-/** The messages of a request to the model. */
 export function requestMessages(body: unknown): readonly SentMessage[] {
   return (body as { readonly messages?: readonly SentMessage[] } | undefined)?.messages ?? []
 }

@@ -28,6 +28,7 @@ import {
   type ValueRef,
 } from '../common/external-value.js'
 import { decodeUtf8, splitText, stringifyInPieces } from './text-pieces.js'
+import { EncryptedStore } from './encryption/encrypted-store.js'
 import { toLoadError } from './load-error.js'
 import { retryWhileUnavailable } from './retry.js'
 import { ValueCache } from './value-cache.js'
@@ -83,8 +84,9 @@ export class Values {
     const { start, isComplete } = stringifyUpTo(value, this.#inlineBytes)
     if (isComplete && !isExternal(value)) return utf8Length(start)
     const [preview = ''] = splitText(start, previewCharacters)
-    const ref = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER, preview }
-    return utf8Length(JSON.stringify(externalValue(ref)))
+    const longest = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER }
+    const stored = this.valueStore instanceof EncryptedStore && { stored: longest }
+    return utf8Length(JSON.stringify(externalValue({ ...longest, ...stored, preview })))
   }
 
   /**

@@ -41,7 +41,7 @@ interface CommonOptions {
 export interface TestEnvironmentOptions
   extends
     CommonOptions,
-    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit'> {
+    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit' | 'encryption' | 'redact'> {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend
@@ -55,6 +55,8 @@ export interface ProcessEnvironmentOptions
   extends CommonOptions, Pick<WorkerProcessOptions, 'config' | 'preload' | 'environment'> {
   /** The value store of the configuration, for the client; default: its payloads are not in a store. */
   readonly store?: StoreOption
+  /** The keys of the configuration, for the client. Default: nothing is encrypted. */
+  readonly encryption?: PtcConfig['encryption']
   /** The workers that are started with the environment; default: one. */
   readonly initialWorkers?: readonly WorkerProcessStart[]
 }
@@ -91,7 +93,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const { backend = defaultBackend(), runtime, initialWorkers = [{}], onCleanup = onTestFinished } = options
     const folder = await mkdtemp(join(tmpdir(), 'ptc-env-'))
     const store = options.values?.store ?? ({ kind: 'local', directory: folder } as const)
-    const services = await startServices(options, store)
+    const services = await startServices(options, store, options.encryption)
     const config = {
       tools: options.tools ?? [],
       agents: options.agents ?? [],
@@ -103,6 +105,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       sessions: options.sessions,
       snapshots: options.snapshots,
       audit: options.audit,
+      encryption: options.encryption,
+      redact: options.redact,
       values: { ...options.values, store },
       taskQueue: services.taskQueue,
     }
@@ -121,7 +125,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   /** Starts an environment with workers that are processes. */
   static async startProcesses(options: ProcessEnvironmentOptions): Promise<ProcessEnvironment> {
     const { config, preload, initialWorkers = [{}], onCleanup = onTestFinished } = options
-    const services = await startServices(options, options.store)
+    const services = await startServices(options, options.store, options.encryption)
     const { api, taskQueue } = services
     const environment = {
       ...(options.address && { TEMPORAL_ADDRESS: options.address }),
@@ -270,8 +274,9 @@ interface Services {
 async function startServices(
   { script = noModel, contextTokens, address }: CommonOptions,
   store: StoreOption | undefined,
+  encryption?: PtcConfig['encryption'],
 ): Promise<Services> {
-  const dataConverter = store && (await createDataConverter(store))
+  const dataConverter = store && (await createDataConverter(store, { encryption }))
   const [client, api] = await Promise.all([
     connectClient(dataConverter, address),
     startScriptedMessagesApi({ script, ...(contextTokens !== undefined && { contextTokens }) }),

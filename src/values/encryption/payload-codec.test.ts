@@ -30,6 +30,13 @@ it('encrypts the same payload differently each time', async () => {
   expect(bytesOf(first).equals(bytesOf(second))).toBe(false)
 })
 
+it('returns bytes for a payload without data', async () => {
+  const codec = codecOf('k1')
+  const [decoded = {}] = await codec.decode(await codec.encode([defaultPayloadConverter.toPayload(undefined)]))
+  expect(decoded.data).toEqual(new Uint8Array())
+  expect(defaultPayloadConverter.fromPayload(decoded)).toBe(undefined)
+})
+
 it('passes on payloads that are not encrypted', async () => {
   expect(await codecOf('k1').decode([payload])).toEqual([payload])
 })
@@ -62,7 +69,7 @@ it('refuses another key of the same id', async () => {
 
 it.each([
   ['a changed byte', (data: Buffer) => data.fill(data.readUInt8(20) ^ 1, 20, 21)],
-  ['a changed tag', (data: Buffer) => data.fill(data.readUInt8(data.length - 1) ^ 1, -1)],
+  ['a changed tag', (data: Buffer) => data.fill(data.readUInt8(data.length - 1) ^ 1, data.length - 1)],
   ['a changed nonce', (data: Buffer) => data.fill(data.readUInt8(0) ^ 1, 0, 1)],
   ['an end that is missing', (data: Buffer) => data.subarray(0, -1)],
   ['nothing but a nonce', (data: Buffer) => data.subarray(0, 12)],

@@ -86,7 +86,9 @@ export function decryptPayload({ data }: Payload, { id, bytes }: EncryptionKey):
     const decryption = createDecipheriv(cipher, bytes, encrypted.subarray(0, nonceBytes), { authTagLength: tagBytes })
     decryption.setAuthTag(encrypted.subarray(-tagBytes))
     const decrypted = [decryption.update(encrypted.subarray(nonceBytes, -tagBytes)), decryption.final()]
-    return PayloadMessage.decode(Buffer.concat(decrypted))
+    const { metadata, data: content } = PayloadMessage.decode(Buffer.concat(decrypted))
+    // protobufjs has an array for no bytes.
+    return { metadata, data: content.byteLength > 0 ? content : new Uint8Array() }
   } catch (cause) {
     throw decryptionFailed('a payload', id, cause)
   }

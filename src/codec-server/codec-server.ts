@@ -115,7 +115,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
   if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
   const payloads = parsePayloads(body)
   if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
-  const result = operation === 'encode' ? await encodeAll(payloads, access) : await decodeAll(payloads, response, access)
+  const result =
+    operation === 'encode' ? await encodeAll(payloads, access) : await decodeAll(payloads, response, access)
   response.setHeader('Content-Type', 'application/json')
   response.end(JSON.stringify({ payloads: result.map(toJson) }))
 }

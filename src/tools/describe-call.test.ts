@@ -191,8 +191,9 @@ function shared(levels: number): JsonObject {
 }
 
 it('passes every summary to the redaction hook, with the name of the tool', () => {
-  const hidden = createRegistry([defineTool({ ...base, name: 'get_expenses' })], (text, { kind, tool }) =>
-    `${kind} of ${tool}: ${text.replace('ENG001', '…')}\nx`,
+  const hidden = createRegistry(
+    [defineTool({ ...base, name: 'get_expenses' })],
+    (text, { kind, tool }) => `${kind} of ${tool}: ${text.replace('ENG001', '…')}\nx`,
   )
   const args = [good, { employee_id: 'ENG001', quarter: 'Q9' }]
   const summaries = [...args.map((each) => ['get_expenses', each] as const), ['unknown', good] as const].map(

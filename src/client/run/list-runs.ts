@@ -35,11 +35,7 @@ const maxPageSize = 1_000
  * The newest runs of a task queue. A continue-as-new chain is one run, described by its latest execution. Visibility
  * lags: a run that has just started may be missing for a second.
  */
-export async function listRuns(
-  client: Client,
-  taskQueue: string,
-  options: ListOptions,
-): Promise<readonly RunInfo[]> {
+export async function listRuns(client: Client, taskQueue: string, options: ListOptions): Promise<readonly RunInfo[]> {
   checkKeys('the options', options, optionNames)
   const { limit = 20, status, type } = options
   if (!Number.isInteger(limit) || limit < 1) {

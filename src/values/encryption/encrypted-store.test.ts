@@ -139,7 +139,10 @@ describe('values in an encrypted store', () => {
     const value = { text: 'marker '.repeat(10) }
     const external = await values.externalize(value, signal)
     const ref = refOf(external)
-    const { sha256, bytes } = await new LocalStore(await temporaryFolder()).put([JSON.stringify(value)].map(toBytes), signal)
+    const { sha256, bytes } = await new LocalStore(await temporaryFolder()).put(
+      [JSON.stringify(value)].map(toBytes),
+      signal,
+    )
     expect(ref).toMatchObject({ sha256, bytes, stored: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } })
     const fromHistory = JSON.parse(JSON.stringify(external)) as typeof external
     expect(await values.load(fromHistory, 'a value', signal)).toEqual(value)

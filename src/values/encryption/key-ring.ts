@@ -70,10 +70,14 @@ export class KeyRing {
 
 /** A key may be added at any time, and another worker may have it: this error is retryable. */
 export function keyUnavailable(id: string, reason: string, cause?: unknown): PtcError {
-  return new PtcError('ENCRYPTION_KEY_UNAVAILABLE', `there is no encryption key ${JSON.stringify(id)} here: ${reason}`, {
-    hint: 'Give this process the key: `encryption` of its configuration finds keys by their id.',
-    ...(cause === undefined ? {} : { cause }),
-  })
+  return new PtcError(
+    'ENCRYPTION_KEY_UNAVAILABLE',
+    `there is no encryption key ${JSON.stringify(id)} here: ${reason}`,
+    {
+      hint: 'Give this process the key: `encryption` of its configuration finds keys by their id.',
+      ...(cause === undefined ? {} : { cause }),
+    },
+  )
 }
 
 /** Does not quote the material. */

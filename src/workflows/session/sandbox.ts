@@ -92,7 +92,13 @@ export class Sandbox {
     const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
     const limits = pickStepLimits(this.#config.limits)
     const requester = requesterOf(this.#config.context)
-    const request = { session: this.#ref, tools: this.#tools(hasStubs), limits, ...input, ...(requester && { requester }) }
+    const request = {
+      session: this.#ref,
+      tools: this.#tools(hasStubs),
+      limits,
+      ...input,
+      ...(requester && { requester }),
+    }
     this.#stored.bytes += payloadBytes(request)
     try {
       const result = await activities.executeStep(request, this.hostQueue, this.#config.timeouts, summary)

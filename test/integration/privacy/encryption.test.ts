@@ -54,7 +54,11 @@ it('encrypts all payloads and values of a run, which client, ptc, UI and replay 
       }),
     ],
     script: [
-      turn(code('a = await rows(name="marker")\nprint("marker", len(a))\ntry: await refuse()\nexcept ToolError as e: print(e)')),
+      turn(
+        code(
+          'a = await rows(name="marker")\nprint("marker", len(a))\ntry: await refuse()\nexcept ToolError as e: print(e)',
+        ),
+      ),
       turn(call('rows', { name: 'marker' })),
       turn(code('raise ValueError("marker")')),
       turn(text('the marker is found')),
@@ -90,7 +94,10 @@ it('encrypts all payloads and values of a run, which client, ptc, UI and replay 
   expect(withoutKeys).toMatchObject({ code: 1, stderr: expect.stringContaining('encrypted with the key "k1"') })
 
   const started = history.events[0]?.workflowExecutionStartedEventAttributes
-  const [memo, input] = await decodeAsUi(env, [raw.workflowExecutionInfo?.memo?.fields?.['summary'], started?.input?.payloads?.[0]])
+  const [memo, input] = await decodeAsUi(env, [
+    raw.workflowExecutionInfo?.memo?.fields?.['summary'],
+    started?.input?.payloads?.[0],
+  ])
   expect(memo).toMatch(/^"Where is the marker/)
   expect(JSON.parse(input ?? '')).toMatchObject({ question })
 })
@@ -158,7 +165,13 @@ it('keeps the values of encrypted runs from garbage collection, and erases them 
   while ((await env.client.workflow.count(`WorkflowId = '${handle.workflowId}'`)).count === 0) await delay(100)
   const store = await openStore({ kind: 'local', directory: env.valuesDirectory }, new KeyRing(keysOf('k1')))
   const collect = (client = env.client) =>
-    collectGarbage({ store, roots: () => gcRoots(client, signal), unusedSince: Date.now() + 60_000, dryRun: false, signal })
+    collectGarbage({
+      store,
+      roots: () => gcRoots(client, signal),
+      unusedSince: Date.now() + 60_000,
+      dryRun: false,
+      signal,
+    })
   const count = (await filesIn(env.valuesDirectory)).length
   expect(count).toBeGreaterThan(1)
   const unused = await store.put([Buffer.from('nobody refers to this')], signal)

@@ -28,7 +28,14 @@ test('a plugin encrypts payloads and failures of user workflows, after the codec
   const connection = await connect()
   const dataConverter = { payloadCodecs: [notingCodec] }
   const activities = { greet: (name: string) => Promise.reject(new Error(`marker of ${name}`)) }
-  const worker = await createWorker({ connection, taskQueue, workflowsPath, activities, dataConverter, plugins: [plugin] })
+  const worker = await createWorker({
+    connection,
+    taskQueue,
+    workflowsPath,
+    activities,
+    dataConverter,
+    plugins: [plugin],
+  })
   const { namespace } = sharedServer()
   const client = new Client({ connection, namespace, dataConverter, plugins: [plugin] })
   const running = worker.runUntil(client.workflow.execute('greetOnce', { taskQueue, workflowId, args: ['Ada marker'] }))
@@ -49,10 +56,15 @@ test('the failure of an encrypted run is readable with its key, and not without'
   const client = clientOf(connection)
   const run = await worker.runUntil(async () => {
     const started = await createPtcClient({ client, taskQueue }).startAgent({ question: 'why?', agent: 'marker' })
-    await expect(started.result()).rejects.toMatchObject({ code: 'AGENT_UNKNOWN', message: expect.stringContaining('marker') })
+    await expect(started.result()).rejects.toMatchObject({
+      code: 'AGENT_UNKNOWN',
+      message: expect.stringContaining('marker'),
+    })
     return started
   })
-  expect(await run.tree()).toMatchObject({ failure: { code: 'AGENT_UNKNOWN', message: expect.stringContaining('marker') } })
+  expect(await run.tree()).toMatchObject({
+    failure: { code: 'AGENT_UNKNOWN', message: expect.stringContaining('marker') },
+  })
   expect((await historyText(client, run.workflowId)).includes('marker')).toBe(false)
   const withoutKeys = createPtcClient({ client: clientOf(await connect()), taskQueue })
   await expect(withoutKeys.handle(run.workflowId).tree()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
@@ -62,7 +74,10 @@ test('the failure of an encrypted run is readable with its key, and not without'
 const notingCodec: PayloadCodec = {
   encode: (payloads) =>
     Promise.resolve(
-      payloads.map((payload): Payload => ({ ...payload, metadata: { ...payload.metadata, note: Buffer.from('of the user') } })),
+      payloads.map((payload): Payload => ({
+        ...payload,
+        metadata: { ...payload.metadata, note: Buffer.from('of the user') },
+      })),
     ),
   decode: (payloads) => Promise.resolve(payloads),
 }

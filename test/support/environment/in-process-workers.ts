@@ -22,7 +22,11 @@ export interface InProcessWorkerOptions {
 /** Workers in the process of the test. All have the same host id. */
 export class InProcessWorkers extends WorkerPool<RunningWorker, InProcessWorkerOptions> {
   /** @param modelUrl address of the Messages API */
-  constructor(config: Pick<PtcConfig, 'tools' | 'agents'> & Pick<InProcessWorkerOptions, 'encryption'>, modelUrl: string, address = sharedServer().address) {
+  constructor(
+    config: Pick<PtcConfig, 'tools' | 'agents'> & Pick<InProcessWorkerOptions, 'encryption'>,
+    modelUrl: string,
+    address = sharedServer().address,
+  ) {
     const { namespace } = sharedServer()
     const server = { address, namespace, connectionOptions: { address } }
     const modelApi = { baseURL: modelUrl, apiKey: 'test-key' }

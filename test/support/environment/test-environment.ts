@@ -41,7 +41,19 @@ interface CommonOptions {
 export interface TestEnvironmentOptions
   extends
     CommonOptions,
-    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit' | 'encryption' | 'redact'> {
+    Pick<
+      PtcConfig,
+      | 'agents'
+      | 'model'
+      | 'limits'
+      | 'timeouts'
+      | 'sessions'
+      | 'snapshots'
+      | 'values'
+      | 'audit'
+      | 'encryption'
+      | 'redact'
+    > {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend

@@ -99,7 +99,8 @@ export class ExecutionLog {
   #readTaskFailure(failed: TaskFailedAttributes): void {
     if (transientWorkflowTaskFailures.has(Number(failed.cause))) return
     const failure = this.#reader.failure(failed.failure)
-    const code = failure !== undefined && Object.hasOwn(errorTable, failure.code) ? failure.code : 'WORKFLOW_TASK_FAILED'
+    const code =
+      failure !== undefined && Object.hasOwn(errorTable, failure.code) ? failure.code : 'WORKFLOW_TASK_FAILED'
     this.taskFailure = { code, message: failure?.message ?? 'the workflow task fails' }
   }
 }

@@ -11,6 +11,7 @@
  * 2. A value that has the form of a reference is always externalized, so nobody outside can forge a reference.
  * 3. A loaded value is verified: its bytes match the key of its reference.
  * 4. Memory is bounded: the JSON text of a large value is never in memory as a whole.
+ * 5. With encryption keys (encryption/), nothing is stored unencrypted, and no name in the store says what a value is.
  */
 
 import { parseChunked } from '@discoveryjs/json-ext'

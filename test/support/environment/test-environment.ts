@@ -5,10 +5,10 @@ import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { inject, onTestFinished } from 'vitest'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs.js'
-import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
+import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import type { Tool } from '../../../src/index.js'
-import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
 import type { Backend } from './backends.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
@@ -21,19 +21,13 @@ import {
   scheduledActivities,
 } from './histories.js'
 import { recordHistoriesIfRequested } from './record-history.js'
-import { noModel } from '../script.js'
+import { type ServiceOptions, type Services, startServices } from './environment-services.js'
 import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-workers.js'
 import type { WorkerProcessOptions } from './worker-process.js'
 import { WorkerProcesses, type WorkerProcessStart } from './worker-processes.js'
-import { connectClient, uniqueName } from '../temporal/shared-server.js'
+import { uniqueName } from '../temporal/shared-server.js'
 
-interface CommonOptions {
-  /** Default: none, for programs. */
-  readonly script?: Script
-  /** Size of the scripted model's context window, in tokens. */
-  readonly contextTokens?: number
-  /** Address of a private Temporal server; default: the shared one. */
-  readonly address?: string
+interface CommonOptions extends ServiceOptions {
   /** Registers the function that ends the environment; default: at the end of the test. */
   readonly onCleanup?: (end: () => Promise<void>) => void
 }
@@ -273,27 +267,6 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   async #close(): Promise<void> {
     await Promise.all([this.api.close(), this.client.connection.close()])
   }
-}
-
-interface Services {
-  readonly client: Client
-  readonly api: ScriptedMessagesApi
-  readonly taskQueue: string
-  readonly store: StoreOption | undefined
-}
-
-/** Starts what both kinds of environments have. */
-async function startServices(
-  { script = noModel, contextTokens, address }: CommonOptions,
-  store: StoreOption | undefined,
-  encryption?: PtcConfig['encryption'],
-): Promise<Services> {
-  const dataConverter = store && (await createDataConverter(store, { encryption }))
-  const [client, api] = await Promise.all([
-    connectClient(dataConverter, address),
-    startScriptedMessagesApi({ script, ...(contextTokens !== undefined && { contextTokens }) }),
-  ])
-  return { client, api, taskQueue: uniqueName('env'), store }
 }
 
 export interface SentMessage {

@@ -43,5 +43,7 @@ describeDocker('kill -9 of the worker that took over from a dead one', () => {
 
   it.each(takingOverCall)('during a call, at %s', (point) => took({ point: 'tool.ran', hit: hitOfApproval }, point))
 
-  it.each(takingOverStep)('during a step, at %s', (point) => took({ point: 'step.ends', hit: hitOfStepAfterApproval }, point))
+  it.each(takingOverStep)('during a step, at %s', (point) =>
+    took({ point: 'step.ends', hit: hitOfStepAfterApproval }, point),
+  )
 })

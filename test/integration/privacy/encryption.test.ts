@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import proto from '@temporalio/proto'
 import { createDataConverter, createPtcClient } from '../../../src/client/index.js'
 import { eraseRun } from '../../../src/client/run/erase-run.js'
@@ -21,8 +21,10 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { filesIn } from '../../support/folders.js'
 import { fastPollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
-import { connectClient, sharedServer } from '../../support/temporal/shared-server.js'
+import { connectClient, sharedServer, useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
+
+beforeEach(useOwnNamespace)
 
 const { History } = proto.temporal.api.history.v1
 const { DescribeWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1

@@ -3,13 +3,15 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@temporalio/client'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import proto from '@temporalio/proto'
-import { expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
 import { KeyRing } from '../../../src/values/encryption/key-ring.js'
 import { EncryptionCodec } from '../../../src/values/encryption/payload-codec.js'
 import { clientOf, connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
 import { readHistory } from '../../support/environment/histories.js'
-import { sharedServer, temporalTest as test } from '../../support/temporal/shared-server.js'
+import { sharedServer, temporalTest as test, useOwnNamespace } from '../../support/temporal/shared-server.js'
+
+beforeAll(useOwnNamespace)
 
 const { History } = proto.temporal.api.history.v1
 const workflowsPath = fileURLToPath(new URL('../embedding/workflows/own.ts', import.meta.url))

@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defaultPayloadConverter } from '@temporalio/common'
-import { expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { KeyRing } from '../../../src/values/encryption/key-ring.js'
 import { EncryptionCodec, encryptionKeyId } from '../../../src/values/encryption/payload-codec.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { pendingActivities } from '../../support/environment/waits.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { fastPollOptions } from '../../support/poll-options.js'
+import { useOwnNamespace } from '../../support/temporal/shared-server.js'
+
+beforeAll(useOwnNamespace)
 
 const config = `import { defineConfig, defineTool } from 'durable-ptc'
 import { z } from 'zod'

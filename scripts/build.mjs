@@ -25,8 +25,7 @@ const tracingInterceptors = '@temporalio/interceptors-opentelemetry/lib/workflow
 /** Updates `dist`. Ends the process when a source does not compile. */
 export async function build() {
   const workflows = join(folder, 'workflows/index.js')
-  const bundle = join(folder, 'workflow-bundle.js')
-  const traced = join(folder, 'workflow-bundle-traced.js')
+  const bundles = bundlesOf()
   const sources = filesUnder(src).filter((path) => !isTest(path))
   const digest = digestOf(sources)
   const bundled = digestOf(sources.filter((path) => /^(workflows|common)\//.test(path)))
@@ -43,14 +42,26 @@ export async function build() {
   }
   removeStale(sources, existsSync(workflows))
   // Bundles also after a type error, so that one run reports all problems.
-  if (existsSync(workflows) && (last.bundled !== bundled || !existsSync(bundle) || !existsSync(traced))) {
+  const isBundled = last.bundled === bundled && bundles.every(({ path }) => existsSync(path))
+  if (existsSync(workflows) && !isBundled) {
     progress('bundling workflows')
-    await bundleWorkflows(bundle, [])
-    const official = createRequire(import.meta.url).resolve(tracingInterceptors)
-    await bundleWorkflows(traced, [official, join(folder, 'workflows/temporal/traced.js')])
+    for (const each of bundles) await bundleWorkflows(each)
   }
   writeStamp({ digest: compiled ? digest : undefined, bundled })
   if (!compiled) stop('the sources do not compile; see above.')
+}
+
+/** The bundles of `src/worker/plugin/workflow-bundle.ts`. */
+function bundlesOf() {
+  const official = createRequire(import.meta.url).resolve(tracingInterceptors)
+  const tracing = [official, join(folder, 'workflows/temporal/traced.js')]
+  const encoded = { failureConverterPath: join(folder, 'workflows/temporal/encoded-failures.js') }
+  return [
+    { path: join(folder, 'workflow-bundle.js'), interceptors: [] },
+    { path: join(folder, 'workflow-bundle-traced.js'), interceptors: tracing },
+    { path: join(folder, 'workflow-bundle-encrypted.js'), interceptors: [], options: encoded },
+    { path: join(folder, 'workflow-bundle-traced-encrypted.js'), interceptors: tracing, options: encoded },
+  ]
 }
 
 function digestOf(sources) {
@@ -83,23 +94,24 @@ function copyAssets(sources) {
 function removeStale(sources, hasWorkflows) {
   const expected = new Set(sources.flatMap(outputsOf))
   for (const path of filesUnder(folder)) {
-    const isBundle = /^workflow-bundle(-traced)?\.js/.test(path)
+    const isBundle = /^workflow-bundle(-traced)?(-encrypted)?\.js/.test(path)
     if (isBundle ? !hasWorkflows : !expected.has(path)) rmSync(join(folder, path))
   }
 }
 
-async function bundleWorkflows(bundle, interceptors) {
+async function bundleWorkflows({ path, interceptors, options }) {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(folder, 'workflows/index.js'),
     workflowInterceptorModules: [...interceptors, join(folder, 'workflows/temporal/query-guard.js')],
     preloadModules: [join(folder, 'workflows/preload.js')],
     logger: new DefaultLogger('WARN'),
+    ...options,
   })
   // By rename: a worker that starts meanwhile never reads a partial bundle.
-  const unfinished = `${bundle}.${process.pid}`
+  const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, code)
-  renameSync(unfinished, bundle)
+  renameSync(unfinished, path)
 }
 
 // In node_modules: not published, and deleted with the dependencies that the outputs depend on.

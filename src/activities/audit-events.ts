@@ -5,23 +5,27 @@ import type { ToolCallInput } from '../common/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import { toCallStatus } from '../common/outcomes.js'
+import type { Requester } from '../common/requester.js'
 import type { SessionRef } from '../common/session.js'
 import type { DescribedCall, DescribedStepResult, Step } from '../common/steps.js'
 import type { Values } from '../values/values.js'
 import type { ActivityScope } from './run-activity.js'
 
-type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'signal'> & { readonly attempt: number }
+type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'signal'> & {
+  readonly attempt: number
+  readonly requester: Requester | undefined
+}
 
 /** Runs a tool call between the two events that report it. */
 export async function auditCall<Result>(
   audit: AuditLog | undefined,
   { tool, caller, position, idempotencyKey, arguments: args }: ToolCallInput,
-  { workflowId, runId, attempt, signal }: Origin,
+  { workflowId, runId, attempt, requester, signal }: Origin,
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (audit === undefined) return run()
   const { turn, cell, index } = position
-  const fields = { workflowId, runId, attempt, tool, caller, turn, cell, call: index, idempotencyKey }
+  const fields = { workflowId, runId, attempt, ...requester, tool, caller, turn, cell, call: index, idempotencyKey }
   const end = (status: string) =>
     audit.after({ ...fields, id: `${idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status })
   const digest = callDigest(tool, args)
@@ -41,22 +45,23 @@ export async function auditStep(
   audit: AuditLog | undefined,
   values: Values,
   { session, step }: { readonly session: Pick<SessionRef, 'id' | 'epoch'>; readonly step: Step },
-  { workflowId, runId, attempt, signal }: Origin,
+  { workflowId, runId, attempt, requester, signal }: Origin,
   execute: () => Promise<DescribedStepResult>,
 ): Promise<DescribedStepResult> {
   if (audit === undefined) return execute()
   const { input, number } = step
-  const fields = { workflowId, runId, attempt, session: session.id, epoch: session.epoch, step: number }
+  const origin = { workflowId, runId, attempt, requester }
+  const fields = { workflowId, runId, attempt, ...requester, session: session.id, epoch: session.epoch, step: number }
   const id = `${session.id}/${session.epoch}/${number}`
   if (input.type === 'cell') {
     const { cell } = input
     const code = toText(await values.load(input.source, `the code of cell ${cell}`, signal))
     const codeSha256 = createHash('sha256').update(code).digest('hex')
-    const text = { codeSha256, codeBytes: Buffer.byteLength(code), ...(audit.includesCode && { code }) }
+    const text = { codeSha256, codeBytes: Buffer.byteLength(code), ...audit.codeField(code) }
     await audit.before({ ...fields, id: `${id}/code.begins`, kind: 'code.begins', cell, ...text }, signal)
   }
   const result = await execute()
-  if (result.type === 'suspended') await auditRefusals(audit, result.calls, id, { workflowId, runId, attempt })
+  if (result.type === 'suspended') await auditRefusals(audit, result.calls, id, origin)
   else await audit.after({ ...fields, id: `${id}/code.ends`, kind: 'code.ends', result: result.type })
   return result
 }
@@ -70,11 +75,11 @@ export async function auditRefusals(
 ): Promise<void> {
   const refused = calls.flatMap(({ refused, ...call }) => (refused ? [{ ...call, status: refused.status }] : []))
   for (const { tool, index, digest, status } of refused) {
-    const { workflowId, runId, attempt } = origin
+    const { workflowId, runId, attempt, requester } = origin
     const eventId = `${id}/${index}/call.refused`
     // The name is chosen by the model or its code.
     const event = { tool: tool.slice(0, 100), call: index, digest, status, kind: 'call.refused' } as const
-    await audit?.after({ workflowId, runId, attempt, id: eventId, ...event })
+    await audit?.after({ workflowId, runId, attempt, ...requester, id: eventId, ...event })
   }
 }
 

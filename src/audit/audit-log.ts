@@ -8,12 +8,14 @@
  * 1. The event of a begin is stored before the effect starts. An effect whose event can't be stored does not start.
  * 2. An event is stored at least once. `id` is the same for an event that is stored again: after a retry of its activity,
  *    or a rebuild on another worker.
- * 3. An event has digests and sizes, and never arguments, results, questions or answers. Code is there only on demand.
+ * 3. An event has digests and sizes, and never arguments, results, questions or answers. Code is there only on demand,
+ *    after the redaction hook.
  * 4. Events are only appended.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, PtcError } from '../common/errors.js'
 import { metrics } from '../common/metrics.js'
+import type { Redact } from '../common/redact.js'
 
 interface AuditEventBase {
   /** The same for an event that is stored again. */
@@ -25,6 +27,9 @@ interface AuditEventBase {
   readonly runId: string
   /** Attempt of the activity, from 1; 0 for one that was made in the activity before it. */
   readonly attempt: number
+  /** `user` and `tenant` of the context of the run: who ran it. Absent: the context names none. */
+  readonly user?: string
+  readonly tenant?: string
 }
 
 interface CallFields {
@@ -79,6 +84,8 @@ export interface AuditLogOptions {
   readonly sink: AuditSink
   readonly namespace: string
   readonly includesCode: boolean
+  /** Applies to code. Must not throw. */
+  readonly redact: Redact
   /** How long a sink that rejects is asked again. Default 30 seconds. */
   readonly retryForMs?: number
   /** Receives a message when the event of an end could not be stored. */
@@ -94,8 +101,10 @@ export class AuditLog {
     this.#options = options
   }
 
-  get includesCode(): boolean {
-    return this.#options.includesCode
+  /** The code of a cell, if the log has it. */
+  codeField(code: string): { readonly code?: string } {
+    const { includesCode, redact } = this.#options
+    return includesCode ? { code: redact(code, { kind: 'code' }) } : {}
   }
 
   /**

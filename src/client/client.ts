@@ -3,6 +3,7 @@ import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/
 import type { JsonValue } from '../common/json.js'
 import { type Agent, isAgent } from '../agents/agent.js'
 import { defaultTaskQueue, workflowNames } from '../common/names.js'
+import { type Redact, safeRedact, unredacted } from '../common/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import { completeCall } from './calls/complete-call.js'
@@ -22,6 +23,8 @@ export interface PtcClientOptions {
   readonly taskQueue?: string
   /** Reads the workers' value store: trees show external values instead of their previews. */
   readonly values?: ValueReader
+  /** `redact` of the workers' configuration: applies to the question or program in summary, details and memo of a run. */
+  readonly redact?: Redact
 }
 
 /** Starts and follows runs. */
@@ -72,7 +75,7 @@ export interface PtcClient {
   readonly sessions: Sessions
 }
 
-const optionNames = ['client', 'taskQueue', 'values'] as const satisfies readonly (keyof PtcClientOptions)[]
+const optionNames = ['client', 'taskQueue', 'values', 'redact'] as const satisfies readonly (keyof PtcClientOptions)[]
 
 /**
  * Creates a client for runs and sessions, on top of Temporal's client.
@@ -81,7 +84,8 @@ const optionNames = ['client', 'taskQueue', 'values'] as const satisfies readonl
  */
 export function createPtcClient(options: PtcClientOptions): PtcClient {
   checkKeys('the options', options, optionNames)
-  const { client, taskQueue = defaultTaskQueue, values } = options
+  const { client, taskQueue = defaultTaskQueue, values, redact: hook } = options
+  const redact = hook ? safeRedact(hook) : unredacted
   async function start<Result>(
     kind: 'agent' | 'program',
     input: AgentInput | ProgramInput,
@@ -89,7 +93,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
   ): Promise<RunHandle<Result>> {
     checkInput(kind, input)
     const text = 'question' in input ? input.question : input.source
-    const workflowOptions = startOptions(kind, text, taskQueue, runOptions)
+    const shown = redact(text, { kind: 'question' })
+    const workflowOptions = startOptions(kind, text, taskQueue, runOptions, shown)
     checkSize(text, input.input, client.options.loadedDataConverter)
     let handle: WorkflowHandleWithFirstExecutionRunId
     try {

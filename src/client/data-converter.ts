@@ -1,21 +1,29 @@
 import type { DataConverter } from '@temporalio/common'
+import { extendDataConverter } from '../values/data-converter.js'
 import { openStore } from '../values/open-store.js'
-import { payloadStorage } from '../values/payload-storage.js'
 import type { StoreOption } from '../worker/config/define-config.js'
+import { type EncryptionOption, parseEncryption } from '../worker/config/encryption-option.js'
 import { parseStore } from '../worker/config/values-option.js'
 
+export interface DataConverterOptions {
+  /** `encryption` of the workers' configuration. Default: nothing is encrypted. */
+  readonly encryption?: EncryptionOption | undefined
+  /** Base of relative paths. Default: the working directory. */
+  readonly folder?: string
+}
+
 /**
- * The data converter for a Temporal client: lets it start and read runs whose payloads are in the value store. `store`
- * must be the `values.store` of the workers.
+ * The data converter for a Temporal client: lets it start and read runs whose payloads are in the value store, or are
+ * encrypted. `store` must be the `values.store` of the workers.
  *
  * @param store as in the configuration; default: the folder `.ptc/values`
- * @param folder base of relative paths; default: the working directory
  * @throws PtcError CONFIG_INVALID
  */
 export async function createDataConverter(
   store: StoreOption = { kind: 'local' },
-  folder = process.cwd(),
+  { encryption, folder = process.cwd() }: DataConverterOptions = {},
 ): Promise<DataConverter> {
-  const opened = await openStore(parseStore(store, folder))
-  return { externalStorage: payloadStorage(() => opened) }
+  const keys = parseEncryption(encryption)
+  const opened = await openStore(parseStore(store, folder), keys)
+  return extendDataConverter(undefined, { open: () => opened, keys })
 }

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { JsonValue } from '../common/json.js'
+import { KeyRing } from '../values/encryption/key-ring.js'
+import { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import { openStore } from '../values/open-store.js'
 import { payloadStorage } from '../values/payload-storage.js'
 import { Values } from '../values/values.js'
@@ -58,7 +61,7 @@ async function decode(server: CodecServer, payload: Payload): Promise<unknown> {
 
 /** The reference in a history, as the SDK writes it. */
 async function storedPayload(payload: Payload): Promise<Payload> {
-  const [driver] = payloadStorage(() => values.valueStore).drivers
+  const [driver] = payloadStorage({ open: () => values.valueStore }).drivers
   const [claim] = (await driver?.store({}, [payload])) ?? []
   const reference = { driverName: driver?.name, claimData: claim?.claimData }
   return {
@@ -93,6 +96,22 @@ describe('a codec server', () => {
     expect(await decode(server, payloadOf(result))).toEqual(result)
     const stored = await decode(server, await storedPayload(payloadOf(large)))
     expect(stored).toMatchObject({ preview: expect.stringMatching(/^\{"rows":/), bytes: expect.any(Number) })
+  })
+
+  it('decrypts payloads, those in the store included, and encrypts those of /encode', async () => {
+    const keys = new KeyRing({ currentKeyId: 'k1', key: (id) => (id === 'k1' ? randomBytes(32) : undefined) })
+    const [encrypted = {}] = await new EncryptionCodec(keys).encode([payloadOf({ secret: 1 })])
+    const server = await start({ keys })
+    expect(await decode(server, encrypted)).toEqual({ secret: 1 })
+    expect(await decode(server, payloadOf({ plain: 1 }))).toEqual({ plain: 1 })
+    const response = await post(server, [payloadOf({ sent: 1 })], { origin }, '/encode')
+    const text = await response.text()
+    expect(text).toContain(Buffer.from('binary/encrypted').toString('base64'))
+    const back = await fetch(`${server.url}/decode`, { method: 'POST', headers: { origin }, body: text })
+    expect(await back.json()).toEqual({ payloads: [toJson(payloadOf({ sent: 1 }))] })
+    const other = await start({ keys: new KeyRing({ currentKeyId: 'k2', key: () => undefined }) })
+    const unchanged = await post(other, [encrypted], { origin })
+    expect(await unchanged.json()).toEqual({ payloads: [toJson(encrypted)] })
   })
 
   it('returns payloads that it does not know or has not got as they are', async () => {

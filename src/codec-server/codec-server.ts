@@ -6,12 +6,16 @@ import type { AddressInfo } from 'node:net'
 import type { Payload } from '@temporalio/common'
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
+import type { KeyRing } from '../values/encryption/key-ring.js'
+import { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import type { Values } from '../values/values.js'
 import { decodePayload } from './decode-payload.js'
 
 export interface CodecServerOptions {
   /** Closed by its owner. */
   readonly values: Values
+  /** Decrypt payloads, and encrypt those of /encode. Undefined: payloads are not encrypted. */
+  readonly keys?: KeyRing | undefined
   /** Default 127.0.0.1. */
   readonly host?: string | undefined
   /** 0: any free port. */
@@ -51,8 +55,9 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
     })
   }
   const origins = new Set(options.origins)
+  const codec = options.keys && new EncryptionCodec(options.keys)
   const server = createServer((request, response) => {
-    answer(request, response, { ...options, origins }).catch(() => response.destroy())
+    answer(request, response, { ...options, codec, origins }).catch(() => response.destroy())
   })
   server.requestTimeout = requestTimeoutMs
   server.listen({ host, port })
@@ -82,7 +87,8 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
 }
 
-interface Access extends Omit<CodecServerOptions, 'origins'> {
+interface Access extends Omit<CodecServerOptions, 'origins' | 'keys'> {
+  readonly codec: EncryptionCodec | undefined
   readonly origins: ReadonlySet<string>
 }
 
@@ -109,22 +115,27 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
   if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
   const payloads = parsePayloads(body)
   if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
-  // Small payloads need no encoding, and larger ones come from a worker or a client.
-  const result = operation === 'encode' ? payloads : await decodeAll(payloads, response, access)
+  const result =
+    operation === 'encode' ? await encodeAll(payloads, access) : await decodeAll(payloads, response, access)
   response.setHeader('Content-Type', 'application/json')
   response.end(JSON.stringify({ payloads: result.map(toJson) }))
+}
+
+/** Small payloads need no reference, and larger ones come from a worker or a client. */
+async function encodeAll(payloads: readonly Payload[], { codec }: Access): Promise<readonly Payload[]> {
+  return codec === undefined ? payloads : codec.encode(payloads)
 }
 
 async function decodeAll(
   payloads: readonly Payload[],
   response: ServerResponse,
-  { values, maxBytes = defaultMaxBytes }: Access,
+  { values, codec, maxBytes = defaultMaxBytes }: Access,
 ): Promise<Payload[]> {
   const controller = new AbortController()
   response.once('close', () => controller.abort())
   const { signal } = controller
   const decoded: Payload[] = []
-  for (const payload of payloads) decoded.push(await decodePayload(payload, { values, maxBytes, signal }))
+  for (const payload of payloads) decoded.push(await decodePayload(payload, { values, codec, maxBytes, signal }))
   return decoded
 }
 

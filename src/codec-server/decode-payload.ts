@@ -3,23 +3,26 @@ import type { JsonValue } from '../common/json.js'
 import { externalValue } from '../common/external-value.js'
 import { parseRef } from '../client/run-tree/values/external-values.js'
 import { storageReference } from '../client/run-tree/history/storage-reference.js'
+import type { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import { decodePayload as decodeStored, isOwnDriver } from '../values/payload-storage.js'
 import type { Values } from '../values/values.js'
 
 export interface DecodeOptions {
   readonly values: Values
+  /** Undefined: payloads are not encrypted. */
+  readonly codec: EncryptionCodec | undefined
   /** Bytes that a decoded payload may have; a larger value keeps its reference, which has a preview. */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
 
 /**
- * A payload as a person reads it: loaded from the value store, with the values that its JSON refers to. Returned
- * unchanged when it is neither, and when the store does not have it.
+ * A payload as a person reads it: loaded from the value store, decrypted, with the values that its JSON refers to.
+ * Returned unchanged when it is none of these, and when the store does not have it, or the key is not known.
  */
 export async function decodePayload(payload: Payload, options: DecodeOptions): Promise<Payload> {
   try {
-    return await expandReferences(await loadStored(payload, options), options)
+    return await expandReferences(await decrypt(await loadStored(payload, options), options), options)
   } catch {
     options.signal.throwIfAborted()
     return payload
@@ -32,6 +35,11 @@ async function loadStored(payload: Payload, { values, maxBytes, signal }: Decode
   const { sha256 = '', bytes = '', preview = '' } = reference.claimData
   if (Number(bytes) > maxBytes) return jsonPayload({ preview, bytes: Number(bytes), sha256 })
   return decodeStored(values.valueStore, { sha256, bytes: Number(bytes) }, signal)
+}
+
+async function decrypt(payload: Payload, { codec }: DecodeOptions): Promise<Payload> {
+  const [decrypted = payload] = (await codec?.decode([payload])) ?? []
+  return decrypted
 }
 
 /** Replaces values by reference inside of JSON, as long as all together fit. */

@@ -69,6 +69,11 @@ export const errorTable = {
   VALUE_STORE_REFUSED: { retryable: false },
   /** A payload refers to a value, and its reader has no value store configured. */
   VALUE_STORE_UNKNOWN: { retryable: false },
+  // encryption
+  /** A process has not got the key. The key may be added, and another worker may have it. */
+  ENCRYPTION_KEY_UNAVAILABLE: { retryable: true },
+  /** The data was changed, or encrypted with another key of the same id. */
+  DECRYPTION_FAILED: { retryable: false },
   // audit log
   /** An event could not be written. What it reports has not begun. */
   AUDIT_UNAVAILABLE: { retryable: true },

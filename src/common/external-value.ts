@@ -11,11 +11,13 @@ import type { JsonObject, JsonValue } from './json.js'
 
 /** Reference to a value in the value store. */
 export interface ValueRef {
-  /** SHA-256 of the value's bytes (JSON as UTF-8), 64 hex digits: also its key in the store. */
+  /** SHA-256 of the value's bytes (JSON as UTF-8), 64 hex digits: also its key in a store that is not encrypted. */
   readonly sha256: string
   readonly bytes: number
   /** The first characters of the value; the Temporal UI shows them. */
   readonly preview: string
+  /** Key and size of the object in the store, if that is encrypted. Undefined: those of the value. */
+  readonly stored?: { readonly sha256: string; readonly bytes: number }
 }
 
 /** The only key of an external value. */
@@ -39,8 +41,8 @@ export function isExternal(value: JsonValue): value is ExternalValue {
 }
 
 /** The external value of a reference. The preview comes first, because the Temporal UI shows the beginning. */
-export function externalValue({ sha256, bytes, preview }: ValueRef): ExternalValue {
-  return { [externalValueKey]: { preview, bytes, sha256 } }
+export function externalValue({ sha256, bytes, preview, stored }: ValueRef): ExternalValue {
+  return { [externalValueKey]: { preview, bytes, sha256, ...(stored && { stored }) } }
 }
 
 /** Maximum characters of a preview. */

@@ -169,6 +169,12 @@ export const metricTable = {
     help: 'Operations of the value store that failed after their retries, by error code.',
     labels: ['code'],
   },
+  ptc_encryption_failures_total: {
+    kind: 'counter',
+    unit: '1',
+    help: 'Payloads that could not be encrypted or decrypted, by error code. A workflow task with one is tried again.',
+    labels: ['code'],
+  },
   ptc_audit_failures_total: {
     kind: 'counter',
     unit: '1',

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from './json.js'
 import type { Limits } from './limits.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from './run-config.js'
+import type { Requester } from './requester.js'
 import type { DescribedCall } from './steps.js'
 import type { ValueLog } from './value-log.js'
 
@@ -21,6 +22,8 @@ export interface ModelTurnInput {
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
   readonly pending: readonly PendingBlock[]
+  /** Absent: the context of the run names nobody. */
+  readonly requester?: Requester
 }
 
 /** Result of activity `model.turn`. */

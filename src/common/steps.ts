@@ -13,6 +13,7 @@ import type { JsonObject } from './json.js'
 import type { StepLimits } from './limits.js'
 import type { CallOutcome } from './outcomes.js'
 import type { SessionSnapshot } from './snapshots.js'
+import type { Requester } from './requester.js'
 import type { SessionRef, SessionTools } from './session.js'
 import type { Externalizable } from './external-value.js'
 
@@ -181,6 +182,8 @@ export interface ExecuteStepInput {
   readonly outputLimit: number
   /** Absent: the worker executes no follow-up step. */
   readonly localCalls?: LocalCallAllowance
+  /** Absent: the context of the run names nobody. */
+  readonly requester?: Requester
 }
 
 /** The calls of local tools that a worker may make by itself for a program that waits for nothing else. */

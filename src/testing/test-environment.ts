@@ -78,7 +78,7 @@ export async function createTestEnvironment(options: TestEnvironmentOptions = {}
     const { taskQueue } = config
     const api = await startScriptedMessagesApi({ script: script ?? noScript })
     stack.defer(() => api.close())
-    const dataConverter = await createDataConverter(storeIn(directory))
+    const dataConverter = await createDataConverter(storeIn(directory), { encryption: options.config?.encryption })
     const temporal = await startTemporal(server, dataConverter, onProgress)
     stack.defer(() => temporal.teardown())
     const { address, namespace = 'default' } = temporal

@@ -189,3 +189,20 @@ function shared(levels: number): JsonObject {
   for (let level = 0; level < levels; level++) value = { a: value, b: value }
   return value
 }
+
+it('passes every summary to the redaction hook, with the name of the tool', () => {
+  const hidden = createRegistry(
+    [defineTool({ ...base, name: 'get_expenses' })],
+    (text, { kind, tool }) => `${kind} of ${tool}: ${text.replace('ENG001', '…')}\nx`,
+  )
+  const args = [good, { employee_id: 'ENG001', quarter: 'Q9' }]
+  const summaries = [...args.map((each) => ['get_expenses', each] as const), ['unknown', good] as const].map(
+    ([tool, each]) => describeCall(hidden, defaultLimits, { tool, arguments: each }, 'direct', true).summary,
+  )
+  expect(summaries).toEqual([
+    'arguments of get_expenses: get_expenses … Q3 x',
+    'arguments of get_expenses: get_expenses … Q9 x',
+    'arguments of unknown: unknown … Q3 x',
+  ])
+  expect(hidden.subset(['get_expenses']).redact('ENG001', { kind: 'code' })).toContain('code of undefined: …')
+})

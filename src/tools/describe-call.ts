@@ -8,7 +8,7 @@ import { checkSize, findTool, parseArgumentsNow } from './validation/check-argum
 import type { Refusal } from './validation/check-arguments.js'
 import { measureJson } from './validation/measure-json.js'
 import type { ToolRegistry } from './registry.js'
-import { summarizeArguments, summarizeInput } from './summary.js'
+import { redactSummary, summarizeArguments, summarizeInput } from './summary.js'
 
 /** A requested call. Its arguments may be hostile. */
 export interface UncheckedCall {
@@ -26,6 +26,17 @@ export type CallDescription = Pick<DescribedCall, 'summary' | 'digest' | 'refuse
  * refused here, and the workflow and the worker that runs the tool decide the rest
  */
 export function describeCall(
+  registry: ToolRegistry,
+  limits: Pick<Limits, 'argumentBytes'>,
+  call: UncheckedCall,
+  caller: Caller,
+  registryMatchesRun: boolean,
+): CallDescription {
+  const description = describeUnredacted(registry, limits, call, caller, registryMatchesRun)
+  return { ...description, summary: redactSummary(registry, call.tool, description.summary) }
+}
+
+function describeUnredacted(
   registry: ToolRegistry,
   limits: Pick<Limits, 'argumentBytes'>,
   call: UncheckedCall,

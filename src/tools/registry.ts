@@ -2,6 +2,7 @@ import { digestJson } from '../common/call-identity.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject, JsonValue } from '../common/json.js'
 import type { ToolConfig } from '../common/run-config.js'
+import { type Redact, unredacted } from '../common/redact.js'
 import { didYouMean } from '../common/unknown-keys.js'
 import { renderStandaloneStub, documentTools } from './documentation.js'
 import type { ToolDocumentation } from './documentation.js'
@@ -35,6 +36,8 @@ export interface ToolRegistry {
    * tools.
    */
   readonly digest: string
+  /** Applies to every text about a call that people see. Never throws. */
+  readonly redact: Redact
   /**
    * The registry of these tools alone, in the order of this one.
    *
@@ -46,8 +49,11 @@ export interface ToolRegistry {
 /** Subsets that a registry remembers. Most runs have those of an agent. */
 const maxSubsets = 100
 
-/** @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool */
-export function createRegistry(tools: readonly Tool[]): ToolRegistry {
+/**
+ * @param redact must not throw
+ * @throws PtcError TOOL_DUPLICATE; CONFIG_INVALID for an object that is not from defineTool
+ */
+export function createRegistry(tools: readonly Tool[], redact: Redact = unredacted): ToolRegistry {
   const byName = new Map<string, Tool>()
   for (const [index, tool] of tools.entries()) {
     if (!isTool(tool)) {
@@ -82,7 +88,7 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     const chosen = all.filter(({ name }) => names.includes(name))
     if (chosen.length === all.length) return registry
     const key = JSON.stringify(chosen.map(({ name }) => name))
-    const found = subsets.get(key) ?? createRegistry(chosen)
+    const found = subsets.get(key) ?? createRegistry(chosen, redact)
     const [oldest] = subsets.keys()
     if (subsets.size >= maxSubsets && oldest !== undefined) subsets.delete(oldest)
     subsets.set(key, found)
@@ -96,6 +102,7 @@ export function createRegistry(tools: readonly Tool[]): ToolRegistry {
     signatures: () => signatures,
     outputSchemas: () => outputSchemas,
     digest: digestJson([documentation, signatures, outputSchemas] as unknown as JsonValue),
+    redact,
     subset,
   })
   return registry

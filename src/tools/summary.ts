@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json.js'
+import type { Redact } from '../common/redact.js'
 import { toPlainLine } from '../common/text.js'
 import { truncate } from './validation/describe-issues.js'
 import type { Tool } from './tool.js'
@@ -31,6 +32,11 @@ export function summarizeArguments(name: string, args: JsonObject): string {
     if (length > maxSummaryCharacters || words.length > maxSummaryCharacters) break
   }
   return oneLine(words.join(' '))
+}
+
+/** A summary as people may see it. */
+export function redactSummary({ redact }: { readonly redact: Redact }, tool: string, summary: string): string {
+  return oneLine(redact(summary, { kind: 'arguments', tool }))
 }
 
 function oneLine(text: string): string {

@@ -6,6 +6,8 @@ const problems: Partial<Readonly<Record<ErrorCode, string>>> = {
   VALUE_CORRUPT: 'was changed in the value store',
   VALUE_STORE_UNAVAILABLE: "can't be read: the value store does not answer",
   VALUE_STORE_REFUSED: "can't be read: the value store refuses",
+  ENCRYPTION_KEY_UNAVAILABLE: "can't be decrypted",
+  DECRYPTION_FAILED: "can't be decrypted",
 }
 
 const hints: Partial<Readonly<Record<ErrorCode, string>>> = {
@@ -15,13 +17,13 @@ const hints: Partial<Readonly<Record<ErrorCode, string>>> = {
 }
 
 /** Adds to an error of the store what the value was needed for. */
-export function toLoadError(thrown: unknown, neededBy: string, { sha256 }: ValueRef): unknown {
+export function toLoadError(thrown: unknown, neededBy: string, { sha256, stored }: ValueRef): unknown {
   if (!PtcError.isInstance(thrown)) return thrown
   const sentence = problems[thrown.code]
   if (sentence === undefined) return thrown
   const hint = hints[thrown.code] ?? thrown.hint
   return new PtcError(thrown.code, `${neededBy} ${sentence} (${thrown.message})`, {
     cause: thrown,
-    hint: hint === undefined ? `Its key is ${sha256}.` : hint,
+    hint: hint === undefined ? `Its key is ${stored?.sha256 ?? sha256}.` : hint,
   })
 }

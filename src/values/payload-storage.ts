@@ -1,6 +1,8 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common'
 import proto from '@temporalio/proto'
 import { previewCharacters } from '../common/external-value.js'
+import { EncryptedStore } from './encryption/encrypted-store.js'
+import type { EncryptionCodec } from './encryption/payload-codec.js'
 import { retryWhileUnavailable } from './retry.js'
 import type { StoredContent, ValueStore } from './store.js'
 
@@ -11,24 +13,34 @@ const driverName = 'ptc.values'
 
 type OpenStore = () => ValueStore | Promise<ValueStore>
 
+export interface PayloadStorageOptions {
+  /** Called for each operation. */
+  readonly open: OpenStore
+  /** How long to retry while the store is full or unavailable. Default 30 seconds. */
+  readonly retryForMs?: number | undefined
+  /**
+   * That of the same data converter. The store encrypts by itself: a payload is stored without the encryption of the
+   * codec, so that references in it can be found, and is encrypted once.
+   */
+  readonly codec?: EncryptionCodec | undefined
+}
+
 /**
  * The value store as Temporal's external storage: any other large payload (a question, a configuration) is stored
- * there, too, and stays under the server's limit of 2 MiB. Clients and workers both need it: `dataConverter: {
- * externalStorage: payloadStorage(() => store) }`.
- *
- * @param open the store; called for each operation
- * @param retryForMs how long to retry while the store is full or unavailable
+ * there, too, and stays under the server's limit of 2 MiB. Clients and workers both need it.
  */
-export function payloadStorage(open: OpenStore, retryForMs = 30_000): ExternalStorage {
+export function payloadStorage({ open, retryForMs = 30_000, codec }: PayloadStorageOptions): ExternalStorage {
   const driver: StorageDriver = {
     name: driverName,
     type: 'durable-ptc.values',
-    store: ({ abortSignal = neverAborted }, payloads) =>
-      Promise.all(
-        payloads.map((payload) =>
+    store: async ({ abortSignal = neverAborted }, payloads) => {
+      const content = codec === undefined ? payloads : await codec.decode(payloads)
+      return Promise.all(
+        content.map((payload) =>
           retryWhileUnavailable(retryForMs, abortSignal, async () => storePayload(await open(), payload, abortSignal)),
         ),
-      ),
+      )
+    },
     retrieve: ({ abortSignal = neverAborted }, claims) =>
       Promise.all(
         claims.map((claim) =>
@@ -43,8 +55,11 @@ export function payloadStorage(open: OpenStore, retryForMs = 30_000): ExternalSt
  * Adds the value store to the external storage of a user. The user's storage still decides where a payload is stored;
  * payloads that are in the value store can be read.
  */
-export function addPayloadStorage(existing: ExternalStorage | undefined, open: OpenStore): ExternalStorage {
-  const ours = payloadStorage(open)
+export function addPayloadStorage(
+  existing: ExternalStorage | undefined,
+  options: PayloadStorageOptions,
+): ExternalStorage {
+  const ours = payloadStorage(options)
   if (existing === undefined) return ours
   if (existing.getDriver(driverName)) return existing
   const { drivers, driverSelector, payloadSizeThreshold } = existing
@@ -54,8 +69,11 @@ export function addPayloadStorage(existing: ExternalStorage | undefined, open: O
 const neverAborted = new AbortController().signal
 
 async function storePayload(store: ValueStore, payload: Payload, signal: AbortSignal): Promise<StorageDriverClaim> {
-  const { sha256, bytes } = await store.put([PayloadMessage.encode(payload).finish()], signal)
-  return new StorageDriverClaim({ sha256, bytes: String(bytes), preview: previewOf(payload) })
+  const content = await store.put([PayloadMessage.encode(payload).finish()], signal)
+  // The claim is in the history, and is not encrypted there.
+  const { sha256, bytes } = content.stored ?? content
+  const preview = store instanceof EncryptedStore ? '' : previewOf(payload)
+  return new StorageDriverClaim({ sha256, bytes: String(bytes), preview })
 }
 
 function retrievePayload(store: ValueStore, { claimData }: StorageDriverClaim, signal: AbortSignal): Promise<Payload> {

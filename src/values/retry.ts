@@ -27,6 +27,7 @@ export async function retryWhileUnavailable<Result>(
   }
 }
 
+/** A person adds a missing key. Temporal's retries, which people can see, wait for that. */
 function isTransient(thrown: unknown): boolean {
-  return PtcError.isInstance(thrown) && thrown.retryable
+  return PtcError.isInstance(thrown) && thrown.retryable && thrown.code !== 'ENCRYPTION_KEY_UNAVAILABLE'
 }

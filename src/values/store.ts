@@ -23,7 +23,7 @@ export interface ValueStore {
    * @throws PtcError VALUE_MISSING, VALUE_CORRUPT (wrong content or size), VALUE_STORE_UNAVAILABLE
    */
   read(content: StoredContent, signal: AbortSignal): AsyncIterable<Uint8Array>
-  /** Undefined if the store has no value with this key. */
+  /** Undefined if the store has no value with this key. Here, and below, the key is that of the object in the store. */
   stat(sha256: string, signal: AbortSignal): Promise<ValueStat | undefined>
   list(signal: AbortSignal): AsyncIterable<ValueStat>
   /**
@@ -41,9 +41,17 @@ export interface StoredContent {
   /** 64 hex digits. */
   readonly sha256: string
   readonly bytes: number
+  /** What is in the store, if that is not the content itself: key and size of the encrypted content. */
+  readonly stored?: StoredBytes
 }
 
-export interface ValueStat extends StoredContent {
+/** Key and size of an object in a store. */
+interface StoredBytes {
+  readonly sha256: string
+  readonly bytes: number
+}
+
+export interface ValueStat extends StoredBytes {
   /** Time of the last put, in milliseconds since 1970. */
   readonly usedAt: number
 }

@@ -11,6 +11,7 @@
  * 2. A value that has the form of a reference is always externalized, so nobody outside can forge a reference.
  * 3. A loaded value is verified: its bytes match the key of its reference.
  * 4. Memory is bounded: the JSON text of a large value is never in memory as a whole.
+ * 5. With encryption keys (encryption/), nothing is stored unencrypted, and no name in the store says what a value is.
  */
 
 import { parseChunked } from '@discoveryjs/json-ext'
@@ -28,6 +29,7 @@ import {
   type ValueRef,
 } from '../common/external-value.js'
 import { decodeUtf8, splitText, stringifyInPieces } from './text-pieces.js'
+import { EncryptedStore } from './encryption/encrypted-store.js'
 import { toLoadError } from './load-error.js'
 import { retryWhileUnavailable } from './retry.js'
 import { ValueCache } from './value-cache.js'
@@ -83,8 +85,9 @@ export class Values {
     const { start, isComplete } = stringifyUpTo(value, this.#inlineBytes)
     if (isComplete && !isExternal(value)) return utf8Length(start)
     const [preview = ''] = splitText(start, previewCharacters)
-    const ref = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER, preview }
-    return utf8Length(JSON.stringify(externalValue(ref)))
+    const longest = { sha256: '0'.repeat(64), bytes: Number.MAX_SAFE_INTEGER }
+    const stored = this.valueStore instanceof EncryptedStore && { stored: longest }
+    return utf8Length(JSON.stringify(externalValue({ ...longest, ...stored, preview })))
   }
 
   /**

@@ -18,6 +18,7 @@
 import { ActivityFailure, ApplicationFailure, workflowInfo } from '@temporalio/workflow'
 import type { ErrorCode } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
+import { requesterOf } from '../common/requester.js'
 import { type AgentInput, type AgentResult, type AgentStatus, replyText } from '../common/runs.js'
 import { Conversation, type ConversationState } from './conversation/conversation.js'
 import { interpretReply } from './conversation/interpret-reply.js'
@@ -132,7 +133,9 @@ class AgentRun {
     }
     showProgress(run, { type: 'model', turn })
     const { history, pending, maxTokens } = conversation.state
-    const request = { turn, model: { ...model, maxTokens }, limits, tools, ...agent, history, pending }
+    const requester = requesterOf(run.config.context)
+    const asked = { history, pending, ...(requester && { requester }) }
+    const request = { turn, model: { ...model, maxTokens }, limits, tools, ...agent, ...asked }
     const turnResult = await modelTurn(request, timeouts, conversation.summary(turn)).catch(ignoreContextTooLong)
     if (!turnResult) return { status: 'context_full', answer: conversation.state.lastReplyText }
     const { reply, calls } = turnResult

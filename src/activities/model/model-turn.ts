@@ -37,7 +37,7 @@ export function modelTurn(
   return (input: ModelTurnInput): Promise<ModelTurnResult> =>
     runActivity(async ({ signal, report, workflowId, runId, attempt }) => {
       failpoint('model.begins')
-      const { turn, model, limits, tools: runTools, history, pending, inputDescription } = input
+      const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
@@ -52,10 +52,11 @@ export function modelTurn(
       const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
       failpoint('turn.stored')
       const calls = describeCalls(findRunTools(registry, runTools), limits, reply, externalized)
-      const origin = { workflowId, runId, attempt }
+      const origin = { workflowId, runId, attempt, requester }
       const id = `${runId}/${turn}`
       const { model: name, stopReason } = reply
-      await audit?.after({ ...origin, id: `${id}/model.replied`, kind: 'model.replied', turn, model: name, stopReason })
+      const replied = { kind: 'model.replied', turn, model: name, stopReason } as const
+      await audit?.after({ workflowId, runId, attempt, ...requester, id: `${id}/model.replied`, ...replied })
       await auditRefusals(audit, Object.values(calls), id, origin)
       return {
         reply: externalized,

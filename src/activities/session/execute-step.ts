@@ -35,16 +35,16 @@ export function executeStep({ host, registry, values, audit }: StepExecutor, fol
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
-      const { session, tools, recorded, step, outputLimit, limits } = input
+      const { session, tools, recorded, step, outputLimit, limits, requester } = input
       const describeOptions = { ...findRunTools(registry, tools), values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
       const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
-      const sendStep = createStepSender(host, values, session, attachOptions, scope)
+      const sendStep = createStepSender({ host, registry, values }, session, attachOptions, scope)
       const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
       const failure = recorded && (await rebuildSession(rebuild, recorded))
       if (failure !== undefined) return failure
       if (step === null) return { type: 'rebuilt' }
-      const result = await auditStep(audit, values, { session, step }, scope, async () =>
+      const result = await auditStep(audit, values, { session, step }, { ...scope, requester }, async () =>
         describeStepResult(await sendStep(step), describeOptions, outputLimit),
       )
       failpoint('step.ends')
@@ -58,8 +58,7 @@ function withFollowUps(result: DescribedStepResult, followUps: readonly FollowUp
 
 /** Sends steps to the session's sandbox, streams referenced values to it, and reports printed text. */
 function createStepSender(
-  host: SessionHost,
-  values: Values,
+  { host, registry, values }: StepExecutor,
   session: SessionRef,
   attachOptions: AttachOptions,
   { attempt, signal, report }: ActivityScope,
@@ -67,7 +66,7 @@ function createStepSender(
   let printed = ''
   const onOutput = (text: string): void => {
     printed = (printed + text).slice(-maxProgressCharacters)
-    report({ printed })
+    report({ printed: registry.redact(printed, { kind: 'output' }) })
   }
   return (step) => {
     const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, step.input), signal)

@@ -16,6 +16,7 @@ import type {
   LocalCallAllowance,
   Step,
 } from '../../common/steps.js'
+import { requesterOf } from '../../common/requester.js'
 import { utf8Length } from '../../common/text.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
@@ -148,7 +149,7 @@ export class FollowUpSequence {
       const executed = await raceWithSignal(this.#signal, execution)
       if (executed === undefined) return { number, ...times, results }
       const limit = Math.max(this.#outputLimit, minOutputCharacters)
-      const origin = { ...this.#scope, signal: this.#signal, attempt: followUpAttempt }
+      const origin = this.#origin(followUpAttempt)
       const describe = () => describeStepResult(executed, this.#describeOptions, limit)
       const result = await auditStep(this.#executor.audit, this.#executor.values, { session, step }, origin, describe)
       failpoint('step.ends')
@@ -186,11 +187,15 @@ export class FollowUpSequence {
     const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, run, credentials }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
-    const origin = { ...this.#scope, signal: this.#signal, attempt: 1 }
-    const value = await auditCall(audit, call, origin, () => runTool(registry, call, callLimits, context))
+    const value = await auditCall(audit, call, this.#origin(1), () => runTool(registry, call, callLimits, context))
     failpoint('tool.ran')
     if (!values.isInline(value)) throw new Error('too large for a follow-up step')
     return { status: 'ok', value }
+  }
+
+  #origin(attempt: number) {
+    const requester = requesterOf(this.#request.allowance.context)
+    return { ...this.#scope, signal: this.#signal, attempt, requester }
   }
 
   get #describeOptions(): DescribeOptions {

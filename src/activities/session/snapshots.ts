@@ -62,4 +62,9 @@ export async function restoreSnapshot(
   }
 }
 
-const valueErrorCodes: ReadonlySet<string> = new Set(['VALUE_MISSING', 'VALUE_CORRUPT', 'VALUE_STORE_REFUSED'])
+const valueErrorCodes: ReadonlySet<string> = new Set([
+  'VALUE_MISSING',
+  'VALUE_CORRUPT',
+  'VALUE_STORE_REFUSED',
+  'DECRYPTION_FAILED',
+])

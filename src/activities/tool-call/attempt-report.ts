@@ -3,7 +3,8 @@ import type { ToolCallInput } from '../../common/calls.js'
 import { refOf } from '../../common/external-value.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import { formatDuration } from '../../tools/duration.js'
-import { summarizeArguments } from '../../tools/summary.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { redactSummary, summarizeArguments } from '../../tools/summary.js'
 
 /** Heartbeat details of a tool call's attempt. The next attempt gets them from the server. */
 const reportSchema = z.object({
@@ -25,9 +26,12 @@ export function describeAttempt(
   call: Pick<ToolCallInput, 'tool' | 'arguments'>,
   attempt: number,
   { attempts, timeoutMs }: Pick<ToolConfig, 'attempts' | 'timeoutMs'>,
+  registry: Pick<ToolRegistry, 'redact'>,
 ) {
   return {
-    call: refOf(call.arguments) ? call.tool : summarizeArguments(call.tool, call.arguments),
+    call: refOf(call.arguments)
+      ? call.tool
+      : redactSummary(registry, call.tool, summarizeArguments(call.tool, call.arguments)),
     attempt: `${attempt} of ${attempts}`,
     timeout: formatDuration(timeoutMs),
   }

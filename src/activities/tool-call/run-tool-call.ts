@@ -13,6 +13,7 @@ import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
 import { defaultLimits, type Limits } from '../../common/limits.js'
+import { requesterOf } from '../../common/requester.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
@@ -102,7 +103,7 @@ function runToolCall(
     const { signal, attempt: attemptOfCall, report, previousDetails, runMonitored, workflowId, runId } = scope
     const { details: heartbeatDetails, unregisteredAttempts, unregisteredSince } = readAttemptReport(previousDetails)
     const attempt = toolAttempt(attemptOfCall, { unregisteredAttempts })
-    const described = () => describeAttempt(call, attempt, toolConfig)
+    const described = () => describeAttempt(call, attempt, toolConfig, registry)
     assertNotLost(toolConfig, attempt)
     // This worker has the tool: if the next one does not, the time limit starts again.
     if (unregisteredSince !== undefined)
@@ -122,7 +123,8 @@ function runToolCall(
     const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, credentials, ...token }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
-    const result = await auditCall(audit, loaded, { ...scope, attempt }, () =>
+    const requester = requesterOf(runContext)
+    const result = await auditCall(audit, loaded, { ...scope, attempt, requester }, () =>
       runTool(registry, loaded, limits, context),
     ).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
@@ -140,7 +142,7 @@ function runToolCall(
     (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= toolConfig.attempts,
     (attempt, earlierDetails) => {
       const report = readAttemptReport(earlierDetails)
-      return { ...describeAttempt(call, toolAttempt(attempt, report), toolConfig), ...report }
+      return { ...describeAttempt(call, toolAttempt(attempt, report), toolConfig, registry), ...report }
     },
   )
 }

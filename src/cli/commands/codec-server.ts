@@ -16,7 +16,7 @@ const defaultOrigins = ['http://localhost:8233', 'http://127.0.0.1:8233']
 /** `ptc codec-server`. */
 export function codecServerCommand(): Command {
   return new Command('codec-server')
-    .description("decode values by reference for Temporal's web UI and CLI, until Ctrl-C")
+    .description("decode values by reference, and encrypted payloads, for Temporal's web UI and CLI, until Ctrl-C")
     .addOption(configOption())
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
     .addOption(new Option('--port <port>', 'port to listen on').argParser(integerUpTo(65_535)).default(8234))
@@ -51,10 +51,10 @@ async function runCodecServer({ config, host, port, uiOrigin, maxBytes }: Option
   const { resolveProject } = await import('../environment/project.js')
   const { openCodecServer } = await import('../environment/codec-server.js')
   const { environmentVariable } = await import('../../sandbox/environment-variable.js')
-  const { store } = await resolveProject({ config })
+  const project = await resolveProject({ config })
   const origins = uiOrigin.length === 0 ? defaultOrigins : uiOrigin
   const token = environmentVariable('PTC_CODEC_TOKEN')
-  const server = await openCodecServer(store, { host, port, origins, maxBytes, token })
+  const server = await openCodecServer(project, { host, port, origins, maxBytes, token })
   try {
     print(`codec server: ${server.url}, for ${origins.join(' ')}`)
     await waitForAbort(interrupts.first)

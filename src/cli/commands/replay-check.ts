@@ -43,14 +43,15 @@ async function replayCheck(files: readonly string[], options: Options): Promise<
   if (files.length > 0) {
     using interrupts = listenForInterrupts()
     const { readHistoryFiles } = await import('../replay/history-files.js')
+    const { extendDataConverter } = await import('../../values/data-converter.js')
     const { openStore } = await import('../../values/open-store.js')
-    const { payloadStorage } = await import('../../values/payload-storage.js')
-    const { resolveProject } = await import('../environment/project.js')
+    const { keysOf, resolveProject } = await import('../environment/project.js')
     const histories = await readHistoryFiles(files)
-    const { store } = await resolveProject({ config: options.config, load: 'if_named' })
-    const opened = await openStore(store)
+    const project = await resolveProject({ config: options.config, load: 'if_named' })
+    const keys = keysOf(project)
+    const opened = await openStore(project.store, keys)
     try {
-      const dataConverter = { externalStorage: payloadStorage(() => opened, 0) }
+      const dataConverter = extendDataConverter(undefined, { open: () => opened, retryForMs: 0, keys })
       await report(await checkHistories(histories, dataConverter, interrupts.first), options)
     } finally {
       await opened.close()

@@ -13,7 +13,7 @@ const timeoutMs = 15_000
 
 /** Stores, reads and removes a value. Without a configuration: in the default folder. */
 export async function checkValues(
-  config: Pick<ResolvedConfig, 'values'> | undefined,
+  config: Pick<ResolvedConfig, 'values' | 'encryption'> | undefined,
   stateDirectory: string,
 ): Promise<Check> {
   const settings: StoreSettings = config?.values.store ?? { kind: 'local', directory: join(stateDirectory, 'values') }
@@ -23,7 +23,7 @@ export async function checkValues(
   }
   let store: ValueStore | undefined
   try {
-    store = await openStore(settings)
+    store = await openStore(settings, config?.encryption)
     await roundTrip(store, AbortSignal.timeout(timeoutMs))
     return ok(name, `${store.description} takes them and gives them back`)
   } catch (thrown) {
@@ -45,6 +45,6 @@ async function roundTrip(store: ValueStore, signal: AbortSignal): Promise<void> 
     // Reading is what checks it.
     for await (const _ of store.read(stored, signal));
   } finally {
-    await store.remove(stored.sha256, signal)
+    await store.remove((stored.stored ?? stored).sha256, signal)
   }
 }

@@ -17,7 +17,7 @@ import { closeTimeoutMs } from '../process/interrupts.js'
 import { printStatus, printStep } from '../process/stdio.js'
 import type { LoadedConfig } from './project.js'
 import { scriptedModelNotice, startScriptedModel, withScriptedModelName } from './scripted-model.js'
-import { fileLog, type LogFormat, logEntry, stderrLogIn, watchdogLogFor } from './worker-log.js'
+import { fileLog, type LogFormat, logEntry, redactErrors, stderrLogIn, watchdogLogFor } from './worker-log.js'
 
 /** A worker in the process of a command. */
 export interface CliWorker {
@@ -50,7 +50,7 @@ export async function startEmbeddedWorker({
   sandbox,
   logFile,
 }: EmbeddedWorkerOptions): Promise<CliWorker> {
-  installRuntime('INFO', fileLog(logFile))
+  installRuntime('INFO', redactErrors(fileLog(logFile), config.redact))
   const options = {
     config: overrideBackend(config, sandbox),
     server,
@@ -83,7 +83,7 @@ export async function startForegroundWorker(options: ForegroundWorkerOptions): P
   const { logLevel, logFormat, metricsAddress, healthAddress, signal, ...workerOptions } = options
   let health: HealthServer | undefined
   try {
-    const write = stderrLogIn(logFormat)
+    const write = redactErrors(stderrLogIn(logFormat), workerOptions.config.redact)
     const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))
     installRuntime(logLevel, write, metricsAddress && formatListenAddress(parseListenAddress(metricsAddress)))
     // First: a worker that builds its image is alive, and not ready.

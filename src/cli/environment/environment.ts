@@ -8,15 +8,15 @@ import { messageOf, type PtcError } from '../../common/errors.js'
 import type { Role } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import type { StartWorkerOptions } from '../../worker/index.js'
+import { extendDataConverter } from '../../values/data-converter.js'
 import { openStore } from '../../values/open-store.js'
-import { payloadStorage } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
 import type { TemporalServer } from '../../dev-server/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
 import { closeTimeoutMs, exitedShutdownTimeoutMs, type Interrupts, waitAtMost } from '../process/interrupts.js'
 import { printStatus } from '../process/stdio.js'
 import type { CliWorker } from './cli-worker.js'
-import { type LoadedProject, type Project, type ProjectOptions, resolveProject } from './project.js'
+import { keysOf, type LoadedProject, type Project, type ProjectOptions, resolveProject } from './project.js'
 import { resolveServer, type ResolveServerOptions } from './server.js'
 
 /*
@@ -63,12 +63,13 @@ export async function connectEnvironment(options: ConnectEnvironmentOptions): Pr
   stack.defer(() => server.close())
   try {
     // A person waits for the output: an unavailable store is not retried.
-    const values = new Values({ store: await openStore(store), retryForMs: 0 })
+    const keys = keysOf(project)
+    const values = new Values({ store: await openStore(store, keys), retryForMs: 0 })
     stack.defer(() => values.close())
     const worker = startsWorker && config !== undefined ? await startWorker({ ...project, config }, options) : undefined
     if (worker !== undefined) stack.defer(() => worker.close())
     // The process exit closes the connection. On a closed connection the SDK's own retries throw uncaught errors.
-    const dataConverter = { externalStorage: payloadStorage(() => values.valueStore) }
+    const dataConverter = extendDataConverter(undefined, { open: () => values.valueStore, keys })
     const plugins = config?.tracing ? [config.tracing] : []
     const client = await raceWithSignal(interrupts.first, connectClient(server, dataConverter, plugins))
     return new Environment({ project, server, values, worker, client, stack, interrupts })
@@ -122,7 +123,8 @@ export class Environment implements AsyncDisposable {
     this.server = server
     this.client = client
     this.values = values
-    this.ptc = createPtcClient({ client, taskQueue: project.taskQueue, values })
+    const { taskQueue, config } = project
+    this.ptc = createPtcClient({ client, taskQueue, values, ...(config && { redact: config.redact }) })
     this.unexpectedExit =
       worker === undefined ? server.unexpectedExit : Promise.race([server.unexpectedExit, worker.unexpectedExit])
     this.#parts = parts

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { PtcError } from '../../common/errors.js'
 import { defaultTaskQueue } from '../../common/names.js'
+import { KeyRing } from '../../values/encryption/key-ring.js'
 import { configFileNames, loadConfig } from '../../worker/config/load-config.js'
 import { printStatus } from '../process/stdio.js'
 import { type CachedSettings, cacheSettings, readCachedSettings } from './settings-cache.js'
@@ -61,7 +62,18 @@ export async function loadProject(file: string | undefined, taskQueue?: string):
 async function projectOf(config: LoadedConfig, file: string | undefined): Promise<LoadedProject> {
   const statePath = stateDirectory()
   if (file === undefined) await cacheSettings(statePath, config)
-  return { statePath, config, taskQueue: config.taskQueue, store: config.values.store }
+  const { taskQueue, values, encryption } = config
+  return { statePath, config, taskQueue, store: values.store, currentKeyId: encryption?.currentKeyId }
+}
+
+/**
+ * The encryption keys of a project; undefined when it has none. Without its configuration, a command gets none of them:
+ * what it reads and what it sends needs a key, and sends nothing unencrypted.
+ */
+export function keysOf({ config, currentKeyId }: Pick<Project, 'config' | 'currentKeyId'>): KeyRing | undefined {
+  if (config !== undefined || currentKeyId === undefined) return config?.encryption
+  const notLoaded = () => Promise.reject(new Error('the configuration was not loaded; name it: --config'))
+  return new KeyRing({ currentKeyId, key: notLoaded })
 }
 
 /**

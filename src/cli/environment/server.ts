@@ -51,15 +51,15 @@ interface ServerWithUiOptions {
  * @throws PtcError TEMPORAL_UNREACHABLE
  */
 export async function resolveServerWithUi(
-  { statePath, store }: Project,
+  project: Project,
   { port, uiPort, signal }: ServerWithUiOptions,
 ): Promise<TemporalServer> {
   const configured = await resolveTemporal({ onProgress: printStep })
   if (configured !== undefined) return configured
-  const codecServer = await openCodecServer(store, { port: 0, origins: [] })
+  const codecServer = await openCodecServer(project, { port: 0, origins: [] })
   try {
     const server = await startDevServer({
-      stateDirectory: statePath,
+      stateDirectory: project.statePath,
       ui: true,
       uiCodecEndpoint: codecServer.url,
       ...(port === undefined ? {} : { port }),

@@ -11,9 +11,15 @@ import { parseStore } from '../../worker/config/values-option.js'
 export interface CachedSettings {
   readonly taskQueue: string
   readonly store: StoreSettings
+  /** Undefined: nothing is encrypted. Keys are never cached. */
+  readonly currentKeyId?: string | undefined
 }
 
-const cachedSettingsSchema = z.object({ taskQueue: z.string().min(1), store: z.unknown() })
+const cachedSettingsSchema = z.object({
+  taskQueue: z.string().min(1),
+  store: z.unknown(),
+  currentKeyId: z.string().optional(),
+})
 
 /**
  * Caches settings of a configuration, so that a command that only reads need not run the configuration's code. The file
@@ -21,11 +27,11 @@ const cachedSettingsSchema = z.object({ taskQueue: z.string().min(1), store: z.u
  */
 export async function cacheSettings(
   state: string,
-  { taskQueue, values }: Pick<ResolvedConfig, 'taskQueue' | 'values'>,
+  { taskQueue, values, encryption }: Pick<ResolvedConfig, 'taskQueue' | 'values' | 'encryption'>,
 ): Promise<void> {
   const path = cacheFile(state)
   const temporaryFile = `${path}.${process.pid}`
-  const settings: CachedSettings = { taskQueue, store: values.store }
+  const settings: CachedSettings = { taskQueue, store: values.store, currentKeyId: encryption?.currentKeyId }
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await writeFile(temporaryFile, JSON.stringify(settings), { mode: 0o600 })
@@ -38,8 +44,8 @@ export async function cacheSettings(
 /** The settings cached last; undefined when there are none, or they can't be read. */
 export async function readCachedSettings(state: string): Promise<CachedSettings | undefined> {
   try {
-    const { taskQueue, store } = cachedSettingsSchema.parse(JSON.parse(await readFile(cacheFile(state), 'utf8')))
-    return { taskQueue, store: parseStore(store, dirname(state)) }
+    const { store, ...settings } = cachedSettingsSchema.parse(JSON.parse(await readFile(cacheFile(state), 'utf8')))
+    return { ...settings, store: parseStore(store, dirname(state)) }
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatJsonEntry, formatLogEntry, watchdogLogFor } from './worker-log.js'
+import { unredacted } from '../../common/redact.js'
+import { formatJsonEntry, formatLogEntry, redactErrors, watchdogLogFor } from './worker-log.js'
 
 const entry = { level: 'WARN', message: 'Slow', timestampNanos: 1_700_000_000_123_456_789n } as const
 
@@ -46,6 +47,31 @@ describe('formatLogEntry', () => {
     const long = Object.assign(new Error('x'.repeat(5_000)), { stack: undefined })
     expect(formatLogEntry({ ...entry, meta: { error: long } }).length).toBeLessThan(2_100)
     expect(formatLogEntry({ ...entry, meta: { stack: '', workflowId: 'w' } })).not.toContain('\n')
+  })
+})
+
+describe('redactErrors', () => {
+  it('redacts messages and stacks, and no other field', () => {
+    const lines: string[] = []
+    const write = redactErrors(
+      (each) => lines.push(formatJsonEntry(each)),
+      (text) => text.replaceAll('secret', '…'),
+    )
+    const error = Object.assign(new TypeError('no secret'), { stack: 'TypeError: no secret\n    at run (tool.ts:1:2)' })
+    write({ ...entry, meta: { error, workflowId: 'secret-1' } })
+    write({ ...entry, meta: { error: 'secret', stack: 'secret' } })
+    write(entry)
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { error: 'no …', stack: 'TypeError: no …\n    at run (tool.ts:1:2)', workflowId: 'secret-1' },
+      { error: '…', stack: '…' },
+      { message: 'Slow' },
+    ])
+    expect(error.message).toBe('no secret')
+  })
+
+  it('does nothing without a hook', () => {
+    const write = () => undefined
+    expect(redactErrors(write, unredacted)).toBe(write)
   })
 })
 

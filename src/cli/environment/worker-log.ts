@@ -1,5 +1,6 @@
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { type Redact, unredacted } from '../../common/redact.js'
 import { truncateEnd } from '../../common/text.js'
 import type { LogLevel } from '../../worker/index.js'
 import { oneLine } from '../rendering/text/sanitize.js'
@@ -28,6 +29,25 @@ export type LogFormat = (typeof logFormats)[number]
 export function stderrLogIn(format: LogFormat): (entry: LogEntry) => void {
   return format === 'text' ? stderrLog : (entry) => printStatus(formatJsonEntry(entry))
 }
+
+/** Passes on entries whose errors are redacted: the error of a tool may quote arguments and results. */
+export function redactErrors(write: (entry: LogEntry) => void, redact: Redact): (entry: LogEntry) => void {
+  if (redact === unredacted) return write
+  const redactText = (text: string): string => redact(text, { kind: 'error' })
+  const redactField = (name: string, value: unknown): unknown => {
+    if (typeof value === 'string') return errorFields.has(name) ? redactText(value) : value
+    if (!(value instanceof Error)) return value
+    const { message, stack = '' } = value
+    return Object.assign(new Error(redactText(message)), { name: value.name, stack: stack && redactText(stack) })
+  }
+  return ({ meta, ...entry }) => {
+    const fields = Object.entries(meta ?? {}).map(([name, value]) => [name, redactField(name, value)] as const)
+    write({ ...entry, ...(meta && { meta: Object.fromEntries(fields) }) })
+  }
+}
+
+/** Errors that are texts already. */
+const errorFields: ReadonlySet<string> = new Set(['error', 'stack'])
 
 /** A line of the command itself, as an entry of the log. */
 export function logEntry(message: string): LogEntry {

@@ -50,10 +50,11 @@ export class RunTreeBuilder {
   }
 
   /**
-   * Must not run concurrently. Never rejects because of the content of an event: unreadable data is left out.
+   * Must not run concurrently. Data that can't be read is left out, unless it is encrypted.
    *
    * @param runId the execution of the events; default: the run id in its first event. After a reset, that is the run id
    * before the reset: pass `runId`.
+   * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
    */
   async add(events: Iterable<HistoryEvent>, runId?: string): Promise<void> {
     const page = [...events]

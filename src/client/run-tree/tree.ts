@@ -49,8 +49,8 @@ interface RunTreeBase {
   readonly sandbox: string | undefined
   readonly model: string | undefined
   /**
-   * Of an ended run: why it failed. Of a running one: why its workflow task fails (`WORKFLOW_TASK_FAILED`); the server
-   * retries it.
+   * Of an ended run: why it failed. Of a running one: why its workflow task fails (`WORKFLOW_TASK_FAILED`, or that of a
+   * missing key); the server retries it.
    */
   readonly failure: Failure | undefined
   /** Task queues on which the run waits while no worker polls them. */

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { describingClient } from '../temporal/encrypted-payloads.js'
 import { nextRunId } from '../temporal/executions.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
 import { type RunInfo, runInfo } from './run-info.js'
@@ -24,7 +25,7 @@ export async function describeLatestExecution(
   client: Client,
   { workflowId, runId }: ExecutionRef,
 ): Promise<Description> {
-  const { workflow } = client
+  const workflow = describingClient(client)
   try {
     let description = await workflow.getHandle(workflowId, runId).describe()
     while (description.status.name === 'CONTINUED_AS_NEW') {

@@ -5,6 +5,7 @@ import { checkKeys } from '../start/check-input.js'
 import type { RunStatus } from '../run-tree/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
 import { quoteLiteral } from '../../common/list-filter.js'
+import { describingClient } from '../temporal/encrypted-payloads.js'
 import { temporalError } from '../temporal/temporal-error.js'
 
 export interface ListOptions {
@@ -34,11 +35,7 @@ const maxPageSize = 1_000
  * The newest runs of a task queue. A continue-as-new chain is one run, described by its latest execution. Visibility
  * lags: a run that has just started may be missing for a second.
  */
-export async function listRuns(
-  { workflow }: Client,
-  taskQueue: string,
-  options: ListOptions,
-): Promise<readonly RunInfo[]> {
+export async function listRuns(client: Client, taskQueue: string, options: ListOptions): Promise<readonly RunInfo[]> {
   checkKeys('the options', options, optionNames)
   const { limit = 20, status, type } = options
   if (!Number.isInteger(limit) || limit < 1) {
@@ -55,7 +52,7 @@ export async function listRuns(
   try {
     // Among the completed runs few are failed ones: these are filtered here, so the pages are large.
     const pageSize = status === 'failed' ? maxPageSize : Math.min(limit, maxPageSize)
-    const executions = workflow.list({ query: conditions.join(' AND '), pageSize })
+    const executions = describingClient(client).list({ query: conditions.join(' AND '), pageSize })
     for await (const execution of executions) {
       const run = runInfo(execution)
       if (status === undefined || run.status === status) runs.push(run)

@@ -37,6 +37,7 @@ export interface StartOptions extends Readonly<Pick<WorkflowOptions, (typeof tem
  * Workflow options of a new run: its id, and the texts that the Temporal UI shows.
  *
  * @param text the question or the program
+ * @param shown the same, as people may see it
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function startOptions(
@@ -44,12 +45,13 @@ export function startOptions(
   text: string,
   taskQueue: string,
   options: StartOptions,
+  shown = text,
 ): Omit<WorkflowOptions, 'args'> {
   checkKeys('the options', options, ['workflowId', ...temporalOptionNames])
   const { workflowId = generateId(kind), memo = {}, ...temporalOptions } = options
   validateStart(kind, text, { workflowId })
   checkTemporalOptions(options)
-  const { memo: ownMemo, ...texts } = describeRun(kind, text)
+  const { memo: ownMemo, ...texts } = describeRun(kind, shown)
   return { ...temporalOptions, taskQueue, workflowId, ...texts, memo: { ...memo, ...ownMemo } }
 }
 

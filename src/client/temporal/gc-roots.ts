@@ -1,5 +1,8 @@
 import type { Client } from '@temporalio/client'
+import type { Payload } from '@temporalio/common'
 import proto from '@temporalio/proto'
+import { encryptionKeyId } from '../../values/encryption/payload-codec.js'
+import { collectPayloads, decodeWith, isEncryptionError, notDecrypted } from './encrypted-payloads.js'
 import { temporalError } from './temporal-error.js'
 
 const { History } = proto.temporal.api.history.v1
@@ -27,6 +30,7 @@ export async function* gcRoots(
       const { namespace } = client.options
       const schedule = await client.workflowService.describeSchedule({ namespace, scheduleId })
       yield DescribeScheduleResponse.encode(schedule).finish()
+      yield* decodedBytes(client, schedule)
     }
   } catch (thrown) {
     signal.throwIfAborted()
@@ -54,12 +58,20 @@ export interface WorkflowExecution {
   readonly runId: string
 }
 
-/** The encoded protobuf messages: a reference in any field is in these bytes. */
+/**
+ * The encoded protobuf messages, and what codecs make of their payloads: a reference in any field is in these bytes.
+ *
+ * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED: what refers to a value would not be found
+ */
 export async function* historyBytes(
-  { workflowService, options: { namespace } }: Client,
+  client: Client,
   execution: WorkflowExecution,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const {
+    workflowService,
+    options: { namespace },
+  } = client
   let maximumPageSize = maxPageSize
   let nextPageToken: Uint8Array = new Uint8Array()
   do {
@@ -67,15 +79,31 @@ export async function* historyBytes(
     try {
       const request = { namespace, execution, maximumPageSize, nextPageToken }
       const page = await workflowService.getWorkflowExecutionHistory(request)
-      if (page.history) yield History.encode(page.history).finish()
+      if (page.history) {
+        yield History.encode(page.history).finish()
+        yield* decodedBytes(client, page.history)
+      }
       nextPageToken = page.nextPageToken ?? new Uint8Array()
     } catch (thrown) {
       const error = temporalError(thrown, `read the history of ${execution.workflowId}`, execution.workflowId)
       // Its retention period ended meanwhile.
       if (error.code === 'TEMPORAL_NOT_FOUND') return
       // A page over 4 MiB can't be sent; retry with a smaller one.
-      if (maximumPageSize === 1) throw error
+      if (maximumPageSize === 1 || isEncryptionError(error)) throw error
       maximumPageSize = Math.ceil(maximumPageSize / 4)
     }
   } while (nextPageToken.length > 0)
+}
+
+/** Payloads that are in the store are read there. */
+async function* decodedBytes(client: Client, message: object): AsyncGenerator<Uint8Array, void, undefined> {
+  const { payloadCodecs } = client.options.loadedDataConverter
+  const payloads: Payload[] = []
+  collectPayloads(message, payloads)
+  for (const payload of payloads) {
+    const decoded = await decodeWith(payloadCodecs, payload)
+    const keyId = encryptionKeyId(decoded)
+    if (keyId !== undefined) throw notDecrypted(keyId)
+    if (decoded !== payload && decoded.data) yield decoded.data
+  }
 }

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { dataConverterHint } from '../start/start-options.js'
+import { isNotDecrypted, notDecrypted } from './encrypted-payloads.js'
 
 /** The gRPC status codes that are treated differently. */
 const grpcCodes = {
@@ -56,6 +57,7 @@ export function isNoPollerError(thrown: unknown): boolean {
  */
 export function temporalError(thrown: unknown, action: string, workflowId?: string): PtcError {
   if (PtcError.isInstance(thrown)) return thrown
+  if (isNotDecrypted(thrown)) return notDecrypted()
   const error = (code: PtcError['code'], message: string, hint?: string): PtcError =>
     new PtcError(code, message, { cause: thrown, ...(hint === undefined ? {} : { hint }) })
   const code = grpcCode(thrown)

@@ -2,12 +2,14 @@ import type { ClientPlugin } from '@temporalio/client'
 import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../../agents/agent.js'
 import type { Limits } from '../../common/limits.js'
+import type { Redact } from '../../common/redact.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { CredentialSource } from '../../tools/credentials/credential-source.js'
 import type { Tool } from '../../tools/tool.js'
 import type { AuditOption } from './audit-option.js'
+import type { EncryptionOption } from './encryption-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
@@ -93,6 +95,16 @@ export interface PtcConfig {
     /** How long requests to a full or unavailable store are retried. Default 2 minutes. */
     readonly retryFor?: Duration
   }
+  /**
+   * Encrypts all payloads in Temporal, and all values in the store. Default: neither. docs/guides/privacy.md describes
+   * it.
+   */
+  readonly encryption?: EncryptionOption
+  /**
+   * Redacts texts that durable-ptc writes where people read them: summaries and details in the Temporal UI, the code in
+   * the audit log, errors in the log of `ptc worker`. Default: texts stay as they are.
+   */
+  readonly redact?: Redact
   /**
    * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
    * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.

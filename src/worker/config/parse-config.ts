@@ -4,18 +4,21 @@ import { type Agents, createAgents } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/limits.js'
 import { defaultTaskQueue } from '../../common/names.js'
+import { type Redact, safeRedact, unredacted } from '../../common/redact.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/run-config.js'
 import { defaultModel } from '../../models/prices.js'
 import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
 import type { Tool } from '../../tools/tool.js'
+import { KeyRing } from '../../values/encryption/key-ring.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
 import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
 import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
+import { encryptionOption } from './encryption-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
@@ -80,6 +83,8 @@ const schema = z.strictObject({
     .prefault({}),
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
+  encryption: encryptionOption.optional(),
+  redact: z.custom<Redact>((value) => typeof value === 'function', 'must be a function').optional(),
   audit: auditOption.optional(),
   tracing: z
     .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
@@ -106,6 +111,10 @@ export interface ResolvedConfig {
     readonly customBackend: BackendDefinition | undefined
   }
   readonly values: ValuesSettings
+  /** Undefined: neither payloads nor values are encrypted. */
+  readonly encryption: KeyRing | undefined
+  /** Never throws. */
+  readonly redact: Redact
   readonly audit: AuditSettings | undefined
   readonly tracing: TracingPlugin | undefined
   /** What `ptc worker` serves, and where. */
@@ -137,14 +146,17 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     agents,
     credentials,
     values,
+    encryption,
+    redact: hook,
     audit,
     tracing,
     endpoints,
   } = parsed.data
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
+  const redact = hook ? safeRedact(hook) : unredacted
   // createRegistry checks that each entry is a tool.
-  const registry = createRegistry(tools as readonly Tool[])
+  const registry = createRegistry(tools as readonly Tool[], redact)
   return {
     runConfig: {
       tools: registry.toolConfigs(),
@@ -171,6 +183,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
     values: valuesSettings(values, baseDirectory),
+    encryption: encryption && new KeyRing(encryption),
+    redact,
     audit: audit && auditSettings(audit, baseDirectory),
     tracing,
     endpoints,

@@ -10,9 +10,10 @@ import type {
   WorkerOptions,
   WorkerPlugin,
 } from '@temporalio/worker'
+import { toFailure } from '../../activities/failures.js'
 import { PtcError } from '../../common/errors.js'
 import { type Role, roles as allRoles } from '../../common/names.js'
-import { addPayloadStorage } from '../../values/payload-storage.js'
+import { extendDataConverter } from '../../values/data-converter.js'
 import { openStore } from '../../values/open-store.js'
 import type { ValueStore } from '../../values/store.js'
 import type { TracingPlugin } from '../config/define-config.js'
@@ -23,7 +24,7 @@ import type { ProcessSettings, Resources } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
 import { startTracing, withoutContent } from './tracing.js'
 import { WorkerGroup } from './worker-group.js'
-import { workflowBundle } from './workflow-bundle.js'
+import { bundleKind, encodedFailuresPath, workflowBundle } from './workflow-bundle.js'
 
 export interface EnginePluginOptions {
   readonly config: ResolvedConfig
@@ -39,8 +40,8 @@ export interface EnginePluginOptions {
 }
 
 /**
- * Adds durable-ptc to Temporal's own objects: activities, workflows and shared resources to a worker, the value store to
- * the data converter of clients and replayers, our workflows to a bundle.
+ * Adds durable-ptc to Temporal's own objects: activities, workflows and shared resources to a worker, the value store and
+ * the encryption to the data converter of workers, clients and replayers, our workflows to a bundle.
  */
 export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
   readonly name = 'durable-ptc'
@@ -62,19 +63,21 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   }
 
   configureClient(options: Omit<ClientOptions, 'plugins'>): Omit<ClientOptions, 'plugins'> {
-    const stored = { ...options, dataConverter: this.#addStorage(options.dataConverter) }
+    const stored = { ...options, dataConverter: this.#extendConverter(options.dataConverter) }
     return this.#tracing?.configureClient?.(stored) ?? stored
   }
 
   configureBundler(options: BundleOptions): BundleOptions {
     const traced = this.#tracing?.configureBundler?.(options) ?? options
-    return bundleWorkflows(traced, this.#tracing !== undefined)
+    const bundled = bundleWorkflows(traced, this.#tracing !== undefined)
+    return this.#isEncrypted ? { failureConverterPath: encodedFailuresPath, ...bundled } : bundled
   }
 
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {
     const hasWorkflows = options.workflowsPath !== undefined || options.workflowBundle !== undefined
-    const dataConverter = this.#addStorage(options.dataConverter)
-    const bundle = !hasWorkflows && { workflowBundle: workflowBundle(this.#tracing ? 'traced' : 'plain') }
+    const dataConverter = this.#extendConverter(options.dataConverter)
+    const kind = bundleKind({ isTraced: this.#tracing !== undefined, isEncrypted: this.#isEncrypted })
+    const bundle = !hasWorkflows && { workflowBundle: workflowBundle(kind) }
     const stored = { ...options, ...bundle, dataConverter }
     return this.#tracing?.configureReplayWorker?.(stored) ?? stored
   }
@@ -98,7 +101,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       hostId,
       connection,
       connectionOptions: this.#connectionOptions,
-      dataConverter: this.#addStorage(options.dataConverter),
+      dataConverter: this.#workerConverter(options.dataConverter),
       // Without the one for traces: its interceptors are in the options, which the group copies.
       plugins: this.#laterPlugins(options),
     })
@@ -152,9 +155,21 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     return this.#options.config.tracing
   }
 
-  #addStorage(dataConverter: DataConverter | undefined): DataConverter {
-    const open = () => (this.#store ??= openStore(this.#options.config.values.store))
-    return { ...dataConverter, externalStorage: addPayloadStorage(dataConverter?.externalStorage, open) }
+  get #isEncrypted(): boolean {
+    return this.#options.config.encryption !== undefined
+  }
+
+  /** Workers and their workflows write failures; everybody else only reads them. */
+  #workerConverter(dataConverter: DataConverter | undefined): DataConverter {
+    const encoded = this.#isEncrypted && { failureConverterPath: encodedFailuresPath }
+    return this.#extendConverter({ ...encoded, ...dataConverter }, toFailure)
+  }
+
+  /** @param toError a worker reports a missing key as a failure with its code as type */
+  #extendConverter(dataConverter: DataConverter | undefined, toError?: (thrown: unknown) => unknown): DataConverter {
+    const { values, encryption: keys } = this.#options.config
+    const open = () => (this.#store ??= openStore(values.store, keys))
+    return extendDataConverter(dataConverter, { open, keys, ...(toError && { toError }) })
   }
 
   async #closeStore(): Promise<void> {

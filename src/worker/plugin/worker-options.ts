@@ -6,7 +6,7 @@ import type { ResolvedConfig } from '../config/parse-config.js'
 import { assertHasEngineWorkflows } from './bundle-workflows.js'
 import { isolateTimeout } from './isolate-timeout.js'
 import type { Activities, EngineQueue } from './task-queues.js'
-import { workflowBuildId, workflowBundle } from './workflow-bundle.js'
+import { bundleKind, workflowBuildId, workflowBundle } from './workflow-bundle.js'
 
 /** After a hard kill, the next workflow task of each cached workflow waits this long for the dead worker. */
 const stickyQueueScheduleToStartTimeout = '1s'
@@ -100,14 +100,15 @@ function shared({ interceptors }: WorkerOptions, engine: EngineOptions) {
   }
 }
 
-function addWorkflows(options: WorkerOptions, { tracing }: ResolvedConfig): Partial<WorkerOptions> {
+function addWorkflows(options: WorkerOptions, { tracing, encryption }: ResolvedConfig): Partial<WorkerOptions> {
   const { workflowsPath, workflowBundle: bundle } = options
   if (bundle !== undefined) assertHasEngineWorkflows(bundle)
+  const kind = bundleKind({ isTraced: tracing !== undefined, isEncrypted: encryption !== undefined })
   const isPrebuilt = bundle === undefined && workflowsPath === undefined
   return {
     stickyQueueScheduleToStartTimeout: options.stickyQueueScheduleToStartTimeout ?? stickyQueueScheduleToStartTimeout,
     ...isolateTimeout,
-    ...(isPrebuilt && { workflowBundle: workflowBundle(tracing ? 'traced' : 'plain') }),
+    ...(isPrebuilt && { workflowBundle: workflowBundle(kind) }),
   }
 }
 

@@ -6,15 +6,37 @@ import { PtcError } from '../../common/errors.js'
 /** Written by the build. The same relative path works from `src/worker/plugin` and from `dist/worker/plugin`. */
 const built = (name: string): string => fileURLToPath(new URL(`../../../dist/${name}`, import.meta.url))
 
-const files = { plain: built('workflow-bundle.js'), traced: built('workflow-bundle-traced.js') }
+const files = {
+  plain: built('workflow-bundle.js'),
+  traced: built('workflow-bundle-traced.js'),
+  encrypted: built('workflow-bundle-encrypted.js'),
+  'traced-encrypted': built('workflow-bundle-traced-encrypted.js'),
+}
+
+/** `traced`: with the interceptors of OpenTelemetry, which add a header to each activity. `encrypted`: failures are encoded. */
+export type BundleKind = keyof typeof files
+
+/** The bundle for a worker. */
+export function bundleKind({ isTraced, isEncrypted }: BundleFeatures): BundleKind {
+  if (isEncrypted) return isTraced ? 'traced-encrypted' : 'encrypted'
+  return isTraced ? 'traced' : 'plain'
+}
+
+/** What a bundle has beside the workflows. */
+export interface BundleFeatures {
+  readonly isTraced: boolean
+  readonly isEncrypted: boolean
+}
+
+/** The module of the SDK's failure converter for workers that encrypt. */
+export const encodedFailuresPath = built('workflows/temporal/encoded-failures.js')
 
 /**
  * Path of the prebuilt workflow code.
  *
- * @param kind `traced`: with the interceptors of OpenTelemetry, which add a header to each activity
  * @throws PtcError INTERNAL when this installation was never built
  */
-export function workflowBundle(kind: keyof typeof files = 'plain', path = files[kind]): { readonly codePath: string } {
+export function workflowBundle(kind: BundleKind = 'plain', path = files[kind]): { readonly codePath: string } {
   if (existsSync(path)) return { codePath: path }
   throw new PtcError('INTERNAL', `the workflow bundle ${path} is missing`, {
     hint: 'In a checkout, `npm run build` makes it; an installed package without it is broken: install it again.',

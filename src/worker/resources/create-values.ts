@@ -3,7 +3,10 @@ import { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 
 /** Opens the value store of a worker. The worker closes it. */
-export async function createValues({ values }: Pick<ResolvedConfig, 'values'>): Promise<Values> {
+export async function createValues({
+  values,
+  encryption,
+}: Pick<ResolvedConfig, 'values' | 'encryption'>): Promise<Values> {
   const { store, inlineBytes, retryForMs } = values
-  return new Values({ store: await openStore(store), inlineBytes, retryForMs })
+  return new Values({ store: await openStore(store, encryption), inlineBytes, retryForMs })
 }

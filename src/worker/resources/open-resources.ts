@@ -84,17 +84,19 @@ export interface Resources {
 /**
  * Opens the value store, the model provider, the sandbox backends, the watchdog and the takeover of a worker process.
  *
- * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
+ * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID, ENCRYPTION_KEY_UNAVAILABLE
  */
 export async function openResources(options: ResourceOptions): Promise<Resources> {
   const { config, settings, roles, hostId, connection, connectionOptions, namespace, taskQueue } = options
   const { registry } = config
   const stack = new DisposableStack()
   try {
+    // First: without this key no task can be answered.
+    const encryptionKey = await config.encryption?.current()
     const owner = await sandboxOwner(connection, namespace)
     const values = await createValues(config)
     stack.defer(() => values.close())
-    const audit = config.audit && openAuditLog(config.audit, namespace)
+    const audit = config.audit && openAuditLog(config.audit, namespace, config.redact)
     if (audit) stack.defer(() => audit.close())
     const provider = createProvider({ ...settings, config })
     stack.defer(() => provider.close())
@@ -108,6 +110,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
             connection,
             connectionOptions,
             dataConverter,
+            encryptionKey,
             registry,
             log: settings.stallLog,
             logFormat: settings.logFormat,

@@ -180,7 +180,8 @@ export class ActivityReporter implements ActivityChannel {
     const client = new AsyncCompletionClient({
       connection,
       namespace,
-      dataConverter: { ...dataConverter, payloadCodecs: [addNote] },
+      // Last: the note is in the metadata of what the server gets.
+      dataConverter: { ...dataConverter, payloadCodecs: [...(dataConverter.payloadCodecs ?? []), addNote] },
     })
     // The SDK aborts the requests of an activity that core has timed out.
     return connection.withAbortSignal(new AbortController().signal, () => request(client))

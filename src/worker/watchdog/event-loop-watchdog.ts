@@ -28,6 +28,7 @@ import { messageOf } from '../../common/errors.js'
 import { metrics } from '../../common/metrics.js'
 import { activityNames } from '../../common/names.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import type { EncryptionKey } from '../../values/encryption/key-ring.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
 import {
   type SuspectedTools,
@@ -55,6 +56,8 @@ interface EventLoopWatchdogOptions {
   readonly connectionOptions: NativeConnectionOptions
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
+  /** Encrypts the heartbeats of the thread. Undefined: they are not encrypted. */
+  readonly encryptionKey: EncryptionKey | undefined
   readonly registry: ToolRegistry
   /** Log of the thread: the path of a file, or `false` for none. Default: stderr. */
   readonly log?: string | false | undefined
@@ -89,6 +92,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
     connectionOptions,
     connection,
     dataConverter,
+    encryptionKey,
     registry,
     log: target,
     logFormat = 'text',
@@ -104,6 +108,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
       memory: this.#state.memory,
       namespace,
       identity: `${process.pid}@watch-thread`,
+      encryptionKey,
       log: target === false ? undefined : (target ?? process.stderr.fd),
       logFormat,
       connectionOptions: {

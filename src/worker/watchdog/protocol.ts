@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ConnectionOptions } from '@temporalio/client'
 import { eventLoopBlockKey } from '../../common/names.js'
+import type { EncryptionKey } from '../../values/encryption/key-ring.js'
 
 /** An activity that runs in this process, as the watchdog thread sees it. */
 export interface WatchedActivity {
@@ -47,6 +48,8 @@ export interface WatchdogThreadData {
   readonly memory: SharedArrayBuffer
   readonly namespace: string
   readonly identity: string
+  /** Encrypts heartbeat details. Undefined: they are not encrypted. */
+  readonly encryptionKey: EncryptionKey | undefined
   /** Log of the thread: a file descriptor or the path of a file. Undefined: no log. */
   readonly log: number | string | undefined
   readonly logFormat: 'text' | 'json'

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { Connection, defaultPayloadConverter, isGrpcServiceError } from '@temporalio/client'
 import type { ErrorCode } from '../../common/errors.js'
+import { encryptPayload } from '../../values/encryption/payload-codec.js'
 import { tickMs, monotonicMs, SharedState, type WatchdogThreadData, type ToWatchdog } from './protocol.js'
 import { type WatchdogActions, StallDetector } from './stall-detector.js'
 
@@ -11,7 +12,8 @@ const notFound = 5
 const requestTimeoutMs = 5_000
 const blockedErrorCode: ErrorCode = 'TOOL_BLOCKED'
 
-const { port, memory, namespace, identity, log, logFormat, connectionOptions } = workerData as WatchdogThreadData
+const { port, memory, namespace, identity, encryptionKey, log, logFormat, connectionOptions } =
+  workerData as WatchdogThreadData
 
 // Connects at once: on a busy machine that takes seconds, too long when a heartbeat is due.
 const connection = Connection.lazy(connectionOptions)
@@ -19,7 +21,8 @@ connection.ensureConnected().catch(() => undefined)
 
 const actions: WatchdogActions = {
   async heartbeat({ taskToken }, value) {
-    const details = { payloads: [defaultPayloadConverter.toPayload(value)] }
+    const payload = defaultPayloadConverter.toPayload(value)
+    const details = { payloads: [encryptionKey === undefined ? payload : encryptPayload(payload, encryptionKey)] }
     try {
       const { cancelRequested } = await connection.withDeadline(Date.now() + requestTimeoutMs, () =>
         connection.workflowService.recordActivityTaskHeartbeat({ namespace, identity, taskToken, details }),

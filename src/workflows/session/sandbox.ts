@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import { pickStepLimits } from '../../common/limits.js'
+import { requesterOf } from '../../common/requester.js'
 import type { BackendChoice, RunConfig } from '../../common/run-config.js'
 import type { ExecuteStepInput, StepActivityResult } from '../../common/steps.js'
 import type { SessionRef, SessionTools } from '../../common/session.js'
@@ -85,12 +86,19 @@ export class Sandbox {
 
   /** Runs a step in the open sandbox. A host that does not answer is a `lost` result. */
   async executeStep(
-    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits'>,
+    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits' | 'requester'>,
     summary: string,
   ): Promise<StepActivityResult> {
     const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
     const limits = pickStepLimits(this.#config.limits)
-    const request = { session: this.#ref, tools: this.#tools(hasStubs), limits, ...input }
+    const requester = requesterOf(this.#config.context)
+    const request = {
+      session: this.#ref,
+      tools: this.#tools(hasStubs),
+      limits,
+      ...input,
+      ...(requester && { requester }),
+    }
     this.#stored.bytes += payloadBytes(request)
     try {
       const result = await activities.executeStep(request, this.hostQueue, this.#config.timeouts, summary)

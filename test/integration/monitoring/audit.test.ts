@@ -44,7 +44,7 @@ describeDocker('the audit log of a run', () => {
         turn(text('done')),
       ],
     })
-    const handle = await env.startAgent()
+    const handle = await env.startAgent({ context: { user: 'ada', tenant: 'acme', secret: 'token' } })
     await called.promise
     await killContainer(handle)
     go.resolve('')
@@ -57,6 +57,7 @@ describeDocker('the audit log of a run', () => {
     expect(events).toContainEqual(expect.objectContaining({ kind: 'code.begins', cell: 1, epoch: 1 }))
     expect(kinds.filter((kind) => kind === 'code.begins')).toHaveLength(1)
     expect(events).toContainEqual(expect.objectContaining({ kind: 'call.refused', tool: 'no_tool_either' }))
+    expect(events.every(({ user, tenant }) => user === 'ada' && tenant === 'acme')).toBe(true)
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
     expect(JSON.stringify(events).includes('secret')).toBe(false)
   })

@@ -15,18 +15,24 @@ export interface InProcessWorkerOptions {
   readonly tools?: PtcConfig['tools']
   /** Default: the agents of the environment. */
   readonly agents?: PtcConfig['agents']
+  /** Default: that of the environment. */
+  readonly encryption?: PtcConfig['encryption'] | undefined
 }
 
 /** Workers in the process of the test. All have the same host id. */
 export class InProcessWorkers extends WorkerPool<RunningWorker, InProcessWorkerOptions> {
   /** @param modelUrl address of the Messages API */
-  constructor(config: Pick<PtcConfig, 'tools' | 'agents'>, modelUrl: string, address = sharedServer().address) {
+  constructor(
+    config: Pick<PtcConfig, 'tools' | 'agents'> & Pick<InProcessWorkerOptions, 'encryption'>,
+    modelUrl: string,
+    address = sharedServer().address,
+  ) {
     const { namespace } = sharedServer()
     const server = { address, namespace, connectionOptions: { address } }
     const modelApi = { baseURL: modelUrl, apiKey: 'test-key' }
     const common = { server, modelApi, hostId: uniqueName('test'), onProgress: () => undefined }
-    super(({ tools = config.tools, agents = config.agents, ...options }) =>
-      startWorker({ ...common, ...options, config: parseConfig({ ...config, tools, agents }, 'test') }),
+    super(({ tools = config.tools, agents = config.agents, encryption = config.encryption, ...options }) =>
+      startWorker({ ...common, ...options, config: parseConfig({ ...config, tools, agents, encryption }, 'test') }),
     )
   }
 }

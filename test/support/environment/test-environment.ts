@@ -6,10 +6,10 @@ import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client
 import { inject, onTestFinished } from 'vitest'
 import { toolLimitId } from '../../../src/common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs.js'
-import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
+import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import type { Tool } from '../../../src/index.js'
-import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
 import type { Backend } from './backends.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
@@ -22,19 +22,13 @@ import {
   scheduledActivities,
 } from './histories.js'
 import { recordHistoriesIfRequested } from './record-history.js'
-import { noModel } from '../script.js'
+import { type ServiceOptions, type Services, startServices } from './environment-services.js'
 import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-workers.js'
 import type { WorkerProcessOptions } from './worker-process.js'
 import { WorkerProcesses, type WorkerProcessStart } from './worker-processes.js'
-import { connectClient, uniqueName } from '../temporal/shared-server.js'
+import { uniqueName } from '../temporal/shared-server.js'
 
-interface CommonOptions {
-  /** Default: none, for programs. */
-  readonly script?: Script
-  /** Size of the scripted model's context window, in tokens. */
-  readonly contextTokens?: number
-  /** Address of a private Temporal server; default: the shared one. */
-  readonly address?: string
+interface CommonOptions extends ServiceOptions {
   /** Registers the function that ends the environment; default: at the end of the test. */
   readonly onCleanup?: (end: () => Promise<void>) => void
 }
@@ -42,7 +36,19 @@ interface CommonOptions {
 export interface TestEnvironmentOptions
   extends
     CommonOptions,
-    Pick<PtcConfig, 'agents' | 'model' | 'limits' | 'timeouts' | 'sessions' | 'snapshots' | 'values' | 'audit'> {
+    Pick<
+      PtcConfig,
+      | 'agents'
+      | 'model'
+      | 'limits'
+      | 'timeouts'
+      | 'sessions'
+      | 'snapshots'
+      | 'values'
+      | 'audit'
+      | 'encryption'
+      | 'redact'
+    > {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker where there is a daemon. */
   readonly backend?: Backend
@@ -56,6 +62,8 @@ export interface ProcessEnvironmentOptions
   extends CommonOptions, Pick<WorkerProcessOptions, 'config' | 'preload' | 'environment'> {
   /** The value store of the configuration, for the client; default: its payloads are not in a store. */
   readonly store?: StoreOption
+  /** The keys of the configuration, for the client. Default: nothing is encrypted. */
+  readonly encryption?: PtcConfig['encryption']
   /** The workers that are started with the environment; default: one. */
   readonly initialWorkers?: readonly WorkerProcessStart[]
 }
@@ -92,7 +100,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     const { backend = defaultBackend(), runtime, initialWorkers = [{}], onCleanup = onTestFinished } = options
     const folder = await mkdtemp(join(tmpdir(), 'ptc-env-'))
     const store = options.values?.store ?? ({ kind: 'local', directory: folder } as const)
-    const services = await startServices(options, store)
+    const services = await startServices(options, store, options.encryption)
     const config = {
       tools: options.tools ?? [],
       agents: options.agents ?? [],
@@ -104,6 +112,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       sessions: options.sessions,
       snapshots: options.snapshots,
       audit: options.audit,
+      encryption: options.encryption,
+      redact: options.redact,
       values: { ...options.values, store },
       taskQueue: services.taskQueue,
     }
@@ -122,7 +132,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   /** Starts an environment with workers that are processes. */
   static async startProcesses(options: ProcessEnvironmentOptions): Promise<ProcessEnvironment> {
     const { config, preload, initialWorkers = [{}], onCleanup = onTestFinished } = options
-    const services = await startServices(options, options.store)
+    const services = await startServices(options, options.store, options.encryption)
     const { api, taskQueue } = services
     const environment = {
       ...(options.address && { TEMPORAL_ADDRESS: options.address }),
@@ -264,26 +274,6 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   async #close(): Promise<void> {
     await Promise.all([this.api.close(), this.client.connection.close()])
   }
-}
-
-interface Services {
-  readonly client: Client
-  readonly api: ScriptedMessagesApi
-  readonly taskQueue: string
-  readonly store: StoreOption | undefined
-}
-
-/** Starts what both kinds of environments have. */
-async function startServices(
-  { script = noModel, contextTokens, address }: CommonOptions,
-  store: StoreOption | undefined,
-): Promise<Services> {
-  const dataConverter = store && (await createDataConverter(store))
-  const [client, api] = await Promise.all([
-    connectClient(dataConverter, address),
-    startScriptedMessagesApi({ script, ...(contextTokens !== undefined && { contextTokens }) }),
-  ])
-  return { client, api, taskQueue: uniqueName('env'), store }
 }
 
 export interface SentMessage {

@@ -7,7 +7,23 @@ import { connectClient as connect } from '../../../src/client/connect.js'
 
 /** The Temporal server that all tests share: names must be unique, and no list is empty. */
 export function sharedServer(): { readonly address: string; readonly namespace: string } {
-  return inject('temporal')
+  const server = inject('temporal')
+  return { ...server, namespace: ownNamespace ?? server.namespace }
+}
+
+/** Each test file has a copy of this module. */
+let ownNamespace: string | undefined
+
+/**
+ * Gives this test file a namespace of its own on the shared server. Garbage collection reads every run of a namespace, and
+ * refuses to remove anything where one is encrypted with a key that it has not got.
+ */
+export async function useOwnNamespace(): Promise<void> {
+  const { connection, workflowService } = await connectClient()
+  const namespace = uniqueName('namespace')
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
+  await connection.close()
+  ownNamespace = namespace
 }
 
 /** A client of the shared server or of another one. Close its connection, or use {@link temporalTest}, which does. */

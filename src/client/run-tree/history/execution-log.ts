@@ -1,6 +1,7 @@
 import { transientWorkflowTaskFailures } from '../../api-enums.js'
 import { ActivityLog, type ActivityRecord } from './activity-log.js'
 import type { PayloadReader } from './payload-reader.js'
+import { errorTable } from '../../../common/errors.js'
 import { memoKeys } from '../../../common/names.js'
 import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from './event.js'
 import type { Failure, RunStatus } from '../tree.js'
@@ -98,6 +99,8 @@ export class ExecutionLog {
   #readTaskFailure(failed: TaskFailedAttributes): void {
     if (transientWorkflowTaskFailures.has(Number(failed.cause))) return
     const failure = this.#reader.failure(failed.failure)
-    this.taskFailure = { code: 'WORKFLOW_TASK_FAILED', message: failure?.message ?? 'the workflow task fails' }
+    const code =
+      failure !== undefined && Object.hasOwn(errorTable, failure.code) ? failure.code : 'WORKFLOW_TASK_FAILED'
+    this.taskFailure = { code, message: failure?.message ?? 'the workflow task fails' }
   }
 }

@@ -8,12 +8,15 @@ import {
   TimeoutFailure,
 } from '@temporalio/common'
 import { eventLoopBlockKey } from '../../../common/names.js'
+import { encryptionKeyId } from '../../../values/encryption/payload-codec.js'
+import { collectPayloads, decodeWith, isEncryptionError, notDecrypted } from '../../temporal/encrypted-payloads.js'
 import type { FailurePayload, Payload, Payloads } from './event.js'
 import { storageReference } from './storage-reference.js'
 import type { Failure } from '../tree.js'
 
 /**
- * Decodes payloads with a data converter. Reading never throws: undefined stands for what can't be read.
+ * Decodes payloads with a data converter. Reading never throws: undefined stands for what can't be read. What can't be
+ * decrypted is an error instead, because a run without its texts would look like an empty one.
  *
  * Codecs and the external storage are asynchronous: {@link prepare} applies them to the messages of a page. Reading is
  * synchronous, because promises would be most of its cost.
@@ -27,22 +30,27 @@ export class PayloadReader {
     this.#converter = converter
   }
 
-  /** Must be called with each message whose payloads are read. Never rejects. */
+  /**
+   * Must be called with each message whose payloads are read.
+   *
+   * @throws PtcError ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
+   */
   async prepare(messages: readonly object[]): Promise<void> {
-    const { payloadCodecs, externalStorage } = this.#converter
-    if (payloadCodecs.length === 0 && externalStorage === undefined) return
+    const { payloadCodecs } = this.#converter
     const payloads: Payload[] = []
     collectPayloads(messages, payloads)
     for (const payload of payloads) {
       const isPlain = payloadCodecs.length === 0 && payload.metadata?.['messageType'] === undefined
-      if (isPlain || this.#prepared.has(payload)) continue
-      this.#prepared.set(payload, await this.#decode(payload).catch(() => undefined))
+      if (this.#prepared.has(payload)) continue
+      const decoded = isPlain ? payload : await this.#decode(payload).catch(undefinedUnlessEncrypted)
+      const keyId = decoded && encryptionKeyId(decoded)
+      if (keyId !== undefined) throw notDecrypted(keyId)
+      if (!isPlain) this.#prepared.set(payload, decoded)
     }
   }
 
   /**
-   * The first value; undefined when there is none, or when it can't be decoded (for example without its encryption
-   * key).
+   * The first value; undefined when there is none, or when it can't be decoded.
    */
   first(payloads: Payloads | null | undefined): unknown {
     return this.value(payloads?.payloads?.[0])
@@ -79,12 +87,7 @@ export class PayloadReader {
   }
 
   async #decode(payload: Payload): Promise<Payload> {
-    let decoded = await this.#fetch(payload)
-    for (const codec of this.#converter.payloadCodecs.toReversed()) {
-      const [next] = await codec.decode([decoded])
-      if (next) decoded = next
-    }
-    return decoded
+    return decodeWith(this.#converter.payloadCodecs, await this.#fetch(payload))
   }
 
   /** Events are read without the SDK's converter: externally stored payloads are fetched here. */
@@ -114,13 +117,8 @@ export class PayloadReader {
   }
 }
 
-/** Adds the payloads anywhere in a message. It runs for each event: most fields are numbers, and have none. */
-function collectPayloads(message: object, found: Payload[]): void {
-  for (const field of Object.values(message) as unknown[]) {
-    if (typeof field !== 'object' || field === null || 'low' in field || field instanceof Uint8Array) continue
-    if ('metadata' in field && 'data' in field) found.push(field as Payload)
-    else collectPayloads(field, found)
-  }
+function undefinedUnlessEncrypted(thrown: unknown): undefined {
+  if (isEncryptionError(thrown)) throw thrown
 }
 
 /** The innermost failure is the cause; the outer ones name the activities it passed through. */

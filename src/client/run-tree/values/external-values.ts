@@ -7,8 +7,9 @@ import {
   externalValueKey,
 } from '../../../common/external-value.js'
 
+const bytes = { sha256: z.string(), bytes: z.number() }
 const externalValueSchema = z.object({
-  [externalValueKey]: z.object({ sha256: z.string(), bytes: z.number(), preview: z.string() }),
+  [externalValueKey]: z.object({ ...bytes, preview: z.string(), stored: z.object(bytes).exactOptional() }),
 })
 
 /** Validates an external value: a tool result may use the same key for something else. */

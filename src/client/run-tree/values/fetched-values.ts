@@ -110,6 +110,13 @@ async function fetchAll(fetches: readonly (() => Promise<void>)[]): Promise<bool
   return true
 }
 
+const singleValueCodes: ReadonlySet<string> = new Set([
+  'VALUE_MISSING',
+  'VALUE_CORRUPT',
+  'ENCRYPTION_KEY_UNAVAILABLE',
+  'DECRYPTION_FAILED',
+])
+
 function isSingleValueError(thrown: unknown): boolean {
-  return PtcError.isInstance(thrown) && (thrown.code === 'VALUE_MISSING' || thrown.code === 'VALUE_CORRUPT')
+  return PtcError.isInstance(thrown) && singleValueCodes.has(thrown.code)
 }

@@ -1,0 +1,77 @@
+import { type Client, WorkflowClient } from '@temporalio/client'
+import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { encryptionKeyId } from '../../values/encryption/payload-codec.js'
+
+const keysHint =
+  '`ptc` has the keys of a configuration that is named: --config ptc.config.ts. A client of your own gets them by ' +
+  'createDataConverter(store, { encryption }).'
+
+/** A payload is encrypted, and no codec of this client has decrypted it. */
+export function notDecrypted(keyId?: string): PtcError {
+  const key = keyId === undefined ? '' : ` with the key ${JSON.stringify(keyId)}`
+  return new PtcError('ENCRYPTION_KEY_UNAVAILABLE', `the run is encrypted${key}, and this client has no keys`, {
+    hint: keysHint,
+  })
+}
+
+/** True for what the SDK throws when a payload is still encrypted after the codecs. */
+export function isNotDecrypted(thrown: unknown): boolean {
+  return messageOf(thrown).includes('Unknown encoding: binary/encrypted')
+}
+
+/** True for an error about encryption, which must not pass as a payload without content. */
+export function isEncryptionError(thrown: unknown): boolean {
+  return PtcError.isInstance(thrown) && encryptionCodes.has(thrown.code)
+}
+
+const encryptionCodes: ReadonlySet<string> = new Set(['ENCRYPTION_KEY_UNAVAILABLE', 'DECRYPTION_FAILED'])
+
+/**
+ * The client, for descriptions and lists of runs: without its key, the memo of a run is null. A person who has no keys
+ * can find a run and cancel it.
+ */
+export function describingClient(client: Client): WorkflowClient {
+  const { connection } = client
+  const { namespace, loadedDataConverter } = client.options
+  const codecs = loadedDataConverter.payloadCodecs
+  const lenient: PayloadCodec = {
+    encode: (payloads) => Promise.resolve(payloads),
+    decode: (payloads) => Promise.all(payloads.map((payload) => decodeLeniently(payload, codecs))),
+  }
+  return new WorkflowClient({
+    connection,
+    namespace,
+    dataConverter: { ...loadedDataConverter, payloadCodecs: [lenient] },
+  })
+}
+
+async function decodeLeniently(payload: Payload, codecs: readonly PayloadCodec[]): Promise<Payload> {
+  try {
+    const decoded = await decodeWith(codecs, payload)
+    return encryptionKeyId(decoded) === undefined ? decoded : unreadable
+  } catch {
+    return unreadable
+  }
+}
+
+const unreadable = defaultPayloadConverter.toPayload(null)
+
+/** A payload after all codecs, the last one first. */
+export async function decodeWith(codecs: readonly PayloadCodec[], payload: Payload): Promise<Payload> {
+  let decoded = payload
+  for (const codec of codecs.toReversed()) {
+    const [next] = await codec.decode([decoded])
+    if (next) decoded = next
+  }
+  return decoded
+}
+
+/** Adds the payloads anywhere in a message. It runs for each event: most fields are numbers, and have none. */
+export function collectPayloads(message: object, found: Payload[]): void {
+  for (const field of Object.values(message) as unknown[]) {
+    if (typeof field !== 'object' || field === null || 'low' in field || field instanceof Uint8Array) continue
+    if ('metadata' in field && 'data' in field) found.push(field as Payload)
+    else collectPayloads(field, found)
+  }
+}

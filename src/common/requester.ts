@@ -1,0 +1,16 @@
+import type { JsonObject } from './json.js'
+import { toKeyword } from './search-attributes.js'
+
+/** Who asks for a run, for the audit log: `user` and `tenant` of its context. */
+export interface Requester {
+  readonly user?: string
+  readonly tenant?: string
+}
+
+/** Undefined when the context names nobody. */
+export function requesterOf(context: JsonObject | undefined): Requester | undefined {
+  const user = toKeyword(context?.['user'])
+  const tenant = toKeyword(context?.['tenant'])
+  if (user === undefined && tenant === undefined) return undefined
+  return { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) }
+}

@@ -1,0 +1,29 @@
+import type { DataConverter } from '@temporalio/common'
+import type { KeyRing } from './encryption/key-ring.js'
+import { EncryptionCodec } from './encryption/payload-codec.js'
+import { addPayloadStorage, type PayloadStorageOptions } from './payload-storage.js'
+
+export interface ConverterOptions extends Omit<PayloadStorageOptions, 'codec'> {
+  /** Encrypt payloads. Undefined: payloads stay as they are. */
+  readonly keys: KeyRing | undefined
+  /** As in {@link EncryptionCodec}. */
+  readonly toError?: (thrown: unknown) => unknown
+}
+
+/**
+ * A data converter with what durable-ptc adds: encryption after the codecs that are there, and the value store as
+ * external storage. Idempotent: the plugin of a connection sees the options of its workers and clients again.
+ */
+export function extendDataConverter(
+  existing: DataConverter | undefined,
+  { keys, toError, ...storage }: ConverterOptions,
+): DataConverter {
+  const codecs = existing?.payloadCodecs ?? []
+  const present = codecs.find((each) => each instanceof EncryptionCodec)
+  const codec = present ?? (keys && new EncryptionCodec(keys, toError))
+  return {
+    ...existing,
+    ...(codec && { payloadCodecs: present ? codecs : [...codecs, codec] }),
+    externalStorage: addPayloadStorage(existing?.externalStorage, { ...storage, codec }),
+  }
+}

@@ -1,0 +1,37 @@
+import type { Client } from '@temporalio/client'
+import { createDataConverter } from '../../../src/client/index.js'
+import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
+import { noModel } from '../script.js'
+import { connectClient, uniqueName } from '../temporal/shared-server.js'
+
+export interface ServiceOptions {
+  /** Default: none, for programs. */
+  readonly script?: Script
+  /** Size of the scripted model's context window, in tokens. */
+  readonly contextTokens?: number
+  /** Address of a private Temporal server; default: the shared one. */
+  readonly address?: string
+}
+
+/** What every test environment has. */
+export interface Services {
+  readonly client: Client
+  readonly api: ScriptedMessagesApi
+  readonly taskQueue: string
+  readonly store: StoreOption | undefined
+}
+
+/** @param store of the client; undefined: its payloads are not in a store */
+export async function startServices(
+  { script = noModel, contextTokens, address }: ServiceOptions,
+  store: StoreOption | undefined,
+  encryption: PtcConfig['encryption'],
+): Promise<Services> {
+  const dataConverter = store && (await createDataConverter(store, { encryption }))
+  const [client, api] = await Promise.all([
+    connectClient(dataConverter, address),
+    startScriptedMessagesApi({ script, ...(contextTokens !== undefined && { contextTokens }) }),
+  ])
+  return { client, api, taskQueue: uniqueName('env'), store }
+}

@@ -36,7 +36,11 @@ export async function report(): Promise<Completion> {
     return completion
   } catch (error) {
     const cause = error instanceof ChildWorkflowFailure ? error.cause?.message : undefined
-    completion = { ...identity(), status: isCancellation(error) ? 'cancelled' : 'failed', error: cause ?? String(error) }
+    completion = {
+      ...identity(),
+      status: isCancellation(error) ? 'cancelled' : 'failed',
+      error: cause ?? String(error),
+    }
     throw error
   } finally {
     const ended = completion

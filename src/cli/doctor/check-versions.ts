@@ -43,7 +43,9 @@ export function checkPackages(): Check {
 }
 
 function temporalPackages(): readonly string[] {
-  return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter((name) => name.startsWith('@temporalio/'))
+  return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter((name) =>
+    name.startsWith('@temporalio/'),
+  )
 }
 
 function installedVersion(name: string): string | undefined {

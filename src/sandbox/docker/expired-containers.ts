@@ -69,11 +69,7 @@ export interface ReapOptions {
  *
  * @throws AggregateError with each failure, when all have been tried; the reason of the signal
  */
-export async function keepSandboxesAlive(
-  engine: DockerEngine,
-  namespace: string,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function keepSandboxesAlive(engine: DockerEngine, namespace: string, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   // One after the other: the daemon may have hundreds, and has other work.
   for (const { listed } of await listSessionContainers(engine, namespace)) {

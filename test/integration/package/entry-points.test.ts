@@ -24,7 +24,9 @@ async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySe
     for (const path of Object.keys(createRequire(import.meta.url).cache)) console.error('loaded ' + path)
   `
   const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
-  const packages = [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name]) => name ?? '')
+  const packages = [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(
+    ([, name]) => name ?? '',
+  )
   return new Set(packages)
 }
 

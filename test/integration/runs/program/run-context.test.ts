@@ -36,7 +36,10 @@ it('a named session has the context and the input of its start, and refuses exec
   const source = 'print((await whoami())["tenant"], input_data)'
   const seen = "acme {'a': 1, 'b': 2}\n"
   const execute = (given: object) => env.ptc.sessions.execute(name, source, given)
-  expect((await execute({ context, tools: ['whoami'], input: { a: 1, b: 2 } })).outcome).toMatchObject({ status: 'ok', output: seen })
+  expect((await execute({ context, tools: ['whoami'], input: { a: 1, b: 2 } })).outcome).toMatchObject({
+    status: 'ok',
+    output: seen,
+  })
   expect((await execute({ input: { b: 2, a: 1 } })).outcome).toMatchObject({ output: seen })
   await expect(execute({ context: { tenant: 'other' } })).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',

@@ -8,6 +8,6 @@ export interface Completion {
   /** A status of the program (`ok`, `code_error`, `timed_out` …), `cancelled`, or `failed`. */
   readonly status: string
   /** What the program has printed. */
-  readonly output?: string
-  readonly error?: string
+  readonly output?: string | undefined
+  readonly error?: string | undefined
 }

@@ -16,7 +16,7 @@ const spec: ScheduleSpec = {
   timezone: 'Europe/Berlin',
 }
 // After an outage of the server, a report is started up to a day late.
-const policies: ScheduleOptions['policies'] = { overlap: 'SKIP', catchupWindow: '1 day' }
+const policies: NonNullable<ScheduleOptions['policies']> = { overlap: 'SKIP', catchupWindow: '1 day' }
 const action = { type: 'startWorkflow', workflowType: 'report', workflowId: 'report', taskQueue } as const
 
 async function createOrUpdate(schedules: ScheduleClient): Promise<void> {

@@ -7,10 +7,12 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
-import { plus } from '../../support/environment/embedded-worker.js'
+import { tool } from '../../support/tools.js'
 
 const run = promisify(execFile)
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
+
+const plus = tool('plus', ({ a, b }) => Number(a) + Number(b))
 
 const source = `
 import { Client, Connection } from '@temporalio/client'

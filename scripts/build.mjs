@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { commonJsTypeFiles, writeCommonJsTypes } from './commonjs-types.mjs'
 import { progress, root, setup, stop } from './setup.mjs'
 import { digestOfFiles, filesUnder, isAsset, isTest, outputsOf } from './sources.mjs'
 
@@ -30,17 +31,19 @@ export async function build() {
   const digest = digestOf(sources)
   const bundled = digestOf(sources.filter((path) => /^(workflows|common)\//.test(path)))
   const last = readStamp()
-  const outputsThere = sources.flatMap(outputsOf).every((path) => existsSync(join(folder, path)))
+  const outputs = [...sources.flatMap(outputsOf), ...commonJsTypeFiles()]
+  const outputsThere = outputs.every((path) => existsSync(join(folder, path)))
 
   let compiled = true
   if (last.digest !== digest || !outputsThere) {
     progress('compiling')
     compiled = compile()
     copyAssets(sources)
+    if (compiled) writeCommonJsTypes(folder)
     const executable = join(folder, 'cli/main.js')
     if (existsSync(executable)) chmodSync(executable, 0o755)
   }
-  removeStale(sources, existsSync(workflows))
+  removeStale(outputs, existsSync(workflows))
   // Bundles also after a type error, so that one run reports all problems.
   const isBundled = last.bundled === bundled && bundles.every(({ path }) => existsSync(path))
   if (existsSync(workflows) && !isBundled) {
@@ -69,6 +72,7 @@ function digestOf(sources) {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    'scripts/commonjs-types.mjs',
     ...sources.map((path) => `src/${path}`),
   ])
 }
@@ -91,8 +95,8 @@ function copyAssets(sources) {
 }
 
 /** Removes the outputs of deleted sources, which would be importable and published. */
-function removeStale(sources, hasWorkflows) {
-  const expected = new Set(sources.flatMap(outputsOf))
+function removeStale(outputs, hasWorkflows) {
+  const expected = new Set(outputs)
   for (const path of filesUnder(folder)) {
     const isBundle = /^workflow-bundle(-traced)?(-encrypted)?\.js/.test(path)
     if (isBundle ? !hasWorkflows : !expected.has(path)) rmSync(join(folder, path))

@@ -51,8 +51,10 @@ function dependenciesInstalled() {
   } catch {
     return false
   }
+  // Of optional packages, those of other platforms are missing. Ours are needed here.
+  const ours = new Set(Object.keys(wanted[''].optionalDependencies).map((name) => `node_modules/${name}`))
   const missing = Object.entries(wanted).some(
-    ([path, entry]) => path !== '' && !entry.optional && installed[path]?.version !== entry.version,
+    ([path, entry]) => path !== '' && (!entry.optional || ours.has(path)) && installed[path]?.version !== entry.version,
   )
   return !missing && Object.entries(installed).every(([path, entry]) => wanted[path]?.version === entry.version)
 }

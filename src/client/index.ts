@@ -14,6 +14,7 @@
 
 export { createPtcClient, type PtcClient } from './client.js'
 export { createDataConverter } from './data-converter.js'
+export { PtcError, type ErrorCode } from '../common/errors.js'
 export type { AgentTree, CallNode, CellNode, ModelNode, ProgramTree, RunTree, TurnNode } from './run-tree/tree.js'
 export type { StartOptions } from './start/start-options.js'
 export type { AgentResultOf } from './run/agent-result.js'

@@ -6,7 +6,7 @@
  * 2. All times are by the workflow's clock.
  */
 
-import type { JsonObject } from './json.js'
+import type { JsonObject, JsonValue } from './json.js'
 import type { Limits } from './limits.js'
 import type { CellOutcome } from './outcomes.js'
 import type { BackendChoice, ToolSet, ToolSetId } from './run-config.js'
@@ -57,6 +57,10 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
   readonly name: string
   /** Update id of the execution that started the session. This execution returns `isNew: true`. */
   readonly startedByUpdateId: string
+  /** Data for the code, which has it as variable `input_data`. */
+  readonly input?: JsonValue
+  /** Digest of `input`. */
+  readonly inputDigest?: string
 }
 
 /** Argument of update `execute`. */
@@ -66,6 +70,8 @@ export interface ExecuteInput {
   readonly sandbox?: BackendChoice
   /** The context the caller relies on: that of the session, or the session refuses the execution. */
   readonly context?: JsonObject
+  /** Digest of the input data the caller relies on: those of the session, or the session refuses the execution. */
+  readonly inputDigest?: string
 }
 
 /** Result of update `execute`. */

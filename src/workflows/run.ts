@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
 import type { CallerIdentity } from '../common/calls.js'
 import { memoKeys } from '../common/names.js'
-import type { RunConfigInput, RunCounts, RunOptions } from '../common/runs.js'
+import type { RunConfigInput, RunCounts } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
@@ -88,7 +88,7 @@ export function runState({ config, counts, stored, deferredCalls, toolSlots }: R
  *
  * @param ordinal from 1: tells the runs of the workflow from each other
  */
-export async function startEmbeddedRun(options: RunOptions, ordinal: number): Promise<Run> {
+export async function startEmbeddedRun(options: RunConfigInput, ordinal: number): Promise<Run> {
   const config = await loadRunConfig(options)
   // An execution that continues this one as new opens sessions of its own. A reset keeps this id.
   const { namespace, workflowId, originalExecutionRunId } = workflowInfo()

@@ -7,6 +7,7 @@ interface Manifest {
   readonly version: string
   readonly engines: { readonly node: string }
   readonly dependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
 }
 
 const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as Manifest
@@ -25,7 +26,7 @@ export function checkPackages(): Check {
   const found = reportedPackages.map((name) => ({ name, version: installedVersion(name) }))
   const missing = found.filter(({ version }) => version === undefined).map(({ name }) => name)
   if (missing.length > 0) {
-    const remedy = 'Install the dependencies again (npm ci).'
+    const remedy = 'Install the dependencies again (npm ci), without `--omit=optional`.'
     return { name: 'Packages', status: 'error', message: `not installed: ${missing.join(', ')}`, remedy }
   }
   const versions = [`durable-ptc ${manifest.version}`, ...found.map(({ name, version }) => `${name} ${version}`)]
@@ -42,7 +43,9 @@ export function checkPackages(): Check {
 }
 
 function temporalPackages(): readonly string[] {
-  return Object.keys(manifest.dependencies).filter((name) => name.startsWith('@temporalio/'))
+  return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter((name) =>
+    name.startsWith('@temporalio/'),
+  )
 }
 
 function installedVersion(name: string): string | undefined {

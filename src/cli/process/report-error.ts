@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { CommanderError } from 'commander'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { exitCodeOf, exitCodes } from './exit-code.js'
@@ -7,11 +8,26 @@ import { printStatus } from './stdio.js'
 export function reportError(thrown: unknown): number {
   // Commander has printed the usage error; or the help or version, which is no error.
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  const missing = missingPackage(thrown)
+  if (missing !== undefined) {
+    printStatus(`ptc: package '${missing}' is not installed`)
+    printStatus('Install durable-ptc again, without `--omit=optional`. npm also leaves it out when its download fails.')
+    return exitCodes.failed
+  }
   printStatus(`ptc: ${messageOf(thrown)}`)
   if (PtcError.isInstance(thrown) && thrown.hint !== undefined) printStatus(thrown.hint)
   if (process.env['PTC_DEBUG'] === '1') showStack(thrown)
   else if (isUnexpected(thrown)) printStatus('This is a bug in ptc; PTC_DEBUG=1 shows the stack.')
   return exitCodeOf(thrown)
+}
+
+const ownFolder = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A package of ours that a client's installation leaves out. */
+function missingPackage(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND')) return undefined
+  const [, name, importer = ''] = /^Cannot find package '([^']+)' imported from (.+)$/m.exec(thrown.message) ?? []
+  return importer.startsWith(ownFolder) ? name : undefined
 }
 
 function showStack(thrown: unknown): void {

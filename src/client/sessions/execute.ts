@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ApplicationFailure,
@@ -12,9 +12,10 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client'
 import { withAbortListener } from '../../common/abort.js'
+import { canonicalJson } from '../../common/canonical-json.js'
 import { PtcError } from '../../common/errors.js'
 import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
-import type { RunOptions } from '../../common/runs.js'
+import type { ProgramInput } from '../../common/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,
@@ -25,7 +26,7 @@ import type { RunTree } from '../run-tree/index.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from '../run/run-error.js'
-import { validateStart } from '../start/start-options.js'
+import { checkSize, validateStart } from '../start/start-options.js'
 import { isTransient } from '../temporal/temporal-error.js'
 import { interruptSession } from './interrupt-session.js'
 import { describeLatestSession, waitForSessionEnd, type SessionEnding, sessionEndedError } from './session-ending.js'
@@ -34,7 +35,7 @@ import { watchAcceptance } from './watch-acceptance.js'
 import { watchExecution } from './watch-execution.js'
 import { watchWhile } from './watch-while.js'
 
-export interface ExecuteOptions extends Pick<RunOptions, 'sandbox' | 'limits' | 'tools' | 'context'> {
+export interface ExecuteOptions extends Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'> {
   /** Fail if the session does not exist, instead of starting it. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
@@ -49,6 +50,7 @@ const optionNames = [
   'limits',
   'tools',
   'context',
+  'input',
   'signal',
   'onChange',
 ] as const satisfies readonly (keyof ExecuteOptions)[]
@@ -85,14 +87,24 @@ export async function executeInSession(
   options: ExecuteOptions,
 ): Promise<SessionExecution> {
   checkKeys('the options', options, optionNames)
-  const { mustExist = false, sandbox, limits, tools, context, signal, onChange } = options
+  const { mustExist = false, sandbox, limits, tools, context, input, signal, onChange } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
-  checkInput('execution', { source, sandbox, limits, tools, context })
+  checkInput('execution', { source, sandbox, limits, tools, context, input })
   checkSource(source)
-  const reliedOn = { ...(sandbox !== undefined && { sandbox }), ...(context && { context }) }
-  const overrides = { ...reliedOn, ...(limits && { limits }), ...(tools && { tools }) }
+  if (input !== undefined) checkSize(source, input, client.options.loadedDataConverter)
+  const reliedOn = {
+    ...(sandbox !== undefined && { sandbox }),
+    ...(context && { context }),
+    ...(input !== undefined && { inputDigest: createHash('sha256').update(canonicalJson(input)).digest('hex') }),
+  }
+  const overrides = {
+    ...reliedOn,
+    ...(limits && { limits }),
+    ...(tools && { tools }),
+    ...(input !== undefined && { input }),
+  }
   const updateId = randomUUID()
-  const input: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
+  const sessionInput: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
   const args: [ExecuteInput] = [{ source, ...reliedOn }]
   const update: ExecuteUpdate = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED }
   for (let ended = 1; ; ended += 1) {
@@ -105,7 +117,7 @@ export async function executeInSession(
       const sendUpdate = () =>
         latest.type === 'running'
           ? updateSession(client, latest, update)
-          : startSession(client, { workflowId, taskQueue, input }, update)
+          : startSession(client, { workflowId, taskQueue, input: sessionInput }, update)
       const handle = await watchWhile(
         onChange,
         (report, stopSignal) => watchAcceptance(client, taskQueue, report, stopSignal),

@@ -9,7 +9,7 @@ const { agent, input, model, ...session } = runOptionFields
 const schemas = {
   agent: z.strictObject({ question: text, agent, model, input, ...session }),
   program: z.strictObject({ source: text, model, input, ...session }),
-  execution: z.strictObject({ source: text, ...session }),
+  execution: z.strictObject({ source: text, input, ...session }),
 } as const
 
 /**

@@ -51,8 +51,10 @@ export interface DockerBackend extends SandboxBackend {
   /**
    * Tells the running sandboxes of a namespace that a worker lives. A sandbox that is not told so for an hour ends by
    * itself: call this every 15 minutes.
+   *
+   * @throws the reason of the signal
    */
-  keepAlive(namespace: string): Promise<void>
+  keepAlive(namespace: string, signal?: AbortSignal): Promise<void>
   /** Measures what the running containers of a namespace use, at most `limit`. @throws PtcError SANDBOX_UNAVAILABLE */
   sampleUsage(namespace: string, limit: number): Promise<SandboxUsage>
   /**
@@ -219,7 +221,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
 
     countIdleContainers: () => countIdleContainers(engine, new Date()),
 
-    keepAlive: (namespace) => keepSandboxesAlive(engine, namespace),
+    keepAlive: (namespace, signal) => keepSandboxesAlive(engine, namespace, signal),
     sampleUsage: (namespace, limit) => sampleUsage(engine, namespace, limit),
 
     async removeExpired(reap) {

@@ -67,14 +67,16 @@ export interface ReapOptions {
 /**
  * Tells the running sandboxes of a namespace that a worker lives. By `docker exec` as root, which code can't imitate.
  *
- * @throws AggregateError with each failure, when all have been tried
+ * @throws AggregateError with each failure, when all have been tried; the reason of the signal
  */
-export async function keepSandboxesAlive(engine: DockerEngine, namespace: string): Promise<void> {
+export async function keepSandboxesAlive(engine: DockerEngine, namespace: string, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   // One after the other: the daemon may have hundreds, and has other work.
   for (const { listed } of await listSessionContainers(engine, namespace)) {
     if (listed.state !== 'running') continue
-    await engine.execAsRoot(listed.id, ['/usr/bin/touch', keepAlivePath]).catch((thrown) => failures.push(thrown))
+    const touch = ['/usr/bin/touch', keepAlivePath]
+    await engine.execAsRoot(listed.id, touch, signal).catch((thrown) => failures.push(thrown))
+    signal?.throwIfAborted()
   }
   if (failures.length > 0) throw new AggregateError(failures, failures.map(messageOf).join('; '))
 }

@@ -16,8 +16,12 @@ interface KeepAliveOptions {
  * by themselves when no worker has done so for an hour.
  */
 export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions): { close(): Promise<void> } {
+  const closing = new AbortController()
+  const { signal } = closing
   const keepAlive = (): Promise<void> =>
-    docker.keepAlive(owner).catch((thrown: unknown) => onProgress(`sandboxes not kept alive: ${messageOf(thrown)}`))
+    docker.keepAlive(owner, signal).catch((thrown: unknown) => {
+      if (thrown !== signal.reason) onProgress(`sandboxes not kept alive: ${messageOf(thrown)}`)
+    })
   let round = keepAlive()
   const timer = setInterval(() => {
     round = round.then(keepAlive)
@@ -25,6 +29,8 @@ export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions):
   return {
     async close() {
       clearInterval(timer)
+      // Docker never answers an `exec` in a container that is removed at the same time.
+      closing.abort()
       await round
     },
   }

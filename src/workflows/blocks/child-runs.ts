@@ -1,18 +1,46 @@
 import { type ChildWorkflowOptions, executeChild } from '@temporalio/workflow'
 import { workflowNames } from '../../common/names.js'
-import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs.js'
+import type { AgentInput, AgentResult, AgentStatus, ProgramInput, ProgramResult } from '../../common/runs.js'
 import { describeRun } from '../../common/run-texts.js'
 import { searchAttributesForChild } from '../temporal/search-attributes.js'
 
 /** Temporal's options of the child workflow. */
 export type ChildRunOptions = Omit<ChildWorkflowOptions, 'args'>
 
+/** The type of an agent of `defineAgent`. Its definition would bring the worker's packages into the workflow bundle. */
+export interface AgentType {
+  readonly name: string
+  readonly output: { readonly _zod: { readonly input: unknown } } | undefined
+}
+
+type AnswerOf<Agent extends AgentType> = NonNullable<Agent['output']>['_zod']['input']
+
+/**
+ * The result of an agent, in a workflow. The worker has checked `output` against the JSON Schema of the agent. Its type
+ * is what the model sends, without the defaults and transforms of the schema. Without a schema, the answer is the text.
+ */
+export type ChildAgentResult<Agent extends AgentType> = [AnswerOf<Agent>] extends [undefined]
+  ? AgentResult
+  : Omit<AgentResult, 'status' | 'output'> &
+      (
+        | { readonly status: 'answered'; readonly output: AnswerOf<Agent> }
+        | { readonly status: Exclude<AgentStatus, 'answered'>; readonly output?: undefined }
+      )
+
 /**
  * Runs an agent as a child workflow, and waits for its result. The child has the search attributes of this workflow,
  * except those of a run. It is cancelled when this workflow is cancelled or terminated.
  *
+ * `runAgent<typeof analyst>({ agent: 'analyst', question })` has a typed `output`, where `analyst` is the agent of this
+ * name, from `import type { analyst } from './agents.js'`.
+ *
  * @throws ChildWorkflowFailure, with the error code of durable-ptc as the type of its cause
  */
+export function runAgent(input: AgentInput, options?: ChildRunOptions): Promise<AgentResult>
+export function runAgent<Agent extends AgentType>(
+  input: AgentInput & { readonly agent: string },
+  options?: ChildRunOptions,
+): Promise<ChildAgentResult<Agent>>
 export function runAgent(input: AgentInput, options: ChildRunOptions = {}): Promise<AgentResult> {
   return executeChild<(input: AgentInput) => Promise<AgentResult>>(workflowNames.agent, {
     ...defaults('agent', input.question),

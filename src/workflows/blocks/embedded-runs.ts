@@ -1,4 +1,4 @@
-import type { RunOptions } from '../../common/runs.js'
+import type { RunConfigInput } from '../../common/runs.js'
 import { handleCompletions } from '../cell/complete-call.js'
 import { handleSlotAnswers } from '../cell/tool-slots.js'
 import { type Run, startEmbeddedRun } from '../run.js'
@@ -14,7 +14,7 @@ const openRuns = new Set<Run>()
  *
  * @throws ActivityFailure when the configuration can't be read
  */
-export async function openEmbeddedRun(options: RunOptions): Promise<Run> {
+export async function openEmbeddedRun(options: RunConfigInput): Promise<Run> {
   opened += 1
   const run = await startEmbeddedRun(options, opened)
   openRuns.add(run)

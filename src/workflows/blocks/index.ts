@@ -12,7 +12,7 @@
  * 3. A session is closed by its workflow, or by the reaper of its host when the workflow has ended.
  */
 
-export { runAgent, runProgram, type ChildRunOptions } from './child-runs.js'
+export { runAgent, runProgram, type AgentType, type ChildAgentResult, type ChildRunOptions } from './child-runs.js'
 export { callTool, type AnyToolType, type ToolCallOptions, type ToolType } from './tool-calls.js'
 export { openSession, type SessionOptions, type WorkflowSession } from './workflow-session.js'
 export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs.js'

@@ -1,13 +1,14 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/outcomes.js'
-import type { RunOptions } from '../../common/runs.js'
+import type { ProgramInput } from '../../common/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
 import type { Run } from '../run.js'
 import { closeEmbeddedRun, openEmbeddedRun } from './embedded-runs.js'
 
-export type SessionOptions = Pick<RunOptions, 'sandbox' | 'limits' | 'tools' | 'context'>
+/** What a session of a workflow begins with. `input` is variable `input_data` of its code. */
+export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'limits' | 'tools' | 'context' | 'input'>
 
 /** A sandbox whose variables live from one execution to the next, owned by this workflow. */
 export interface WorkflowSession {

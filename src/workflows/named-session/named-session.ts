@@ -20,7 +20,7 @@ import { ApplicationFailure, CancellationScope, condition, isCancellation, workf
 import { canonicalJson } from '../../common/canonical-json.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/outcomes.js'
-import type { RunOptions } from '../../common/runs.js'
+import type { ProgramInput } from '../../common/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,
@@ -39,6 +39,9 @@ import { publishEnd } from '../temporal/search-attributes.js'
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
 const historyLimit = { events: 25_000, bytes: 25_000_000 } as const
 
+/** What a session begins with. */
+type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
+
 interface ReadySession {
   readonly run: Run
   readonly runtime: CodeRuntime
@@ -55,6 +58,7 @@ export interface Execution {
 export class NamedSession {
   readonly #name: string
   readonly #context: string
+  readonly #inputDigest: string | undefined
   readonly #createdAt = Date.now()
   readonly #cells = new CancellationScope()
   readonly #starting: Promise<ReadySession>
@@ -71,9 +75,10 @@ export class NamedSession {
   #lastUsedAt = this.#createdAt
   #ended: SessionResult['ended'] | undefined
 
-  constructor(name: string, options: RunOptions) {
+  constructor(name: string, options: SessionOptions, inputDigest: string | undefined) {
     this.#name = name
     this.#context = canonicalJson(options.context ?? {})
+    this.#inputDigest = inputDigest
     this.#starting = this.#start(options)
     // A failure is thrown where the promise is awaited.
     this.#starting.catch(() => undefined)
@@ -84,7 +89,7 @@ export class NamedSession {
    *
    * @throws ApplicationFailure when it is rejected; a rejected update leaves no event in the history
    */
-  validate({ source, sandbox, context }: ExecuteInput): void {
+  validate({ source, sandbox, context, inputDigest }: ExecuteInput): void {
     if (typeof source !== 'string' || source.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the program is empty')
     const bytes = utf8Length(source)
     if (bytes > maxExecuteSourceBytes) {
@@ -96,6 +101,9 @@ export class NamedSession {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
+    }
+    if (inputDigest !== undefined && inputDigest !== this.#inputDigest) {
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other input data`)
     }
     if (this.#ready === undefined) return
     const { config } = this.#ready.run
@@ -194,7 +202,7 @@ export class NamedSession {
     }
   }
 
-  async #start(options: RunOptions): Promise<ReadySession> {
+  async #start(options: SessionOptions): Promise<ReadySession> {
     const run = await startRun({ kind: 'session', options, session: this.#name })
     // No model reads the output, so the caller gets all that was captured.
     this.#ready = { run, runtime: createCodeRuntime(run, { outputCharacters: run.config.limits.capturedCharacters }) }

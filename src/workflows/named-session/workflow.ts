@@ -30,10 +30,15 @@ const inspect = defineQuery<SessionStatus>(sessionMessages.inspect)
  * Workflow `session`: owns one named session, which outlives runs. Update `execute` runs code in it. The session ends
  * by signal `close`, or after some time without an execution. `named-session.ts` has the invariants.
  */
-export async function session({ name, startedByUpdateId, ...options }: SessionInput): Promise<SessionResult> {
+export async function session({
+  name,
+  startedByUpdateId,
+  inputDigest,
+  ...options
+}: SessionInput): Promise<SessionResult> {
   return failWorkflowOnError(async () => {
     recordSummary(`session ${name}`)
-    const namedSession = new NamedSession(name, options)
+    const namedSession = new NamedSession(name, options, inputDigest)
     // The handlers are set before the first await, because the first update arrives with the start.
     const execution = (): Execution => {
       const { id = '' } = currentUpdateInfo() ?? {}

@@ -213,7 +213,7 @@ test('a child and a session have the agent, context, tools and input that the wo
     const run = clientOf(connection).workflow.execute<typeof blocks.forTenant>('forTenant', options)
     expect(await worker.runUntil(run)).toMatchObject([
       { status: 'answered', answer: 'clerk of "acme" 3' },
-      { status: 'ok', output: 'nobody of "acme"\n' },
+      { status: 'ok', output: 'nobody of "acme" 7\n' },
     ])
   } finally {
     vi.unstubAllEnvs()

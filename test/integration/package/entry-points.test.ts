@@ -6,22 +6,43 @@ import { expect, it } from 'vitest'
 const run = promisify(execFile)
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Loads modules of the build in a process of their own. Returns whether that loaded `@temporalio/testing`. */
-async function loadsTesting(...modules: readonly string[]): Promise<boolean> {
+/** Writes the URL of each module that is imported, in the thread of the hooks, to stderr. */
+const hooks = `
+  import { writeSync } from 'node:fs'
+  export async function load(url, context, nextLoad) {
+    writeSync(2, 'loaded ' + url + '\\n')
+    return nextLoad(url, context)
+  }
+`
+
+/** Loads modules of the build in a process of their own. Returns the packages that were loaded, ours excluded. */
+async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySet<string>> {
   const script = `
-    import { createRequire } from 'node:module'
-    for (const path of ${JSON.stringify(modules)}) await import('./dist/' + path)
-    const loaded = Object.keys(createRequire(import.meta.url).cache)
-    console.log(...['common', 'testing'].map((name) => loaded.some((path) => path.includes('@temporalio/' + name))))
+    import { createRequire, register } from 'node:module'
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}))
+    for (const path of ${JSON.stringify(modules)}) await import(${JSON.stringify(new URL('../../../dist/', import.meta.url))} + path)
+    for (const path of Object.keys(createRequire(import.meta.url).cache)) console.error('loaded ' + path)
   `
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
-  const [loadsCommon, loads] = stdout.trim().split(' ')
-  expect(loadsCommon).toBe('true')
-  return loads === 'true'
+  const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
+  const packages = [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(
+    ([, name]) => name ?? '',
+  )
+  return new Set(packages)
 }
+
+const ofWorker =
+  /^(@temporalio\/(worker|core-bridge|activity|testing)|@aws-sdk\/.*|@anthropic-ai\/.*|dockerode|pyodide|jiti|commander)$/
+
+it('durable-ptc/client and definitions load no package of the worker', async () => {
+  const loaded = [...(await loadedPackages('client/index.js', 'index.js'))]
+  expect(loaded).toEqual(expect.arrayContaining(['@temporalio/client', 'zod']))
+  expect(loaded.filter((name) => ofWorker.test(name))).toEqual([])
+})
 
 it('only durable-ptc/testing loads @temporalio/testing', async () => {
   const production = ['index.js', 'client/index.js', 'sandbox/index.js', 'worker/index.js', 'cli/program.js']
-  expect(await loadsTesting(...production, 'cli/demo/demo-model.js')).toBe(false)
-  expect(await loadsTesting('testing/index.js')).toBe(true)
+  const loaded = await loadedPackages(...production, 'worker/plugin/index.js', 'cli/demo/demo-model.js')
+  expect(loaded).toContain('@temporalio/worker')
+  expect(loaded).not.toContain('@temporalio/testing')
+  expect(await loadedPackages('testing/index.js')).toContain('@temporalio/testing')
 })

@@ -17,6 +17,13 @@ async function openSandbox(docker: DockerBackend, namespace: string): Promise<st
   return sandboxes[0]?.containerId ?? ''
 }
 
+/** Like Docker's `exec` in a container that is removed at the same time. */
+function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+}
+
 describeDocker('the keep-alive of a worker', () => {
   it('reaches the sandboxes of its namespace at once, and no others', async () => {
     const docker = createDockerBackend()
@@ -32,6 +39,16 @@ describeDocker('the keep-alive of a worker', () => {
     await expect.poll(() => isKeptAlive(mine)).toBe(true)
     await keepAlive.close()
     expect(await isKeptAlive(theirs)).toBe(false)
+    expect(lines).toEqual([])
+  })
+
+  it('ends at once when the worker stops while a call has no answer', async () => {
+    const hanging: DockerBackend = {
+      ...createDockerBackend(),
+      keepAlive: (_owner, signal) => rejectWhenAborted(signal ?? new AbortController().signal),
+    }
+    const lines: string[] = []
+    await startKeepAlive({ docker: hanging, owner: 'o', onProgress: (line) => lines.push(line) }).close()
     expect(lines).toEqual([])
   })
 

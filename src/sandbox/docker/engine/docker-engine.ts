@@ -116,9 +116,14 @@ export class DockerEngine {
   }
 
   /** Starts a program of root in a running container, without waiting for it. Does nothing when it is not running. */
-  async execAsRoot(container: string, command: readonly string[]): Promise<void> {
+  async execAsRoot(container: string, command: readonly string[], signal?: AbortSignal): Promise<void> {
     await this.call(
-      { action: `execute ${command[0]} in ${container}`, ignoredStatuses: [404, 409] },
+      {
+        action: `execute ${command[0]} in ${container}`,
+        signal,
+        timeoutMs: execTimeoutMs,
+        ignoredStatuses: [404, 409],
+      },
       async (docker, abortSignal) => {
         const options = { Cmd: [...command], User: '0:0', WorkingDir: '/', abortSignal }
         const exec = await docker.getContainer(container).exec(options)
@@ -132,6 +137,9 @@ export class DockerEngine {
     return dial(this.#docker, options)
   }
 }
+
+/** Docker never answers when the container is removed meanwhile. */
+const execTimeoutMs = 30_000
 
 /** The time that Podman needs to notice that a container has exited. */
 const removeRetryDelayMs = 500

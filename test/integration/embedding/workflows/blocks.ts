@@ -74,9 +74,9 @@ export async function childProgram(): Promise<string> {
 
 /** An agent as a child, and a session, both for a tenant and with the same tools. */
 export async function forTenant(tenant: string): Promise<[AgentResult, CellOutcome]> {
-  const session = await openSession({ context: { tenant }, tools: ['whoami'] })
+  const session = await openSession({ context: { tenant }, tools: ['whoami'], input: [3, 4] })
   try {
-    const outcome = await session.execute('print(await whoami())')
+    const outcome = await session.execute('print(await whoami(), sum(input_data))')
     return [await runAgent({ question: 'who?', agent: 'clerk', context: { tenant }, input: [1, 2] }), outcome]
   } finally {
     await session.close()

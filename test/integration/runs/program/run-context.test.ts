@@ -29,17 +29,25 @@ it('tools get the context and the identity of the run: direct calls, calls of co
   await env.expectCleanEnd(handle)
 })
 
-it('a named session has the context of its start, and refuses executions for another', async () => {
+it('a named session has the context and the input of its start, and refuses executions for others', async () => {
   const env = await TestEnvironment.start({ tools })
   const name = `context-${env.taskQueue}`
   env.sessionHandle(name)
-  const source = 'print((await whoami())["tenant"])'
+  const source = 'print((await whoami())["tenant"], input_data)'
+  const seen = "acme {'a': 1, 'b': 2}\n"
   const execute = (given: object) => env.ptc.sessions.execute(name, source, given)
-  expect((await execute({ context, tools: ['whoami'] })).outcome).toMatchObject({ status: 'ok', output: 'acme\n' })
-  expect((await execute({})).outcome).toMatchObject({ output: 'acme\n' })
+  expect((await execute({ context, tools: ['whoami'], input: { a: 1, b: 2 } })).outcome).toMatchObject({
+    status: 'ok',
+    output: seen,
+  })
+  expect((await execute({ input: { b: 2, a: 1 } })).outcome).toMatchObject({ output: seen })
   await expect(execute({ context: { tenant: 'other' } })).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',
     message: `session ${name} was started with another context`,
+  })
+  await expect(execute({ input: { a: 2 } })).rejects.toMatchObject({
+    code: 'RUN_INPUT_INVALID',
+    message: `session ${name} was started with other input data`,
   })
   const other = await env.ptc.sessions.execute(name, 'print("whoami_local" in dir(__builtins__))')
   expect(other.outcome).toMatchObject({ output: 'False\n' })

@@ -17,6 +17,11 @@ async function openSandbox(docker: DockerBackend, namespace: string): Promise<st
   return sandboxes[0]?.containerId ?? ''
 }
 
+/** Connections to the daemon that keep this process alive. */
+function openPipes(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'PipeWrap').length
+}
+
 /** Like Docker's `exec` in a container that is removed at the same time. */
 function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -35,9 +40,12 @@ describeDocker('the keep-alive of a worker', () => {
       execInContainer(container, ['test', '-e', '/run/durable-ptc/keep-alive']).then((code) => code === 0)
 
     const lines: string[] = []
+    const before = openPipes()
     const keepAlive = startKeepAlive({ docker, owner, onProgress: (line) => lines.push(line) })
     await expect.poll(() => isKeptAlive(mine)).toBe(true)
     await keepAlive.close()
+    // A connection that stayed open would keep the worker process alive.
+    await expect.poll(openPipes, { timeout: 20_000 }).toBe(before)
     expect(await isKeptAlive(theirs)).toBe(false)
     expect(lines).toEqual([])
   })

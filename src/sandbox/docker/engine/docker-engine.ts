@@ -127,7 +127,9 @@ export class DockerEngine {
       async (docker, abortSignal) => {
         const options = { Cmd: [...command], User: '0:0', WorkingDir: '/', abortSignal }
         const exec = await docker.getContainer(container).exec(options)
-        await exec.start({ Detach: true, abortSignal })
+        const response = await exec.start({ Detach: true, abortSignal })
+        // The connection stays open until its response has been read, and the process with it.
+        response.resume()
       },
     )
   }

@@ -15,7 +15,7 @@ for n in range(30):
 `
 const expectedOutput = '9 45\n19 190\n29 435\n'
 /** Small enough for a run of thirty calls to continue as new several times. */
-const limits = { historyEvents: 100 }
+const limits = { historyEvents: 50 }
 
 function callsOf({ turns }: RunTree): readonly number[] {
   return turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.map(({ position }) => position.index)))

@@ -173,6 +173,11 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
+  /**
+   * Namespace of the run, a part of its idempotency keys: a replay does not know it. Undefined: that of the workflow,
+   * which is `default` in a replay.
+   */
+  readonly namespace?: string
   /** Signs the completion tokens of the run. Random; only in a run with a deferred tool. */
   readonly completionSecret?: string
   /** The agent that the run began with; it has the configuration of that time. Undefined: none. */
@@ -192,6 +197,7 @@ export interface RunConfig {
 export type RunDefaults = Omit<
   RunConfig,
   | 'toolSet'
+  | 'namespace'
   | 'completionSecret'
   | 'agentName'
   | 'instructions'

@@ -64,9 +64,9 @@ export interface StartedRun {
 
 export async function startRun({ kind, options, state, session }: StartedRun): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
-  const { namespace, workflowId, firstExecutionRunId } = workflowInfo()
+  const { workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
-  const identity = { namespace, workflowId, firstExecutionRunId }
+  const identity = { namespace: namespaceOf(config), workflowId, firstExecutionRunId }
   const stored = { bytes: state?.stored.bytes ?? 0 }
   const run = createRun({ config, identity, counts, stored, kind }, state)
   handleCompletions(() => [run.deferredCalls])
@@ -91,10 +91,18 @@ export function runState({ config, counts, stored, deferredCalls, toolSlots }: R
 export async function startEmbeddedRun(options: RunConfigInput, ordinal: number): Promise<Run> {
   const config = await loadRunConfig(options)
   // An execution that continues this one as new opens sessions of its own. A reset keeps this id.
-  const { namespace, workflowId, originalExecutionRunId } = workflowInfo()
-  const identity = { namespace, workflowId, firstExecutionRunId: `${originalExecutionRunId}/${ordinal}` }
+  const { workflowId, originalExecutionRunId } = workflowInfo()
+  const identity = {
+    namespace: namespaceOf(config),
+    workflowId,
+    firstExecutionRunId: `${originalExecutionRunId}/${ordinal}`,
+  }
   const counts = { turns: ordinal, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
   return createRun({ config, identity, counts, stored: { bytes: 0 }, kind: 'embedded' })
+}
+
+function namespaceOf({ namespace }: RunConfig): string {
+  return namespace ?? workflowInfo().namespace
 }
 
 /** Each may put 256 KiB into a workflow task, whose completion has at most 4 MiB. */

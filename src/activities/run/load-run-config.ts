@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { activityInfo } from '@temporalio/activity'
 import { type Agents, toolNamesOf } from '../../agents/index.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
@@ -51,6 +52,7 @@ export function loadRunConfig(
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
+        namespace: activityInfo().namespace,
         ...(tools.toolConfigs().some(({ deferred }) => deferred) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),

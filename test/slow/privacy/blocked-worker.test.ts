@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { KeyRing } from '../../../src/values/encryption/key-ring.js'
@@ -13,38 +13,15 @@ import { useOwnNamespace } from '../../support/temporal/shared-server.js'
 
 beforeAll(useOwnNamespace)
 
-const config = `import { defineConfig, defineTool } from 'durable-ptc'
-import { z } from 'zod'
-const block = defineTool({
-  name: 'block',
-  description: 'Blocks the event loop.',
-  input: z.object({ name: z.string() }),
-  output: z.string(),
-  effect: 'read',
-  run: ({ name }) => {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8_000)
-    return name
-  },
-})
-export default defineConfig({
-  tools: [block],
-  sandbox: { backend: 'wasm', wasm: { warm: 0 } },
-  timeouts: { heartbeat: '3s' },
-  values: { store: { kind: 'local', directory: process.env.TEST_VALUES } },
-  encryption: { currentKeyId: 'k1', key: () => process.env.TEST_KEY },
-  taskQueue: process.env.TEST_TASK_QUEUE,
-})
-`
+const config = fileURLToPath(new URL('../../fixtures/encryption.config.ts', import.meta.url))
 
 it('encrypts the heartbeats and the result of a call that blocks the event loop of its worker', async () => {
   const folder = await temporaryFolder()
-  const path = join(folder, 'ptc.config.js')
-  await writeFile(path, config)
   const key = randomBytes(32).toString('base64')
   const encryption = { currentKeyId: 'k1', key: () => key }
   const store = { kind: 'local', directory: join(folder, 'values') } as const
   const environment = { TEST_KEY: key, TEST_VALUES: store.directory }
-  const env = await TestEnvironment.startProcesses({ config: path, store, encryption, environment })
+  const env = await TestEnvironment.startProcesses({ config, store, encryption, environment })
   const handle = await env.startProgram('print(await block(name="marker"))')
   const codec = new EncryptionCodec(new KeyRing(encryption))
   const blocked = await vi.waitUntil(async () => {
@@ -54,7 +31,7 @@ it('encrypts the heartbeats and the result of a call that blocks the event loop 
     const details = decoded && defaultPayloadConverter.fromPayload<{ readonly blocked?: string }>(decoded)
     return details?.blocked === undefined ? undefined : { payloads, details }
   }, fastPollOptions)
-  expect(blocked.details).toMatchObject({ call: 'block marker', blocked: expect.stringContaining('tool block') })
+  expect(blocked.details).toMatchObject({ blocked: expect.stringContaining('tool block') })
   expect(blocked.payloads.map(encryptionKeyId)).toEqual(['k1'])
   expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'marker\n' } })
   const completed = (await env.history()).events.flatMap(

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { describingClient } from '../temporal/encrypted-payloads.js'
+import { describingClient, isEncryptionError, isNotDecrypted } from '../temporal/encrypted-payloads.js'
 import { nextRunId } from '../temporal/executions.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
 import { type RunInfo, runInfo } from './run-info.js'
@@ -25,16 +25,25 @@ export async function describeLatestExecution(
   client: Client,
   { workflowId, runId }: ExecutionRef,
 ): Promise<Description> {
-  const workflow = describingClient(client)
   try {
-    let description = await workflow.getHandle(workflowId, runId).describe()
+    let description = await describe(client, { workflowId, runId })
     while (description.status.name === 'CONTINUED_AS_NEW') {
       const successor = await nextRunId(client, { workflowId, runId: description.runId })
       if (successor === undefined) break
-      description = await workflow.getHandle(workflowId, successor).describe()
+      description = await describe(client, { workflowId, runId: successor })
     }
     return description
   } catch (thrown) {
     throw temporalError(thrown, `look up run ${workflowId}`, workflowId)
+  }
+}
+
+/** A client without the key of the memo gets the rest. */
+async function describe(client: Client, { workflowId, runId }: ExecutionRef): Promise<Description> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe()
+  } catch (thrown) {
+    if (!isNotDecrypted(thrown) && !isEncryptionError(thrown)) throw thrown
+    return describingClient(client).getHandle(workflowId, runId).describe()
   }
 }

@@ -2,7 +2,8 @@
  * Codec server: decodes payloads for Temporal's web UI and CLI (Temporal's remote-codec protocol over HTTP).
  *
  * Owns: the HTTP server, who may ask it, and what a decoded payload looks like.
- * Boundary: reads the value store of a project, with its encryption keys. It knows no workflow and no connection to Temporal.
+ * Boundary: reads the value store of a project, with its encryption keys. It knows no workflow and no connection to
+ * Temporal.
  *
  * Invariants:
  * 1. A payload that it does not know, or can't load or decrypt, is returned as it is.

@@ -36,11 +36,10 @@ export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbe
  * tool, without paths of this host. The log has everything.
  *
  * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
- * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID: nothing ran. TOOL_REFUSED: the tool threw a
- * ToolError. TOOL_NOT_RETRIED: it threw an error
- * that its retry policy excludes. TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID,
- * TOOL_RESULT_TOO_LARGE: it ran,
- * and its result can't be used. CREDENTIAL_UNAVAILABLE: nothing ran. And `signal.reason`, unchanged, when `signal` is aborted.
+ * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: nothing ran.
+ *   TOOL_REFUSED: the tool threw a ToolError. TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
+ *   TOOL_FAILED: it threw anything else. TOOL_TIMED_OUT. TOOL_OUTPUT_INVALID, TOOL_RESULT_TOO_LARGE: it ran, and its
+ *   result can't be used. And `signal.reason`, unchanged, when `signal` is aborted.
  */
 export function runTool(
   registry: ToolRegistry,

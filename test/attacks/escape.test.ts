@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { AttackEnvironment, canaryPrefix } from './support/attack-environment.js'
-import { rootOfInit, syscallHelpers } from './support/hostile-code.js'
+import { findDescriptors, kernelFiles, rootOfInit, syscallHelpers } from './support/hostile-code.js'
 import { systemCalls } from './support/system-calls.js'
 
 const deniedErrno = /^(EROFS|EACCES|EPERM|ENOENT|ENXIO|ENODEV|EINVAL|ENOTDIR|EMFILE)$/
@@ -217,23 +217,7 @@ for folder in ("/proc/pressure", "/sys/module", "/sys/fs/ext4", "/sys/devices/vi
   })
 
   it('A19 cannot write kernel files that start host programs', async () => {
-    const paths = [
-      '/proc/sys/kernel/core_pattern',
-      '/proc/sys/kernel/modprobe',
-      '/proc/sys/kernel/hotplug',
-      '/sys/kernel/uevent_helper',
-      '/sys/fs/cgroup/release_agent',
-      '/sys/fs/cgroup/memory/release_agent',
-      '/sys/fs/cgroup/memory/memory.limit_in_bytes',
-      '/sys/fs/cgroup/pids/pids.max',
-      '/proc/sysrq-trigger',
-      '/dev/mem',
-      '/dev/kmsg',
-      '/dev/port',
-      `${rootOfInit}/etc/passwd`,
-      '/proc/sys/vm/drop_caches',
-      '/proc/sys/fs/binfmt_misc/register',
-    ]
+    const paths = [...kernelFiles, '/proc/sys/kernel/hotplug', '/sys/fs/cgroup/pids/pids.max']
     const answers = await probe(`
 for path in ${pythonList(paths)}: print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
 print(attempt(os.stat, "${rootOfInit}"))
@@ -246,12 +230,7 @@ print(attempt(os.mknod, "/tmp/device", 0o60600, os.makedev(8, 0)), attempt(os.mk
   })
 
   it('A20 has no open descriptor of the host, and cannot write the runtime that started it', async () => {
-    const answers = await probe(`
-names = {}
-for pid in (each for each in os.listdir("/proc") if each.isdigit()):
-    for each in os.listdir(f"/proc/{pid}/fd") if os.access(f"/proc/{pid}/fd", os.R_OK) else ():
-        try: names[f"{pid}/{each}"] = os.readlink(f"/proc/{pid}/fd/{each}")
-        except OSError: pass
+    const answers = await probe(`${findDescriptors}
 print(sorted({name.split(":")[0] for name in names.values() if not name.startswith("/proc/")}))
 for path in ("/proc/self/exe", "/proc/1/exe"): print(attempt(lambda: os.close(os.open(path, os.O_WRONLY))))
 for number in range(3, 64):

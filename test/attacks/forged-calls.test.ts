@@ -1,30 +1,20 @@
 import { z } from 'zod'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/common/json.js'
 import { defineTool } from '../../src/index.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
-import { tool } from '../support/tools.js'
 import { AttackEnvironment } from './support/attack-environment.js'
 import { runnerTakeover } from './support/hostile-code.js'
+import { RecordedCalls } from './support/recorded-calls.js'
 
-const executedCalls: { name: string; input: JsonObject }[] = []
-const countingTool = (name: string, options = {}) =>
-  tool(
-    name,
-    (input) => {
-      executedCalls.push({ name, input })
-      return { of: name }
-    },
-    options,
-  )
+const calls = new RecordedCalls()
 
 const oneNumber = z.strictObject({ n: z.int() })
 
 const tools = [
-  countingTool('echo'),
-  countingTool('strict', { input: oneNumber }),
-  countingTool('direct_only', { allowedCallers: ['direct'] }),
-  countingTool('ask', { deferred: { expires: '1h' }, input: oneNumber }),
+  calls.tool('echo'),
+  calls.tool('strict', { input: oneNumber }),
+  calls.tool('direct_only', { allowedCallers: ['direct'] }),
+  calls.tool('ask', { deferred: { expires: '1h' }, input: oneNumber }),
   defineTool({
     name: 'remote',
     description: 'An activity of a worker that does not exist.',
@@ -40,7 +30,7 @@ describeDocker('a hostile program that forges calls', () => {
   beforeAll(async () => {
     attackEnv = await AttackEnvironment.start({ tools })
   })
-  beforeEach(() => void (executedCalls.length = 0))
+  beforeEach(() => calls.clear())
   afterAll(() => attackEnv.close())
 
   const attack = (source: string) => attackEnv.attack(runnerTakeover + source, { cellSeconds: 60 })
@@ -56,7 +46,7 @@ for status, _ in answers: print(status)
       status: 'ok',
       output: 'ok\ninvalid_arguments\ninvalid_arguments\ndenied\ndenied\ndenied\n',
     })
-    expect(executedCalls).toEqual([{ name: 'echo', input: { a: 1 } }])
+    expect(calls.executed).toEqual([{ name: 'echo', input: { a: 1 } }])
   })
 
   it('B02 a forged call of a remote or deferred tool is checked before anything is scheduled', async () => {
@@ -68,7 +58,7 @@ for status, _ in answers: print(status)
       status: 'ok',
       output: 'invalid_arguments\ninvalid_arguments\ninvalid_arguments\n',
     })
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
     expect((await attackEnv.env.activities()).map(({ type }) => type)).not.toContain('remote')
   })
 
@@ -78,7 +68,7 @@ for status, _ in suspend(*(call(n + 1, name, n=1) for n, name in enumerate(("str
 `
     const { outcome } = await attackEnv.env.runProgram(runnerTakeover + source, { tools: ['echo'] })
     expect(outcome).toEqual({ status: 'ok', output: 'denied\ndenied\ndenied\n' })
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
   })
 
   it('B02 a forged call through /proc of another process is checked in the same way', async () => {
@@ -93,6 +83,6 @@ take(answer)
 print(answer["results"][0]["outcome"]["status"])
 `)
     expect(outcome).toEqual({ status: 'ok', output: 'denied\n' })
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
   })
 })

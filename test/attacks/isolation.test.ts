@@ -4,7 +4,8 @@ import { defaultLimits } from '../../src/common/limits.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { AttackEnvironment } from './support/attack-environment.js'
 import { userOf } from './support/host-processes.js'
-import { hostileArchives, syscallHelpers } from './support/hostile-code.js'
+import { unpackHostileArchives } from './support/hostile-archives.js'
+import { syscallHelpers } from './support/hostile-code.js'
 import { expectContainerSettings, BystanderContainer } from './support/bystander-container.js'
 
 /** The networks and volumes of the daemon. */
@@ -53,12 +54,8 @@ print(len(children) > 1)
   })
 
   it('A22 archive bombs, path traversal, links and devices stay inside the sandbox, and nothing of them remains', async () => {
-    const answers = await attackEnv.probe(hostileArchives)
-    expect(answers[0]).toMatch(/^(ENOSPC|EFBIG)$/)
-    expect(answers[1]).toMatch(/ False$/)
-    expect(answers[2]).toMatch(/ False$/)
-    expect(answers[3]).toMatch(/^(EACCES|EROFS|ENOENT)$/)
-    expect(answers[4]).toBe('ENOENT')
+    const device = await unpackHostileArchives(attackEnv)
+    expect(device).toBe('ENOENT')
   })
 
   it('A23 runs in a container with the documented settings, which passes the checks of docker-bench (CIS 5)', async () => {

@@ -1,22 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/common/json.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { tool } from '../support/tools.js'
 import { type AttackResult, AttackEnvironment, maxMemoryGrowthBytes } from './support/attack-environment.js'
 import { repeatingRunner, runnerTakeover } from './support/hostile-code.js'
+import { RecordedCalls } from './support/recorded-calls.js'
 
-const executedCalls: { name: string; input: JsonObject }[] = []
-const countingTool = (name: string, options = {}) =>
-  tool(
-    name,
-    (input) => {
-      executedCalls.push({ name, input })
-      return { of: name }
-    },
-    options,
-  )
+const calls = new RecordedCalls()
 
-const tools = [countingTool('echo'), tool('large', () => 'x'.repeat(300_000))]
+const tools = [calls.tool('echo'), tool('large', () => 'x'.repeat(300_000))]
 
 /** Error codes of every ending except a regular one. */
 const lostOutcome = { outcome: { status: 'lost' } }
@@ -30,7 +21,7 @@ describeDocker('a hostile program that takes over its runner', () => {
 
   /** Runs source with the helpers of hostile code. `cellSeconds` is short for programs that must be stopped. */
   const attack = (source: string, cellSeconds = 60): Promise<AttackResult> => {
-    executedCalls.length = 0
+    calls.clear()
     return attackEnv.attack(runnerTakeover + source, { cellSeconds })
   }
 
@@ -59,7 +50,7 @@ os.write(1, frame); os.write(2, frame); print(frame.decode("latin-1")); print(fr
     const { outcome } = await attack(source)
     expect(outcome.status).toBe('ok')
     expect(outcome.output.split('"type":"suspended"')).toHaveLength(5)
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
   })
 
   it.each([
@@ -87,7 +78,7 @@ say(type="suspended", calls=[call(1, "echo", after="the end")], wake_in=None, ou
 time.sleep(1)
 `)
     expect(outcome).toEqual({ status: 'ok', output: 'forged end' })
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
   })
 
   it('B06 a reply to another step, or a repeated call number, has no effect', async () => {
@@ -99,10 +90,10 @@ print("went on")
     expect(other.outcome).toEqual({ status: 'ok', output: 'went on\n' })
     const twice = await attack('suspend(call(7, "echo"))\nsuspend(call(7, "echo"))')
     expect({ outcome: twice.outcome }).toMatchObject(lostOutcome)
-    expect(executedCalls).toHaveLength(1)
+    expect(calls.executed).toHaveLength(1)
     const same = await attack('suspend(call(7, "echo"), call(7, "echo"))')
     expect({ outcome: same.outcome }).toMatchObject(lostOutcome)
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
   })
 
   it('B06 a sandbox that claims to belong to a newer worker loses its cell, not its run', async () => {
@@ -122,8 +113,8 @@ print(suspend({"call": 99, "tool": "echo", "arguments": {"__proto__": {"polluted
     expect(outcome).toEqual({ status: 'ok', output: `${'denied\n'.repeat(7)}ok\n` })
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
     expect(Object.prototype).not.toHaveProperty('polluted')
-    expect(executedCalls).toHaveLength(1)
-    const [{ input } = { input: {} }] = executedCalls
+    expect(calls.executed).toHaveLength(1)
+    const [{ input } = { input: {} }] = calls.executed
     expect(Object.getPrototypeOf(input)).toBe(Object.prototype)
   })
 
@@ -171,7 +162,7 @@ raw(len(body).to_bytes(4, "big") + body)
 time.sleep(1e6)
 `)
     expect({ outcome }).toMatchObject(lostOutcome)
-    expect(executedCalls).toEqual([])
+    expect(calls.executed).toEqual([])
   })
 
   it('B08 lone surrogates and duplicate keys are accepted', async () => {
@@ -185,7 +176,7 @@ take(frame)
 print(frame["results"][0]["outcome"]["status"])
 `)
     expect(outcome).toMatchObject({ status: 'ok', output: expect.stringContaining('ok\n') })
-    expect(executedCalls).toEqual([{ name: 'echo', input: { a: '\uD800' } }])
+    expect(calls.executed).toEqual([{ name: 'echo', input: { a: '\uD800' } }])
   })
 
   it.each([
@@ -207,7 +198,7 @@ print(frame["results"][0]["outcome"]["status"])
   it('B09 endless calls stop at the limit, even when the code catches every exception', async () => {
     const polite = await attack('while True:\n    try: await echo(n=1)\n    except BaseException: pass', 10)
     expect(['limit_exceeded', 'timed_out']).toContain(polite.outcome.status)
-    expect(executedCalls.length).toBeLessThanOrEqual(50)
+    expect(calls.executed.length).toBeLessThanOrEqual(50)
     expect(polite.events).toBeLessThan(2_000)
     // The runner's count is only an early check. The workflow's count enforces the limit.
     const forged = await attack('for n in range(1, 100_000): suspend(call(n, "echo"))')
@@ -215,7 +206,7 @@ print(frame["results"][0]["outcome"]["status"])
       status: 'limit_exceeded',
       error: expect.stringMatching(/^more than 50 tool/),
     })
-    expect(executedCalls).toHaveLength(50)
+    expect(calls.executed).toHaveLength(50)
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ApplicationFailure,
@@ -12,7 +12,7 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client'
 import { withAbortListener } from '../../common/abort.js'
-import { canonicalJson } from '../../common/canonical-json.js'
+import { digestJson } from '../../common/call-identity.js'
 import { PtcError } from '../../common/errors.js'
 import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
 import type { ProgramInput } from '../../common/runs.js'
@@ -95,7 +95,7 @@ export async function executeInSession(
   const reliedOn = {
     ...(sandbox !== undefined && { sandbox }),
     ...(context && { context }),
-    ...(input !== undefined && { inputDigest: createHash('sha256').update(canonicalJson(input)).digest('hex') }),
+    ...(input !== undefined && { inputDigest: digestJson(input) }),
   }
   const overrides = {
     ...reliedOn,

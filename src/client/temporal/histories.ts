@@ -23,8 +23,8 @@ interface ExecutionHistory {
 const maxPageSize = 1_000
 
 /**
- * The histories of the newest executions of agents, programs, sessions and limiters of tools on a task queue. Each execution of a
- * continue-as-new chain has a history of its own.
+ * The histories of the newest executions of agents, programs, sessions and limiters of tools on a task queue. Each
+ * execution of a continue-as-new chain has a history of its own.
  *
  * @throws PtcError TEMPORAL_UNREACHABLE and others; the signal's reason
  */

@@ -29,7 +29,7 @@ export function startKeepAlive({ docker, owner, onProgress }: KeepAliveOptions):
   return {
     async close() {
       clearInterval(timer)
-      // Docker never answers an `exec` in a container that is removed at the same time.
+      // A daemon that does not answer must not hold up the end of the worker.
       closing.abort()
       await round
     },

@@ -18,7 +18,7 @@
  *    continue-as-new; grants whose delivery is not confirmed are sent again by the next execution.
  */
 
-import { defineSignal, getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow'
+import { getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 import { slotAnswerSignal } from '../../common/names.js'
 import { pluralize } from '../../common/text.js'
 import {
@@ -33,8 +33,6 @@ import { DurableTimer } from '../temporal/durable-timer.js'
 
 const firstCheckMs = 5_000
 const maxCheckMs = 10 * 60_000
-
-export const slotAnswer = defineSignal<[SlotAnswer]>(slotAnswerSignal)
 
 type Holder = { -readonly [Key in keyof SlotHolder]: SlotHolder[Key] }
 
@@ -140,6 +138,6 @@ export class ToolLimit {
 
   #send(workflowId: string, key: string, answer: SlotAnswer['answer']): Promise<void> {
     const { workflowId: limiter } = workflowInfo()
-    return getExternalWorkflowHandle(workflowId).signal(slotAnswer, { key, limiter, answer })
+    return getExternalWorkflowHandle(workflowId).signal<[SlotAnswer]>(slotAnswerSignal, { key, limiter, answer })
   }
 }

@@ -1,6 +1,32 @@
 /** The root folder of process 1, as a program in the sandbox names it. */
 export const rootOfInit = '/proc/1/root'
 
+/** Files by which a process of root gets out of a container, or reads and stops the host. */
+export const kernelFiles = [
+  '/proc/sys/kernel/core_pattern',
+  '/proc/sys/kernel/modprobe',
+  '/sys/kernel/uevent_helper',
+  '/sys/fs/cgroup/release_agent',
+  '/sys/fs/cgroup/memory/release_agent',
+  '/sys/fs/cgroup/memory/memory.limit_in_bytes',
+  '/proc/sysrq-trigger',
+  '/dev/mem',
+  '/dev/kmsg',
+  '/dev/port',
+  `${rootOfInit}/etc/passwd`,
+  '/proc/sys/vm/drop_caches',
+  '/proc/sys/fs/binfmt_misc/register',
+] as const
+
+/** Sets `names` to what the open descriptors of all processes are. */
+export const findDescriptors = `
+names = {}
+for pid in (each for each in os.listdir("/proc") if each.isdigit()):
+    for each in os.listdir(f"/proc/{pid}/fd") if os.access(f"/proc/{pid}/fd", os.R_OK) else ():
+        try: names[f"{pid}/{each}"] = os.readlink(f"/proc/{pid}/fd/{each}")
+        except OSError: pass
+`
+
 /** Helpers of attacks on the kernel: a call that returns its error name, and system calls by number. */
 export const syscallHelpers = `
 import ctypes, errno, os, socket, subprocess
@@ -39,37 +65,6 @@ def suspend(*calls, wake_in=None):
     frame = runner.channel.receive()
     take(frame)
     return [(each["outcome"]["status"], each["outcome"].get("value", each["outcome"].get("message"))) for each in frame["results"]]
-`
-
-/** Unpacks archive bombs and archives with path traversal; prints a line for the result of each. */
-export const hostileArchives = `
-import errno, io, os, tarfile, zipfile
-def attempt(what):
-    try: what()
-    except OSError as error: return errno.errorcode.get(error.errno, str(error))
-    except Exception as error: return type(error).__name__
-    return "done"
-bomb = io.BytesIO()
-with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
-    with archive.open("zeros", "w", force_zip64=True) as file:
-        for _ in range(100): file.write(bytes(1 << 20))
-print(attempt(lambda: zipfile.ZipFile(bomb).extractall("/tmp/bomb")))
-__import__("shutil").rmtree("/tmp/bomb")
-def tar(name, kind, **fields):
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
-        info = tarfile.TarInfo(name)
-        info.type = kind
-        for key, value in fields.items(): setattr(info, key, value)
-        archive.addfile(info)
-    made.seek(0)
-    return attempt(lambda: tarfile.open(fileobj=made).extractall("/tmp/tar"))
-print(tar("../../etc/cron.d/evil", tarfile.REGTYPE), os.path.exists("/etc/cron.d/evil"))
-print(tar("/usr/evil", tarfile.REGTYPE), os.path.exists("/usr/evil"))
-tar("link", tarfile.SYMTYPE, linkname="/etc/passwd")
-print(attempt(lambda: open("/tmp/tar/link", "a")))
-tar("device", tarfile.BLKTYPE, devmajor=8, devminor=0)
-print(attempt(lambda: open("/tmp/tar/device", "rb")))
 `
 
 /** A runner that replies to a repeated step with a chosen result, and does not truncate errors. */

@@ -22,7 +22,7 @@ function openPipes(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'PipeWrap').length
 }
 
-/** Like Docker's `exec` in a container that is removed at the same time. */
+/** Like a daemon that does not answer. */
 function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))

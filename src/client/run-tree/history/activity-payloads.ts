@@ -101,8 +101,6 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     }
     case activityNames.parkSession:
       return { type: 'park' }
-    case activityNames.requestSlot:
-      return other
     case activityNames.closeSession:
       return { type: 'close' }
     case activityNames.checkToolResult: {

@@ -140,7 +140,7 @@ export class DockerEngine {
   }
 }
 
-/** Docker never answers when the container is removed meanwhile. */
+/** Sandboxes are kept alive one after the other: one without an answer must not hold up the rest. */
 const execTimeoutMs = 30_000
 
 /** The time that Podman needs to notice that a container has exited. */

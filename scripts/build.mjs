@@ -58,10 +58,11 @@ export async function build() {
 function bundlesOf() {
   const official = createRequire(import.meta.url).resolve(tracingInterceptors)
   const tracing = [official, join(folder, 'workflows/temporal/traced.js')]
+  const lenient = { failureConverterPath: join(folder, 'workflows/temporal/lenient-failures.js') }
   const encoded = { failureConverterPath: join(folder, 'workflows/temporal/encoded-failures.js') }
   return [
-    { path: join(folder, 'workflow-bundle.js'), interceptors: [] },
-    { path: join(folder, 'workflow-bundle-traced.js'), interceptors: tracing },
+    { path: join(folder, 'workflow-bundle.js'), interceptors: [], options: lenient },
+    { path: join(folder, 'workflow-bundle-traced.js'), interceptors: tracing, options: lenient },
     { path: join(folder, 'workflow-bundle-encrypted.js'), interceptors: [], options: encoded },
     { path: join(folder, 'workflow-bundle-traced-encrypted.js'), interceptors: tracing, options: encoded },
   ]

@@ -2,6 +2,7 @@ import type { Externalizable } from './external-value.js'
 import type { DeferredInput } from './deferred-calls.js'
 import type { JsonObject } from './json.js'
 import type { Limits } from './limits.js'
+import type { CallStatus } from './outcomes.js'
 import type { ToolSet } from './run-config.js'
 import type { SessionRef } from './session.js'
 import type { FollowUpStep } from './steps.js'
@@ -101,6 +102,19 @@ export interface PrepareArgumentsInput {
   readonly tools: Pick<ToolSet, 'digest' | 'documentation'>
   /** Of a Nexus operation: the endpoint must exist, else the workflow task that schedules the operation fails for ever. */
   readonly nexusEndpoint?: string
+}
+
+/** Input of activity `audit.call`: the begin or the end of a call that somebody else's worker executes. */
+export interface AuditCallInput {
+  readonly tool: string
+  readonly caller: Caller
+  readonly position: CallPosition
+  readonly idempotencyKey: string
+  /** Of the run: who asks. */
+  readonly context?: JsonObject
+  readonly event:
+    | { readonly kind: 'call.begins'; readonly digest: string }
+    | { readonly kind: 'call.ends'; readonly status: CallStatus }
 }
 
 /** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */

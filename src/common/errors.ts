@@ -92,7 +92,7 @@ export const errorTable = {
   /** The call has another result. */
   CALL_COMPLETED: { retryable: false },
   CALL_EXPIRED: { retryable: false },
-  /** The run is about to continue as new. The client sends the result again. */
+  /** The run is about to continue as new, or its workflow task keeps failing. The client sends the result again. */
   RUN_BUSY: { retryable: true },
   /** No worker polls the task queue. */
   WORKER_MISSING: { retryable: false },

@@ -16,7 +16,7 @@ export const metricTable = {
   ptc_tool_calls_total: {
     kind: 'counter',
     unit: '1',
-    help: 'Attempts of tool calls that have ended, by tool and status (ok, tool_error, timed_out …).',
+    help: 'Attempts of tool calls that have ended, by tool and status (ok, tool_error, timed_out …). A call of a remote tool counts once.',
     labels: ['tool', 'status'],
   },
   ptc_tool_call_latency_milliseconds: {

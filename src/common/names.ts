@@ -61,6 +61,7 @@ export const activityNames = {
   checkToolResult: 'tool.result',
   prepareArguments: 'tool.arguments',
   requestSlot: 'tool.slot',
+  auditCall: 'audit.call',
 } as const
 
 /** The name of the model's code tool. */

@@ -173,6 +173,10 @@ export interface RunConfig {
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
+  /** The workers redact texts, which workflow code can't. It leaves such texts out. */
+  readonly isRedacted?: true
+  /** The workers have an audit log. The workflow reports the calls that other workers execute. */
+  readonly isAudited?: true
   /**
    * Namespace of the run, a part of its idempotency keys: a replay does not know it. Undefined: that of the workflow,
    * which is `default` in a replay.

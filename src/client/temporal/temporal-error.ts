@@ -49,6 +49,11 @@ export function isNoPollerError(thrown: unknown): boolean {
   return grpcCode(thrown) === grpcCodes.failedPrecondition
 }
 
+/** Whether the server rejected an update because the workflow task of its run has failed, or timed out, three times. */
+export function isFailingTaskError(thrown: unknown): boolean {
+  return grpcCode(thrown) === grpcCodes.failedPrecondition
+}
+
 /**
  * Maps an error of Temporal's client to a PtcError.
  *

@@ -165,6 +165,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend,
       followUps: true,
+      ...(hook && { isRedacted: true }),
+      ...(audit && { isAudited: true }),
       limits: configuredLimits,
       timeouts: {
         heartbeatMs: timeouts.heartbeat,

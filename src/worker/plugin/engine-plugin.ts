@@ -24,7 +24,7 @@ import type { ProcessSettings, Resources } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
 import { startTracing, withoutContent } from './tracing.js'
 import { WorkerGroup } from './worker-group.js'
-import { bundleKind, encodedFailuresPath, workflowBundle } from './workflow-bundle.js'
+import { bundleKind, encodedFailuresPath, lenientFailuresPath, workflowBundle } from './workflow-bundle.js'
 
 export interface EnginePluginOptions {
   readonly config: ResolvedConfig
@@ -70,7 +70,8 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   configureBundler(options: BundleOptions): BundleOptions {
     const traced = this.#tracing?.configureBundler?.(options) ?? options
     const bundled = bundleWorkflows(traced, this.#tracing !== undefined)
-    return this.#isEncrypted ? { failureConverterPath: encodedFailuresPath, ...bundled } : bundled
+    const ours = this.#isEncrypted ? encodedFailuresPath : lenientFailuresPath
+    return { ...bundled, failureConverterPath: bundled.failureConverterPath ?? ours }
   }
 
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions | Promise<ReplayWorkerOptions> {

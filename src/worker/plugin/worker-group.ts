@@ -20,8 +20,8 @@ import { endNow, runTogether } from './run-together.js'
 import { type Activities, engineActivities, type EngineQueue, engineQueues, servesTools } from './task-queues.js'
 import {
   addEngine,
+  assertCanAddEngine,
   limitsOf,
-  assertNoEngineActivity,
   type EngineOptions,
   hasOwnWork,
   roleWorkerOptions,
@@ -68,7 +68,7 @@ export class WorkerGroup {
   static async open(requested: WorkerOptions, options: WorkerGroupOptions): Promise<WorkerGroup> {
     const { namespace = 'default', taskQueue } = requested
     const { config, roles, hostId } = options
-    assertNoEngineActivity(requested.activities ?? {}, config)
+    assertCanAddEngine(requested, config)
     const { registry } = config
     const hasTools = servesTools(roles, registry)
     const queues = engineQueues({ taskQueue, roles, hostId, registry })

@@ -44,7 +44,7 @@ export function addEngine(
   engine: EngineOptions,
   queue: (EngineQueue & { readonly activities: Activities }) | undefined,
 ): WorkerOptions {
-  for (const activity of Object.values(queue?.activities ?? {})) addedActivities.add(activity)
+  for (const interceptor of engine.interceptors) addedInterceptors.add(interceptor)
   return {
     // The SDK refuses slots beside a tuner.
     ...(queue && options.tuner === undefined && limitsOf(queue)),
@@ -125,16 +125,20 @@ function workerDeploymentOptions() {
   } as const
 }
 
-/** The activities that `addEngine` has added to workers. */
-const addedActivities = new WeakSet<object>()
+/** The interceptors that `addEngine` has added to workers, each of which gets one at least. */
+const addedInterceptors = new WeakSet<ActivityInterceptorsFactory>()
 
 /**
- * Temporal runs an activity by its name: the user's activity would run instead of the tool.
+ * The plugin can join this worker only once, and Temporal runs an activity by its name: the user's activity would run
+ * instead of the tool.
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function assertNoEngineActivity(activities: object, { registry }: ResolvedConfig): void {
-  if (Object.values(activities).some((activity) => addedActivities.has(activity))) {
+export function assertCanAddEngine(
+  { activities = {}, interceptors }: WorkerOptions,
+  { registry }: ResolvedConfig,
+): void {
+  if (interceptors?.activity?.some((interceptor) => addedInterceptors.has(interceptor))) {
     throw new PtcError('CONFIG_INVALID', 'this worker has the plugin of durable-ptc twice', {
       hint: 'Give it to the connection or to the worker, not to both.',
     })

@@ -28,7 +28,10 @@ export interface BundleFeatures {
   readonly isEncrypted: boolean
 }
 
-/** The module of the SDK's failure converter for workers that encrypt. */
+/** The module of the failure converter in bundles without encryption. */
+export const lenientFailuresPath = built('workflows/temporal/lenient-failures.js')
+
+/** The module of the failure converter for workers that encrypt. */
 export const encodedFailuresPath = built('workflows/temporal/encoded-failures.js')
 
 /**

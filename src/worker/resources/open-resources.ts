@@ -22,8 +22,8 @@ import { isMetricsExported } from '../runtime.js'
 import { searchAttributeLookup } from './search-attributes.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
 import { startRunSampler } from './run-sampler.js'
-import type { Sampler } from './sampler.js'
-import { startUsageSampler } from './usage-sampler.js'
+import { type Sampler, startSampler } from './sampler.js'
+import { usageSampler } from './usage-sampler.js'
 
 /** Settings of a worker process that are no part of the configuration. */
 export interface ProcessSettings extends Pick<ProviderOptions, 'modelApi' | 'scriptedModelUrl'> {
@@ -180,7 +180,7 @@ function startSamplers(
 ): readonly Sampler[] {
   if (!isMetricsExported()) return []
   return [
-    ...(docker ? [startUsageSampler({ docker, owner })] : []),
+    ...(docker ? [startSampler(usageSampler({ docker, owner }))] : []),
     ...(roles.has('workflow') ? [startRunSampler({ connection, namespace, taskQueue })] : []),
   ]
 }

@@ -1,21 +1,28 @@
 import { metrics } from '../../common/metrics.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
-import { type Sampler, startSampler } from './sampler.js'
 
 /** Containers in one sample: each costs the daemon a few milliseconds. */
 const maxSampled = 50
 
-interface UsageSamplerOptions {
+/** Containers whose CPU time is remembered. With more than `maxSampled` containers, one may be in few samples. */
+const maxRemembered = 10_000
+
+interface UsageOptions {
   readonly docker: Pick<DockerBackend, 'sampleUsage'>
   /** Owner label of the sandboxes of this namespace. */
   readonly owner: string
 }
 
-/** Samples what the sandboxes of this namespace use. A daemon that does not answer is reported by readiness. */
-export function startUsageSampler({ docker, owner }: UsageSamplerOptions): Sampler {
-  let cpuBefore = new Map<string, number>()
+/**
+ * Returns a function that samples what the sandboxes of this namespace use. A daemon that does not answer is reported by
+ * readiness.
+ */
+export function usageSampler({ docker, owner }: UsageOptions): () => Promise<void> {
+  /** By container id, the latest sample last. */
+  const cpuBefore = new Map<string, number>()
+  let isFirst = true
   let states = new Set<string>()
-  const sample = async (): Promise<void> => {
+  return async () => {
     const usage = await docker.sampleUsage(owner, maxSampled)
     // A gauge keeps its last value: a state without containers is 0.
     for (const state of states) if (!usage.states.has(state)) metrics.set('ptc_sandboxes', 0, { state })
@@ -29,9 +36,13 @@ export function startUsageSampler({ docker, owner }: UsageSamplerOptions): Sampl
     )
     metrics.set('ptc_sandbox_memory_max_bytes', Math.max(0, ...memory), {})
     for (const { containerId, cpuMs } of usage.sampled) {
-      metrics.add('ptc_sandbox_cpu_milliseconds_total', cpuMs - (cpuBefore.get(containerId) ?? 0), {})
+      const before = cpuBefore.get(containerId) ?? 0
+      // What a container used before this worker started was counted by another one.
+      if (!isFirst) metrics.add('ptc_sandbox_cpu_milliseconds_total', Math.max(0, cpuMs - before), {})
+      cpuBefore.delete(containerId)
+      cpuBefore.set(containerId, cpuMs)
     }
-    cpuBefore = new Map(usage.sampled.map(({ containerId, cpuMs }) => [containerId, cpuMs]))
+    for (const id of [...cpuBefore.keys()].slice(0, Math.max(0, cpuBefore.size - maxRemembered))) cpuBefore.delete(id)
+    isFirst = false
   }
-  return startSampler(sample)
 }

@@ -63,7 +63,7 @@ export async function callTool<Type extends ToolType = AnyToolType>(
     arguments: json,
     index: caller.calls,
     digest: callDigest(tool, json),
-    summary: toTemporalSummary(`${tool} ${jsonToText(json)}`),
+    summary: run.config.isRedacted ? tool : toTemporalSummary(`${tool} ${jsonToText(json)}`),
     refused: null,
   }
   const position = { turn: run.counts.turns, cell: 0, index: caller.calls }

@@ -12,26 +12,39 @@
  * 3. Every call ends: an activity has a schedule-to-start and a start-to-close timeout, a workflow and a Nexus operation
  *    have one timeout for everything.
  * 4. A cancelled call cancels what executes it, and does not wait for that.
+ * 5. With an audit log, the begin of a call is stored before the call is scheduled. A cancelled call has no end there.
  */
 
-import { createNexusServiceClient, executeChild, scheduleActivity } from '@temporalio/workflow'
+import { type RawValue, rawValueTypeInfo } from '@temporalio/common'
+import {
+  type ActivityOptions,
+  createNexusServiceClient,
+  executeChild,
+  isCancellation,
+  scheduleActivity,
+} from '@temporalio/workflow'
 import { deriveIdempotencyKey } from '../../common/call-identity.js'
-import type { Caller, CallPosition, RemoteCall } from '../../common/calls.js'
+import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 import { callActivityId, memoKeys } from '../../common/names.js'
-import type { CallOutcome } from '../../common/outcomes.js'
+import type { CallOutcome, CallStatus } from '../../common/outcomes.js'
 import type { RemoteActivity, RemoteNexusOperation, RemoteTarget, RemoteWorkflow } from '../../common/run-config.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall } from '../../common/steps.js'
-import { toTemporalSummary, utf8Length } from '../../common/text.js'
+import { toTemporalSummary } from '../../common/text.js'
 import { isExternal, refOf } from '../../common/external-value.js'
-import { checkToolResult, prepareArguments } from '../temporal/activities.js'
+import { auditCall, checkToolResult, prepareArguments } from '../temporal/activities.js'
+import { metrics } from '../temporal/metrics.js'
 import type { Run } from '../run.js'
 import { contextOf, priorityOf, retryPolicyOf } from './call-options.js'
 import { toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
+import { readRemoteResult } from './remote-result.js'
 
 /** A larger result is checked while it holds one of the slots for large calls. */
 const inlineBytes = 4_096
+
+/** The SDK would decode a result before the workflow sees it, and what it can't decode would fail the workflow task. */
+const rawOutput = { outputType: rawValueTypeInfo }
 
 export interface RemoteToolConfig extends ToolConfig {
   readonly remote: RemoteTarget
@@ -51,14 +64,24 @@ interface Position {
  *
  * @throws CancelledFailure when the run or the scope of the call is cancelled
  */
-export function callRemoteTool(
+export async function callRemoteTool(
   run: Run,
   tool: RemoteToolConfig,
   call: DescribedCall,
   where: Position,
 ): Promise<CallOutcome> {
-  if (!isExternal(call.arguments)) return execute(run, tool, call, where, false)
-  return run.largeCalls.run(() => execute(run, tool, call, where, true))
+  const startedAt = Date.now()
+  let status: CallStatus = 'cancelled'
+  try {
+    const isLarge = isExternal(call.arguments)
+    const work = () => execute(run, tool, call, where, isLarge)
+    const outcome = await (isLarge ? run.largeCalls.run(work) : work())
+    status = outcome.status
+    return outcome
+  } finally {
+    metrics.add('ptc_tool_calls_total', 1, { tool: tool.name, status })
+    metrics.observe('ptc_tool_call_latency_milliseconds', Date.now() - startedAt, { tool: tool.name })
+  }
 }
 
 /** @param isLarge the call holds a slot for large calls */
@@ -70,23 +93,58 @@ async function execute(
   isLarge: boolean,
 ): Promise<CallOutcome> {
   let args: JsonObject
+  const idempotencyKey = deriveIdempotencyKey(run.identity, where.position, call.digest)
+  const identity = { ...where, idempotencyKey }
   try {
     args = await argumentsFor(run, tool, call, where.position)
+    await report(run, tool, identity, { kind: 'call.begins', digest: call.digest })
   } catch (thrown) {
     return toPreparationOutcome(thrown)
   }
-  let value: JsonValue
+  const outcome = await executeRemotely(run, tool, { ...call, arguments: args }, identity, isLarge)
+  // What has happened is not repeated for its report.
+  await report(run, tool, identity, { kind: 'call.ends', status: outcome.status }).catch(throwCancellation)
+  return outcome
+}
+
+/** Tells the audit log of the workers, if they have one. */
+async function report(
+  { config }: Run,
+  { name: tool }: RemoteToolConfig,
+  identity: Identity,
+  event: AuditCallInput['event'],
+): Promise<void> {
+  if (!config.isAudited) return
+  const { context, timeouts } = config
+  await auditCall({ tool, ...identity, ...(context && { context }), event }, timeouts)
+}
+
+function throwCancellation(thrown: unknown): void {
+  if (isCancellation(thrown)) throw thrown
+}
+
+async function executeRemotely(
+  run: Run,
+  tool: RemoteToolConfig,
+  call: ReadyCall,
+  identity: Identity,
+  isLarge: boolean,
+): Promise<CallOutcome> {
+  let raw: RawValue | undefined
   try {
-    value = (await schedule(run, tool, { ...call, arguments: args }, where)) ?? null
+    raw = await schedule(run, tool, call, identity)
   } catch (thrown) {
     return toRemoteOutcome(thrown, tool)
   }
+  const result = readRemoteResult(raw?.payload)
+  if (result.status === 'unreadable') return { status: 'tool_error', message: `${tool.name}: ${result.reason}` }
+  const { value, bytes } = result
   const { toolSet, limits, timeouts } = run.config
   const { documentation: _, signatures: __, ...tools } = toolSet
-  const input = { tool: tool.name, position: where.position, value, tools, resultBytes: limits.resultBytes }
+  const input = { tool: tool.name, position: identity.position, value, tools, resultBytes: limits.resultBytes }
   const check = () => checkToolResult(input, timeouts)
   try {
-    const isSmall = isLarge || utf8Length(JSON.stringify(value)) <= inlineBytes
+    const isSmall = isLarge || bytes <= inlineBytes
     const checked = await (isSmall ? check() : run.largeCalls.run(check))
     run.stored.bytes += refOf(checked)?.bytes ?? 0
     return { status: 'ok', value: checked }
@@ -112,14 +170,18 @@ async function argumentsFor(
 /** A call whose arguments are ready. */
 type ReadyCall = Pick<DescribedCall, 'summary' | 'arguments' | 'digest'>
 
-function schedule(run: Run, tool: RemoteToolConfig, call: ReadyCall, where: Position): Promise<JsonValue | undefined> {
+function schedule(
+  run: Run,
+  tool: RemoteToolConfig,
+  call: ReadyCall,
+  identity: Identity,
+): Promise<RawValue | undefined> {
   const { remote } = tool
-  const idempotencyKey = deriveIdempotencyKey(run.identity, where.position, call.digest)
   switch (remote.kind) {
     case 'activity':
-      return scheduleRemoteActivity(run, tool, remote, call, { ...where, idempotencyKey })
+      return scheduleRemoteActivity(run, tool, remote, call, identity)
     case 'workflow':
-      return executeRemoteWorkflow(run, tool, remote, call, { ...where, idempotencyKey })
+      return executeRemoteWorkflow(run, tool, remote, call, identity)
     case 'nexus':
       return executeNexusOperation(tool, remote, call)
   }
@@ -133,9 +195,9 @@ function scheduleRemoteActivity(
   remote: RemoteActivity,
   call: ReadyCall,
   identity: Identity,
-): Promise<JsonValue | undefined> {
+): Promise<RawValue | undefined> {
   const { taskQueue, heartbeatMs } = remote
-  return scheduleActivity<JsonValue | undefined>(remote.type, inputOf(run, tool, remote, call, identity), {
+  const options: ActivityOptions = {
     ...(taskQueue !== undefined && { taskQueue }),
     activityId: callActivityId(identity.position),
     summary: toTemporalSummary(call.summary),
@@ -145,7 +207,8 @@ function scheduleRemoteActivity(
     cancellationType: 'TRY_CANCEL',
     ...priorityOf(run, tool),
     retry: retryPolicyOf(tool, tool.attempts),
-  })
+  }
+  return scheduleActivity(remote.type, inputOf(run, tool, remote, call, identity), options, rawOutput)
 }
 
 function executeRemoteWorkflow(
@@ -154,10 +217,10 @@ function executeRemoteWorkflow(
   remote: RemoteWorkflow,
   call: ReadyCall,
   identity: Identity,
-): Promise<JsonValue | undefined> {
+): Promise<RawValue | undefined> {
   const { taskQueue } = remote
   const { position, idempotencyKey } = identity
-  return executeChild<() => Promise<JsonValue | undefined>>(remote.type, {
+  return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
     args: inputOf(run, tool, remote, call, identity) as never,
     // The same in an execution that repeats the call after a reset.
     workflowId: `${tool.name}-${idempotencyKey}`,
@@ -169,6 +232,7 @@ function executeRemoteWorkflow(
     staticSummary: toTemporalSummary(call.summary),
     memo: { [memoKeys.call]: { tool: tool.name, position, idempotencyKey } },
     ...priorityOf(run, tool),
+    typeInfo: rawOutput,
   })
 }
 
@@ -176,15 +240,18 @@ function executeNexusOperation(
   tool: RemoteToolConfig,
   { endpoint, service, operation }: RemoteNexusOperation,
   call: ReadyCall,
-): Promise<JsonValue | undefined> {
+): Promise<RawValue | undefined> {
   // The SDK makes such a definition of the types of a service, which is unknown here.
   type Service = Parameters<typeof createNexusServiceClient>[0]['service']
-  const definition = { name: service, operations: { [operation]: { name: operation } } } as unknown as Service
+  const definition = {
+    name: service,
+    operations: { [operation]: { name: operation, ...rawOutput } },
+  } as unknown as Service
   return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, call.arguments, {
     scheduleToCloseTimeout: tool.timeoutMs,
     cancellationType: 'TRY_CANCEL',
     summary: toTemporalSummary(call.summary),
-  }) as Promise<JsonValue | undefined>
+  }) as Promise<RawValue | undefined>
 }
 
 /** Only the arguments, so that a function with one parameter takes them in each SDK, unless the tool asks for the call. */

@@ -14,7 +14,7 @@
  */
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
-import type { PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
+import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
 import type { Externalizable, ExternalValue } from '../../common/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
@@ -143,6 +143,13 @@ export function checkToolResult(input: ToolResultInput, timeouts: Timeouts): Pro
 export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeouts): Promise<JsonObject> {
   const options = valueOptions(timeouts, `prepare the arguments of ${input.tool}`, 'tools')
   return scheduleEngineActivity(activityNames.prepareArguments, input, options)
+}
+
+/** Reports the begin or the end of a call that somebody else's worker executes to the audit log. */
+export function auditCall(input: AuditCallInput, timeouts: Timeouts): Promise<void> {
+  const phase = input.event.kind === 'call.begins' ? 'begin' : 'end'
+  const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, 'tools')
+  return scheduleEngineActivity(activityNames.auditCall, input, options)
 }
 
 /** Requests a slot of a tool with a concurrency limit. The answer is a signal. */

@@ -6,6 +6,7 @@
 import { ApplicationFailure, DefaultFailureConverter, type ProtoFailure } from '@temporalio/common'
 import type { ErrorCode } from '../../common/errors.js'
 import { queryRefusedMessage } from '../../common/names.js'
+import { LenientFailureConverter } from './lenient-failures.js'
 
 /** For a failed query, the server passes on the message only. The client decides by these. */
 const queryMessages = [queryRefusedMessage, 'did not register a handler']
@@ -13,7 +14,7 @@ const queryMessages = [queryRefusedMessage, 'did not register a handler']
 /** Whoever lacks a key must be able to read which one. These messages have nothing else. */
 const keyErrors: ReadonlySet<string> = new Set<ErrorCode>(['ENCRYPTION_KEY_UNAVAILABLE', 'DECRYPTION_FAILED'])
 
-class EncodedFailureConverter extends DefaultFailureConverter {
+class EncodedFailureConverter extends LenientFailureConverter {
   readonly #plain = new DefaultFailureConverter()
 
   override errorToFailure(...args: Parameters<DefaultFailureConverter['errorToFailure']>): ProtoFailure {

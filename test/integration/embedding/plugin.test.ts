@@ -200,9 +200,13 @@ describe('a worker with the plugin is refused', () => {
     })
   })
 
-  test('when it has the plugin twice', async ({ taskQueue }) => {
-    const connection = await connect({ plugins: [await createPlugin()] })
-    const another = await createPlugin()
+  test.for([
+    ['each with tools', {}, {}],
+    ['the first one without tools', { tools: [] }, {}],
+    ['the second one without tools', {}, { tools: [] }],
+  ] as const)('when it has the plugin twice, %s', async ([, first, second], { taskQueue }) => {
+    const connection = await connect({ plugins: [await createPlugin(first)] })
+    const another = await createPlugin(second)
     await expect(createWorker({ connection, taskQueue, plugins: [another] })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: 'this worker has the plugin of durable-ptc twice',

@@ -42,6 +42,21 @@ test('a workflow calls tools of every kind, and replays', async ({ taskQueue, wo
   await Worker.runReplayHistory({ plugins: [plugin], workflowsPath }, history, workflowId)
 })
 
+test('the summary of a call has no arguments when the configuration redacts texts', async ({
+  taskQueue,
+  workflowId,
+}) => {
+  const redact = (text: string) => text.replaceAll('secret', '…')
+  const connection = await connect({ plugins: [await createPlugin({ tools: [tool('look', () => null)], redact })] })
+  const worker = await createWorker({ connection, taskQueue, workflowsPath })
+  const client = clientOf(connection)
+  await worker.runUntil(
+    client.workflow.execute<typeof workflows.look>('look', { taskQueue, workflowId, args: ['secret'] }),
+  )
+  const [history = { events: [] }] = await executionHistories(client, { workflowId })
+  expect(scheduledActivitiesOfType(history, 'look')).toMatchObject([{ summary: 'look' }])
+})
+
 test('a call that fails throws a typed failure', async ({ taskQueue, workflowId }) => {
   const refuse = tool('refuse', () => Promise.reject(new ToolError('closed on Sundays')))
   const pay = tool('pay', () => Promise.reject(new Error('connection lost')), { effect: 'once' })

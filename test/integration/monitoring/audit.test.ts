@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import type { AuditEvent } from '../../../src/audit/index.js'
+import { defineTool } from '../../../src/index.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { killContainer } from '../../support/environment/containers.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { call, code, text, turn } from '../../support/script.js'
+import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 const readEvents = async (file: string): Promise<readonly AuditEvent[]> =>
@@ -61,4 +65,44 @@ describeDocker('the audit log of a run', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
     expect(JSON.stringify(events).includes('secret')).toBe(false)
   })
+})
+
+it('has the calls that other workers execute, each begin before its effect', async () => {
+  const file = join(await temporaryFolder(), 'audit.jsonl')
+  const taskQueue = uniqueName('elsewhere')
+  const { namespace, address } = sharedServer()
+  const connection = await NativeConnection.connect({ address })
+  onTestFinished(() => connection.close())
+  const seen: string[][] = []
+  const quote = async ({ article }: { readonly article: string }): Promise<number> => {
+    seen.push((await readEvents(file)).map(({ kind }) => kind))
+    if (article === 'none') throw new Error('no such article')
+    return article.length
+  }
+  const other = await Worker.create({ connection, namespace, taskQueue, activities: { quote } })
+  const ended = other.run()
+  onTestFinished(async () => {
+    other.shutdown()
+    await ended
+  })
+  const input = z.object({ article: z.string() })
+  const of = { description: 'Of a test.', effect: 'once', input, output: z.number() } as const
+  const tools = [defineTool({ ...of, name: 'quote', activity: { taskQueue } })]
+  const env = await TestEnvironment.start({ tools, audit: { file } })
+  const source = `print(await quote(article="secret"))
+try: await quote(article="none")
+except ToolOutcomeUnknown: print("unknown")`
+  const handle = await env.startProgram(source, { context: { tenant: 'acme' } })
+  expect(await handle.result()).toMatchObject({ outcome: { output: '6\nunknown\n' } })
+  expect(seen[0]).toEqual(['code.begins', 'call.begins'])
+  const events = await readEvents(file)
+  expect(events.filter(({ kind }) => kind.startsWith('call.'))).toMatchObject([
+    { kind: 'call.begins', tool: 'quote', tenant: 'acme', call: 1, digest: expect.stringMatching(/^[0-9a-f]{16,}$/) },
+    { kind: 'call.ends', tool: 'quote', status: 'ok', caller: 'code_execution' },
+    { kind: 'call.begins', tool: 'quote', call: 2 },
+    { kind: 'call.ends', tool: 'quote', status: 'outcome_unknown' },
+  ])
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  expect(JSON.stringify(events).includes('secret')).toBe(false)
+  await env.expectCleanEnd(handle)
 })

@@ -3,7 +3,7 @@ import { metricTable } from '../../../src/common/metric-table.js'
 import { type Meter, metrics } from '../../../src/common/metrics.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { startRunSampler } from '../../../src/worker/resources/run-sampler.js'
-import { startUsageSampler } from '../../../src/worker/resources/usage-sampler.js'
+import { usageSampler } from '../../../src/worker/resources/usage-sampler.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { startWithLedger } from '../../support/environment/ledger-environment.js'
 import { killContainer } from '../../support/environment/containers.js'
@@ -64,7 +64,7 @@ async function expectMeasured({ client, taskQueue }: ProcessEnvironment, workflo
   const docker = createDockerBackend()
   const sandbox = (await docker.listSandboxes()).find((each) => each.workflowId === workflowId)
   metrics.use(meter)
-  await startUsageSampler({ docker, owner: sandbox?.id.namespace ?? '' }).close()
+  await usageSampler({ docker, owner: sandbox?.id.namespace ?? '' })()
   const { namespace } = client.options
   const runs = async (): Promise<unknown> => {
     await startRunSampler({ connection: client.connection, namespace, taskQueue }).close()
@@ -73,10 +73,11 @@ async function expectMeasured({ client, taskQueue }: ProcessEnvironment, workflo
   // Visibility lags.
   await expect.poll(runs, pollOptions).toEqual([1, 0])
   metrics.use(undefined)
+  const { sampled } = await docker.sampleUsage(sandbox?.id.namespace ?? '', 50)
   await docker.close()
   // A Python interpreter, and what it took to start.
   expect(recorded.get('ptc_sandbox_memory_bytes')).toBeGreaterThan(5_000_000)
-  expect(recorded.get('ptc_sandbox_cpu_milliseconds_total')).toBeGreaterThan(10)
+  expect(Math.max(...sampled.map(({ cpuMs }) => cpuMs))).toBeGreaterThan(10)
 }
 
 /** Metrics of ours that the table does not have, or with other labels. */

@@ -3,6 +3,7 @@ import { Connection, type WorkflowExecutionInfo, type WorkflowHandle } from '@te
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkTemporal } from '../../../src/cli/doctor/check-temporal.js'
 import { searchAttributeNames } from '../../../src/common/search-attributes.js'
+import { defineAgent } from '../../../src/index.js'
 import { startDevServer } from '../../../src/dev-server/index.js'
 import { findTemporalCli } from '../../../src/dev-server/temporal-cli.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
@@ -33,19 +34,23 @@ async function found({ client }: TestEnvironment, query: string): Promise<Workfl
 }
 
 describe('search attributes', () => {
-  it('of an agent have status, model and cost, and continue as new together with the memo', async () => {
+  it('of an agent have status, agent, tenant, model and cost, and continue as new together with the memo', async () => {
     const count = tool('count', ({ n }) => n)
     const env = await TestEnvironment.start({
       script: [turn(code('for n in range(40): await count(n=n)')), answerResult],
       tools: [count],
       model: { name: 'claude-opus-4-8' },
       limits: { historyEvents: 100 },
+      agents: [defineAgent({ name: 'counter', instructions: 'You count.', tools: ['count'] })],
     })
-    const handle = await env.startAgent({ question: 'How **many**?' }, { memo: { own: 1 } })
+    const context = { tenant: 'acme', user: 'ada' }
+    const handle = await env.startAgent({ question: 'How **many**?', agent: 'counter', context }, { memo: { own: 1 } })
     await env.agentResult(handle)
     const attributes = await attributesOf(handle)
     expect(attributes).toEqual({
       PtcStatus: 'answered',
+      PtcAgent: 'counter',
+      PtcTenant: 'acme',
       PtcModel: 'claude-opus-4-8',
       PtcCostUsd: expect.any(Number),
     })

@@ -19,7 +19,7 @@ import { TestProject } from '../../support/cli/ptc.js'
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { filesIn } from '../../support/folders.js'
-import { fastPollOptions } from '../../support/poll-options.js'
+import { fastPollOptions, pollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
 import { connectClient, sharedServer, useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
@@ -149,6 +149,22 @@ it('shows at once which key is missing, and goes on when it is there', async () 
   expect(await both.result()).toMatchObject({ outcome: { status: 'ok' } })
   const none = (await clientWith(env)).handle(handle.workflowId)
   await expect(none.result()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
+})
+
+it('takes the result of a deferred call whose run has a failing workflow task for a while', async () => {
+  const calls = new DeferredToolCalls()
+  const env = await TestEnvironment.start({ encryption: keysOf('k1'), tools: [calls.tool('approve')] })
+  const handle = await env.startProgram('print((await approve(id=1))["approved"])')
+  const token = await calls.token(1)
+  await env.workers.stop()
+  const withoutKey = await env.workers.start({ encryption: keysOf('k2') })
+  const completed = env.ptc.completeCall(token, { approved: true })
+  const attempts = async () => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
+  await expect.poll(attempts, pollOptions).toBeGreaterThan(3)
+  await withoutKey.shutdown()
+  await env.workers.start({ encryption: keysOf('k1') })
+  await completed
+  expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
 })
 
 it('does not start a worker or a run without the current key', async () => {

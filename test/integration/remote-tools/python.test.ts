@@ -101,6 +101,23 @@ print(await attempt(not_there_once()))`)
     expect(calls[0]).toMatchObject({ status: 'tool_error', message: expect.stringContaining('output schema') })
   })
 
+  it('may return protobuf messages; what is not JSON, and a failure with unknown details, is an outcome', async () => {
+    const output = await outputOf(`
+print(await protobuf(seconds=0))
+for call in [raw_bytes(), raw_bytes_once(), protobuf(fail=True)]:
+    try:
+        await call
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")`)
+    expect(output).toEqual([
+      '1970-01-01T00:00:00Z',
+      'ToolError: raw_bytes: its result has the encoding "binary/plain", which is not JSON',
+      'ToolError: raw_bytes_once: its result has the encoding "binary/plain", which is not JSON',
+      'ToolError: protobuf: with details',
+    ])
+    await env.expectCleanEnd(env.lastRun)
+  })
+
   it('get large arguments up to a limit, and their large results are stored', async () => {
     const output = await outputOf(`
 import asyncio
@@ -166,6 +183,15 @@ function toolsOn(taskQueue: string) {
     defineTool({ ...read, name: 'with_call', input: any, output: any, activity: { taskQueue, passCall: true } }),
     defineTool({ ...read, name: 'fail', input: any, output: z.null(), retry: noRetry, activity }),
     defineTool({ ...once, name: 'fail_once', input: any, output: z.null(), activity: { taskQueue, type: 'fail' } }),
+    defineTool({ ...read, name: 'protobuf', input: any, output: z.string(), activity }),
+    defineTool({ ...read, name: 'raw_bytes', input: any, output: z.string(), activity }),
+    defineTool({
+      ...once,
+      name: 'raw_bytes_once',
+      input: any,
+      output: z.string(),
+      activity: { taskQueue, type: 'raw_bytes' },
+    }),
     defineTool({ ...read, name: 'grow', input: any, output: z.string(), activity }),
     defineTool({ ...read, name: 'not_there', input: any, output: z.null(), retry, activity }),
     defineTool({

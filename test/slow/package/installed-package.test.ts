@@ -66,6 +66,14 @@ describe('the package, packed and installed into an empty project', () => {
     await rm(project, { recursive: true, force: true })
   })
 
+  /** Errors of the compiler. Those in declarations of Temporal's packages, which `skipLibCheck` would hide, are left out. */
+  async function compileErrors(args: readonly string[], cwd: string): Promise<readonly string[]> {
+    const { stdout } = await run(process.execPath, [compiler, ...args], { cwd }).catch(
+      (thrown: { readonly stdout: string }) => thrown,
+    )
+    return stdout.split('\n').filter((line) => /^\S/.test(line) && !line.includes('node_modules/@temporalio/'))
+  }
+
   const ptc = async (args: readonly string[]) => {
     const { address, namespace } = sharedServer()
     const env = { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
@@ -92,9 +100,8 @@ describe('the package, packed and installed into an empty project', () => {
     await cp(join(checkout, 'examples/child-process-backend'), folder, { recursive: true })
     // Compiled as its author would compile it: strictly, against the published types.
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022']
-    await run(process.execPath, [compiler, ...strict, '--types', 'node', 'conformance.test.ts', 'ptc.config.ts'], {
-      cwd: folder,
-    })
+    const files = ['conformance.test.ts', 'ptc.config.ts']
+    expect(await compileErrors([...strict, '--types', 'node', ...files], folder)).toEqual([])
     const env = { ...process.env }
     delete env['NODE_OPTIONS']
     const { stdout } = await run(process.execPath, ['--test-reporter=tap', 'conformance.test.js'], { cwd: folder, env })
@@ -122,11 +129,9 @@ describe('the package, packed and installed into an empty project', () => {
 
   it('has types that compile in a strict project', async () => {
     const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node']
-    await run(process.execPath, [compiler, ...strict, 'ptc.config.ts'], { cwd: project })
+    expect(await compileErrors([...strict, 'ptc.config.ts'], project)).toEqual([])
     await writeFile(join(project, 'wrong.ts'), config('q').replace('a + b', 'String(a)'))
-    await expect(run(process.execPath, [compiler, ...strict, 'wrong.ts'], { cwd: project })).rejects.toMatchObject({
-      stdout: expect.stringContaining('not assignable') as unknown,
-    })
+    expect((await compileErrors([...strict, 'wrong.ts'], project)).join()).toContain('not assignable')
   })
 
   it('contains no test, no source except pages that the README links, and no secret path', async () => {

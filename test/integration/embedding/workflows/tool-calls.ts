@@ -40,3 +40,7 @@ export async function repeated(isContinued = false): Promise<void> {
   await callTool('look', {})
   if (!isContinued) await continueAsNew<typeof repeated>(true)
 }
+
+export async function look(at: string): Promise<void> {
+  await callTool('look', { at })
+}

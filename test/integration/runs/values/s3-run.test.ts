@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../../../../src/index.js'
 import { S3Store } from '../../../../src/values/s3/s3-store.js'
 import { s3Available, S3Server } from '../../../support/s3/s3-server.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
-import { listAll } from '../../../support/values/conformance.js'
+import { listAll, readAll } from '../../../support/values/conformance.js'
 
 const rows = defineTool({
   name: 'rows',
@@ -33,5 +34,25 @@ describe.skipIf((await s3Available) === undefined)('a run whose values are in a 
     expect(await env.historyBytes()).toBeLessThan(50_000)
     const kept = await listAll(new S3Store(server.settings('runs/')))
     expect(Math.max(...kept.map(({ bytes }) => bytes))).toBeGreaterThan(10_000_000)
+  })
+
+  it('encrypts the values in the bucket, and a second run reads them again', async () => {
+    const { bucket, endpoint, region = '', forcePathStyle } = server.settings()
+    const prefix = 'encrypted'
+    const store = { kind: 's3', bucket, prefix, ...(endpoint && { endpoint }), region, forcePathStyle } as const
+    const key = randomBytes(32).toString('base64')
+    const encryption = { currentKeyId: 'k1', key: () => key }
+    const env = await TestEnvironment.start({ tools: [rows], values: { store }, encryption })
+    const source = 'answer = await rows(count=100_000)\nprint(input_data[:6], len(answer), answer[-1]["row"])'
+    const handle = await env.startProgram(source, { input: 'marker'.repeat(100_000) })
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'marker 100000 99999\n' } })
+    const bucketStore = new S3Store(server.settings(`${prefix}/`))
+    const kept = await listAll(bucketStore)
+    expect(Math.max(...kept.map(({ bytes }) => bytes))).toBeGreaterThan(1_000_000)
+    for (const content of kept) {
+      const stored = await readAll(bucketStore, content)
+      for (const plain of ['markermarker', '"row"']) expect(stored.includes(plain)).toBe(false)
+    }
+    await env.expectCleanEnd(handle)
   })
 })

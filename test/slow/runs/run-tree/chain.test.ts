@@ -7,40 +7,40 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { Deferred, tool } from '../../../support/tools.js'
 
 const echo = tool('echo', ({ value }) => value)
-const thirtyCalls = `total = 0
-for n in range(30):
+const sixtyCalls = `total = 0
+for n in range(60):
     total += await echo(value=n)
-    if n % 10 == 9:
+    if n % 20 == 19:
         print(n, total)
 `
-const expectedOutput = '9 45\n19 190\n29 435\n'
-/** Small enough for a run of thirty calls to continue as new several times. */
-const limits = { historyEvents: 50 }
+const expectedOutput = '19 190\n39 780\n59 1770\n'
+/** Small enough for a run of sixty calls to continue as new several times. */
+const limits = { historyEvents: 100 }
 
 function callsOf({ turns }: RunTree): readonly number[] {
   return turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.map(({ position }) => position.index)))
 }
 
-const allIndexes = Array.from({ length: 30 }, (_, place) => place + 1)
+const allIndexes = Array.from({ length: 60 }, (_, place) => place + 1)
 
 describe('a program that continues as new', () => {
   it('is one run to watch, show, list and wait for', async () => {
     const env = await TestEnvironment.start({ tools: [echo], limits })
     const { ptc } = env
-    const handle = await ptc.startProgram({ source: thirtyCalls })
+    const handle = await ptc.startProgram({ source: sixtyCalls })
     const trees: RunTree[] = []
     const watched = await handle.watch({ onChange: (tree) => trees.push(tree) })
-    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: expectedOutput }, toolCalls: 30 })
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: expectedOutput }, toolCalls: 60 })
 
     expect(watched.runIds.length).toBeGreaterThan(2)
     expect(watched).toMatchObject({
       type: 'program',
       status: 'completed',
-      source: thirtyCalls,
+      source: sixtyCalls,
       runId: handle.runId,
       lacksBeginning: false,
-      totals: { cells: 1, toolCalls: 30 },
-      turns: [{ cells: [{ number: 1, status: 'ok', code: thirtyCalls, output: expectedOutput }] }],
+      totals: { cells: 1, toolCalls: 60 },
+      turns: [{ cells: [{ number: 1, status: 'ok', code: sixtyCalls, output: expectedOutput }] }],
     })
     expect(callsOf(watched)).toEqual(allIndexes)
     // Only the last tree had ended, and no call ever disappeared.
@@ -68,17 +68,17 @@ describe('a program that continues as new', () => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     })
     const env = await TestEnvironment.start({ tools: [echo, wait], limits })
-    const handle = await env.ptc.startProgram({ source: `${thirtyCalls}print(await wait())` })
+    const handle = await env.ptc.startProgram({ source: `${sixtyCalls}print(await wait())` })
     await reached.promise
     expect((await handle.describe()).runId).not.toBe(handle.runId)
     await handle.cancel()
     await expect(handle.result()).rejects.toMatchObject({ code: 'RUN_CANCELLED' })
-    expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 31 } })
+    expect(await handle.tree()).toMatchObject({ status: 'cancelled', totals: { toolCalls: 61 } })
   })
 
   it('has a tree of the remaining executions when the server has deleted the first ones', async () => {
     const env = await TestEnvironment.start({ tools: [echo], limits })
-    const handle = await env.ptc.startProgram({ source: thirtyCalls })
+    const handle = await env.ptc.startProgram({ source: sixtyCalls })
     await handle.result()
     const whole = await handle.tree()
     const [first = '', second] = whole.runIds
@@ -93,7 +93,7 @@ describe('a program that continues as new', () => {
 })
 
 it('an agent that continues as new keeps its question, turns and cells', async () => {
-  const script = [turn(code(thirtyCalls)), turn(code('print(total)')), answerResult]
+  const script = [turn(code(sixtyCalls)), turn(code('print(total)')), answerResult]
   const env = await TestEnvironment.start({ tools: [echo], limits, script })
   const handle = await env.ptc.startAgent({ question: 'How much is it?' })
   const tree = await handle.watch()
@@ -101,10 +101,10 @@ it('an agent that continues as new keeps its question, turns and cells', async (
   expect(tree).toMatchObject({
     type: 'agent',
     question: 'How much is it?',
-    totals: { turns: 3, cells: 2, toolCalls: 30 },
+    totals: { turns: 3, cells: 2, toolCalls: 60 },
     turns: [
       { number: 1, cells: [{ number: 1, status: 'ok', output: expectedOutput }] },
-      { number: 2, cells: [{ number: 2, status: 'ok', output: '435\n', calls: [] }] },
+      { number: 2, cells: [{ number: 2, status: 'ok', output: '1770\n', calls: [] }] },
       { number: 3, cells: [] },
     ],
   })
@@ -114,7 +114,7 @@ it('an agent that continues as new keeps its question, turns and cells', async (
 
 it('a run that is reset after it continued as new has a tree from its first execution', async () => {
   const env = await TestEnvironment.start({ tools: [echo], limits })
-  const handle = await env.ptc.startProgram({ source: thirtyCalls })
+  const handle = await env.ptc.startProgram({ source: sixtyCalls })
   await handle.result()
   const before = await handle.tree()
   const [first, second] = before.runIds
@@ -123,7 +123,7 @@ it('a run that is reset after it continued as new has a tree from its first exec
   expect(await latest.result()).toMatchObject({ outcome: { status: 'ok', output: expectedOutput } })
   const tree = await latest.tree()
   expect(tree.runIds.slice(0, 2)).toEqual([first, again])
-  expect(tree).toMatchObject({ source: thirtyCalls, status: 'completed', totals: { toolCalls: 30 } })
+  expect(tree).toMatchObject({ source: sixtyCalls, status: 'completed', totals: { toolCalls: 60 } })
   expect(callsOf(tree)).toEqual(allIndexes)
   // The turns before the reset are in the tree.
   expect((await env.ptc.handle(handle.workflowId, second).tree()).runIds).toEqual(before.runIds)

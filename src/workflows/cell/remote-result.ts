@@ -1,0 +1,36 @@
+import type { Payload } from '@temporalio/common'
+import type { JsonValue } from '../../common/json.js'
+
+/** What a remote tool returned. */
+export type RemoteResult =
+  | { readonly status: 'read'; readonly value: JsonValue; readonly bytes: number }
+  | { readonly status: 'unreadable'; readonly reason: string }
+
+/** Encodings of SDKs whose data is JSON. Python and Go return a protobuf message as `json/protobuf`. */
+const jsonEncodings = new Set(['json/plain', 'json/protobuf'])
+
+/**
+ * Reads what a remote tool returned. Never throws: another worker may have another data converter.
+ *
+ * @param payload undefined: an activity without a result
+ */
+export function readRemoteResult(payload: Payload | undefined): RemoteResult {
+  const encoding = decodeUtf8(payload?.metadata?.['encoding'])
+  if (payload === undefined || encoding === 'binary/null') return { status: 'read', value: null, bytes: 4 }
+  if (!jsonEncodings.has(encoding)) {
+    return {
+      status: 'unreadable',
+      reason: `its result has the encoding ${JSON.stringify(encoding)}, which is not JSON`,
+    }
+  }
+  try {
+    const value = JSON.parse(decodeUtf8(payload.data)) as JsonValue
+    return { status: 'read', value, bytes: payload.data?.length ?? 0 }
+  } catch {
+    return { status: 'unreadable', reason: 'its result is not JSON' }
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array | null | undefined): string {
+  return new TextDecoder().decode(bytes ?? new Uint8Array())
+}

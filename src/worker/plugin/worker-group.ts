@@ -21,9 +21,9 @@ import { type Activities, engineActivities, type EngineQueue, engineQueues, serv
 import {
   addEngine,
   assertCanAddEngine,
-  limitsOf,
   type EngineOptions,
   hasOwnWork,
+  queueOptions,
   roleWorkerOptions,
 } from './worker-options.js'
 
@@ -40,7 +40,7 @@ export interface WorkerGroupOptions {
   readonly plugins: readonly WorkerPlugin[]
 }
 
-type RoleWorker = Pick<WorkerOptions, 'maxTaskQueueActivitiesPerSecond' | 'maxConcurrentActivityTaskExecutions'> & {
+type RoleWorker = ReturnType<typeof queueOptions> & {
   readonly taskQueue: string
   readonly activities: Activities
 }
@@ -105,7 +105,7 @@ export class WorkerGroup {
     this.#roleWorkerOptions = roleWorkerOptions(requested, engine)
     this.#roleWorkers = queues
       .filter((queue) => queue !== own)
-      .map((queue) => ({ taskQueue: queue.name, activities: activities[queue.kind], ...limitsOf(queue) }))
+      .map((queue) => ({ taskQueue: queue.name, activities: activities[queue.kind], ...queueOptions(queue, config) }))
   }
 
   /** The task queues for which this group creates workers. */

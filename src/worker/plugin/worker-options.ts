@@ -61,10 +61,24 @@ export function addEngine(
 }
 
 /** The limits of a worker of the queue. The server applies a rate to all workers of the queue together. */
-export function limitsOf({ kind, maxPerSecond }: EngineQueue) {
+function limitsOf({ kind, maxPerSecond }: EngineQueue) {
   return {
     ...((kind === 'main' || kind === 'tools') && { maxConcurrentActivityTaskExecutions }),
     ...(maxPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: maxPerSecond }),
+  }
+}
+
+/**
+ * The grace time of a worker that only has the sandboxes of its host, in milliseconds: enough for a short step. Longer
+ * code stays in its sandbox, where the next worker attaches.
+ */
+const hostGraceMs = 1_000
+
+/** What is different for a worker that durable-ptc creates for this queue. */
+export function queueOptions(queue: EngineQueue, { shutdownMs }: ResolvedConfig) {
+  return {
+    ...limitsOf(queue),
+    ...(queue.kind === 'host' && { shutdownGraceTime: Math.min(shutdownMs, hostGraceMs) }),
   }
 }
 

@@ -81,7 +81,7 @@ describeDocker('SIGTERM of a worker beside another one on its host', () => {
     await expect.poll(() => env.workers.first.exitCode).toBe(0)
   })
 
-  it('F10: gives a tool the configured time, and hands running code over at once', async () => {
+  it('F10: gives a tool the configured time, and hands running code over after a second', async () => {
     const { env, ledger } = await startWithLedger(chargeScript(), { environment: { TEST_SHUTDOWN: 'long' } })
     ledger.holdReplies('b')
     const handle = await env.startAgent()

@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { eraseRun } from '../../../src/client/run/erase-run.js'
 import { LocalStore } from '../../../src/values/local/local-store.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
+
+// Erasing reads the histories of all runs of a namespace.
+beforeEach(useOwnNamespace)
 
 const signal = new AbortController().signal
 const rows = tool('rows', ({ name }) => Array.from({ length: 2_000 }, (_, row) => `${name as string} ${row}`))

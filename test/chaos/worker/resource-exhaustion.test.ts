@@ -24,11 +24,16 @@ async function fullDisk(): Promise<{ readonly folder: string; readonly makeRoom:
 describeDocker('a worker', () => {
   describe.skipIf(!mountable)('with a full disk', () => {
     it('F35: for values: retries writes, and the run continues when there is space', async () => {
-      const { folder, makeRoom } = await fullDisk()
-      const store = JSON.stringify({ kind: 'local', directory: folder })
+      const disk = await SmallDisk.mount(2 ** 20)
+      onTestFinished(() => disk.close())
+      const store = JSON.stringify({ kind: 'local', directory: disk.folder })
       const environment = { TEST_VALUE_STORE: store, TEST_SHORT_RETRIES: 'yes' }
       const { env, ledger } = await startWithLedger(noModel, { environment })
+      ledger.holdReplies('a')
       const handle = await env.startProgram('await charge(name="a")\nprint("x" * 100_000)\nawait charge(name="b")')
+      await ledger.waitForRequests('a')
+      const makeRoom = await disk.fill()
+      ledger.releaseReplies('a')
       const failure = { activity: 'session.step', code: 'VALUE_STORE_FULL' }
       await expect.poll(() => retryingActivities(handle)).toMatchObject([failure])
       await makeRoom()

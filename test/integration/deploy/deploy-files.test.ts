@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../../src/common/metric-table.js'
+import { searchAttributeTypes, toTemporalType } from '../../../src/common/search-attributes.js'
 import { composeServices, deployTools, root, runTool } from '../../support/deploy/tools.js'
 import { temporaryFolder } from '../../support/folders.js'
 
@@ -41,6 +42,12 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
       Object.entries(services).flatMap(([name, service]) => (JSON.stringify(service).includes(text) ? [name] : []))
     expect(having('docker.sock')).toEqual(['worker-sandbox'])
     expect(having('ANTHROPIC_API_KEY')).toEqual(['worker-model'])
+    expect(having('audit.jsonl')).toEqual(['worker-model', 'worker-sandbox', 'worker-tools', 'worker-workflow'])
+    const registered = services['search-attributes']?.command?.join(' ')
+    const wanted = Object.entries(searchAttributeTypes).map(
+      ([name, type]) => `--name=${name} --type=${toTemporalType(type)}`,
+    )
+    expect(registered?.split(/ (?=--name)/).toSorted()).toEqual(wanted.toSorted())
     const published = Object.values(services).flatMap(({ ports = [] }) => ports.map((port) => JSON.stringify(port)))
     expect(published.filter((port) => !port.includes('127.0.0.1'))).toEqual([])
   })

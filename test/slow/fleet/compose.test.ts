@@ -1,11 +1,16 @@
+import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, it, onTestFinished, vi } from 'vitest'
 import { createDataConverter, createPtcClient } from '../../../src/client/index.js'
 import { roles } from '../../../src/common/names.js'
+import { findTemporalCli } from '../../../src/dev-server/temporal-cli.js'
 import { startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { composeServices, deployTools } from '../../support/deploy/tools.js'
 import { Prometheus } from '../../support/deploy/prometheus.js'
 import { WorkerProcess } from '../../support/environment/worker-process.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { freeAddress } from '../../support/monitoring/free-address.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
@@ -28,6 +33,18 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
   })
   onTestFinished(() => api.close())
   const { bucket } = store.settings()
+  const auditFile = join(await temporaryFolder(), 'audit.jsonl')
+  const cli = await findTemporalCli({
+    environment: process.env,
+    onProgress: () => undefined,
+    signal: AbortSignal.timeout(150_000),
+  })
+  const { entrypoint = [], command: attributes = [] } = services['search-attributes'] ?? {}
+  const register = [...entrypoint.slice(1), ...attributes]
+  execFileSync(
+    cli,
+    register.map((word) => (word === 'temporal:7233' ? server.address : word)),
+  )
   const here: Readonly<Record<string, string>> = {
     TEMPORAL_ADDRESS: server.address,
     S3_ENDPOINT: store.endpoint,
@@ -47,7 +64,7 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
         environment: {
           ...environment,
           ...here,
-          AUDIT_FILE: '',
+          AUDIT_FILE: auditFile,
           PTC_METRICS_ADDRESS: metrics,
           PTC_HEALTH_ADDRESS: '127.0.0.1:0',
           ...(role === 'model' && { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test-key' }),
@@ -71,12 +88,22 @@ it.skipIf(!isRunnable)('the fleet of docker-compose.yml runs an agent, and Prome
   })
   expect(await run.result()).toMatchObject({ answer: '6340' })
 
+  const { typedSearchAttributes } = await client.workflow.getHandle(run.workflowId).describe()
+  const known = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])
+  expect(Object.fromEntries(known)).toMatchObject({ PtcStatus: 'answered', PtcModel: 'scripted' })
+  const events = (await readFile(auditFile, 'utf8')).match(/"kind":"[^"]*"/g)
+  expect(new Set(events)).toEqual(
+    new Set(
+      ['model.replied', 'code.begins', 'code.ends', 'call.begins', 'call.ends'].map((kind) => `"kind":"${kind}"`),
+    ),
+  )
+
   const sum = (metric: string) => prometheus.query(`sum(${metric})`)
   await vi.waitUntil(
     async () => (await sum('ptc_tool_calls_total{tool="get_expenses",status="ok"}')) === 1,
     pollOptions,
   )
-  expect(await sum('up{job="durable-ptc"}')).toBe(4)
+  await vi.waitUntil(async () => (await sum('up{job="durable-ptc"}')) === 4, pollOptions)
   expect(await sum('ptc_model_turns_total{status="ok"}')).toBe(2)
   expect(await sum('ptc_cells_total{status="ok"}')).toBe(1)
   expect(await sum('ptc_session_opens_total{reason="new"}')).toBe(1)

@@ -70,6 +70,7 @@ export async function runTool(program: string, args: readonly string[], env: Nod
 /** A service of docker-compose.yml, as Docker Compose resolves it. */
 export interface ComposeService {
   readonly image: string
+  readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly volumes?: readonly string[]

@@ -16,20 +16,32 @@ type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'signal'> & {
   readonly requester: Requester | undefined
 }
 
+/** The two events that report a call. */
+export function callEvents(
+  { tool, caller, position, idempotencyKey }: Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>,
+  { workflowId, runId, attempt, requester }: Omit<Origin, 'signal'>,
+) {
+  const { turn, cell, index } = position
+  const fields = { workflowId, runId, attempt, ...requester, tool, caller, turn, cell, call: index, idempotencyKey }
+  return {
+    begin: (digest: string) =>
+      ({ ...fields, id: `${idempotencyKey}/call.begins`, kind: 'call.begins', digest }) as const,
+    end: (status: string) =>
+      ({ ...fields, id: `${idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status }) as const,
+  }
+}
+
 /** Runs a tool call between the two events that report it. */
 export async function auditCall<Result>(
   audit: AuditLog | undefined,
-  { tool, caller, position, idempotencyKey, arguments: args }: ToolCallInput,
-  { workflowId, runId, attempt, requester, signal }: Origin,
+  call: ToolCallInput,
+  { signal, ...origin }: Origin,
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (audit === undefined) return run()
-  const { turn, cell, index } = position
-  const fields = { workflowId, runId, attempt, ...requester, tool, caller, turn, cell, call: index, idempotencyKey }
-  const end = (status: string) =>
-    audit.after({ ...fields, id: `${idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status })
-  const digest = callDigest(tool, args)
-  await audit.before({ ...fields, id: `${idempotencyKey}/call.begins`, kind: 'call.begins', digest }, signal)
+  const events = callEvents(call, origin)
+  const end = (status: string) => audit.after(events.end(status))
+  await audit.before(events.begin(callDigest(call.tool, call.arguments)), signal)
   try {
     const result = await run()
     await end('ok')

@@ -18,7 +18,7 @@ import { runError } from '../run/run-error.js'
 import { checkInlineSize } from '../start/start-options.js'
 import { Turns } from './turns.js'
 import { requireWorkers } from '../temporal/task-queue.js'
-import { isFailingTaskError, isTransient } from '../temporal/temporal-error.js'
+import { isFailedPrecondition, isTransient } from '../temporal/temporal-error.js'
 
 /** How long a request is repeated while the run or the server does not take it. */
 const maxRefusedMs = 120_000
@@ -40,7 +40,8 @@ const lastPauseMs = 1_000
  * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
  *
  * @throws PtcError COMPLETION_TOKEN_INVALID, CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED, TOOL_OUTPUT_INVALID,
- *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, RUN_BUSY, WORKER_MISSING, TEMPORAL_UNREACHABLE, and those of the value store
+ *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, RUN_BUSY, WORKER_MISSING, TEMPORAL_UNREACHABLE, and those of the value
+ *   store
  */
 export async function completeCall(client: Client, token: string, result: DeferredResult): Promise<void> {
   const { namespace, workflowId, firstExecutionRunId, idempotencyKey, signature } = decodeCompletionToken(token)
@@ -103,7 +104,7 @@ function isRepeatable(thrown: unknown): boolean {
   if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true
   // An update that an execution took before it continued as new is not found in the next one, or was aborted.
   if (thrown instanceof WorkflowNotFoundError) return thrown.message.includes('update ')
-  if (!(thrown instanceof WorkflowUpdateFailedError)) return isTransient(thrown) || isFailingTaskError(thrown)
+  if (!(thrown instanceof WorkflowUpdateFailedError)) return isTransient(thrown) || isFailedPrecondition(thrown)
   const { cause } = thrown
   return cause instanceof ApplicationFailure && (cause.type === 'RUN_BUSY' || cause.type === endedWithUpdate)
 }
@@ -112,7 +113,7 @@ function isRepeatable(thrown: unknown): boolean {
 const endedWithUpdate = 'AcceptedUpdateCompletedWorkflow'
 
 function toError(thrown: unknown, workflowId: string): PtcError {
-  if (isFailingTaskError(thrown)) {
+  if (isFailedPrecondition(thrown)) {
     return new PtcError('RUN_BUSY', `the workflow task of run ${workflowId} keeps failing`, {
       hint: `\`ptc show ${workflowId}\` says why. Complete the call again when it no longer fails.`,
       cause: thrown,

@@ -44,13 +44,11 @@ export function isTransient(thrown: unknown): boolean {
   return code !== undefined && transientCodes.includes(code)
 }
 
-/** Whether the server rejected a query because no worker has polled the task queue recently. */
-export function isNoPollerError(thrown: unknown): boolean {
-  return grpcCode(thrown) === grpcCodes.failedPrecondition
-}
-
-/** Whether the server rejected an update because the workflow task of its run has failed, or timed out, three times. */
-export function isFailingTaskError(thrown: unknown): boolean {
+/**
+ * Whether the server rejected a query because no worker has polled the task queue recently, or an update because the
+ * workflow task of its run has failed, or timed out, three times.
+ */
+export function isFailedPrecondition(thrown: unknown): boolean {
   return grpcCode(thrown) === grpcCodes.failedPrecondition
 }
 

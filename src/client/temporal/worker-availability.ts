@@ -5,7 +5,7 @@ import { describeLatestExecution } from '../run/describe-run.js'
 import type { ExecutionRef } from './history-pages.js'
 import { describeRoleQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
 import { describeUnserved } from './unserved-queue.js'
-import { isNoPollerError } from './temporal-error.js'
+import { isFailedPrecondition } from './temporal-error.js'
 import { isWorkflowTaskStarted, workflowTaskWaitingSince } from './unserved-queues.js'
 
 /** The task queue of a workflow that no worker polls. */
@@ -49,7 +49,7 @@ export async function failWithoutWorker<Result>(
   try {
     return await Promise.race([client.connection.withAbortSignal(finished.signal, work), workerMissing])
   } catch (thrown) {
-    if (!isNoPollerError(thrown)) throw thrown
+    if (!isFailedPrecondition(thrown)) throw thrown
     const { taskQueue } = await describeLatestExecution(client, execution)
     throw workerMissingError(failedAction, await describeRoleQueue(client, taskQueue, 'workflow'), thrown)
   } finally {

@@ -146,7 +146,7 @@ export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeout
 }
 
 /** Reports the begin or the end of a call that somebody else's worker executes to the audit log. */
-export function auditCall(input: AuditCallInput, timeouts: Timeouts): Promise<void> {
+export function auditRemoteCall(input: AuditCallInput, timeouts: Timeouts): Promise<void> {
   const phase = input.event.kind === 'call.begins' ? 'begin' : 'end'
   const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, 'tools')
   return scheduleEngineActivity(activityNames.auditCall, input, options)

@@ -71,7 +71,9 @@ describe('the package, packed and installed into an empty project', () => {
     const { stdout } = await run(process.execPath, [compiler, ...args], { cwd }).catch(
       (thrown: { readonly stdout: string }) => thrown,
     )
-    return stdout.split('\n').filter((line) => /^\S/.test(line) && !line.includes('node_modules/@temporalio/'))
+    // The lines of one error but the first are indented.
+    const errors = stdout.trimEnd().split(/\n(?=\S)/)
+    return errors.filter((error) => error !== '' && !/^\S*node_modules\/@temporalio\//.test(error))
   }
 
   const ptc = async (args: readonly string[]) => {
@@ -131,7 +133,7 @@ describe('the package, packed and installed into an empty project', () => {
     const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node']
     expect(await compileErrors([...strict, 'ptc.config.ts'], project)).toEqual([])
     await writeFile(join(project, 'wrong.ts'), config('q').replace('a + b', 'String(a)'))
-    expect(await compileErrors([...strict, 'wrong.ts'], project)).toEqual([expect.stringMatching(/^wrong\.ts\(/)])
+    expect((await compileErrors([...strict, 'wrong.ts'], project)).join()).toContain('not assignable')
   })
 
   it('contains no test, no source except pages that the README links, and no secret path', async () => {

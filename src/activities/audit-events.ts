@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AuditLog } from '../audit/index.js'
 import { callDigest } from '../common/call-identity.js'
-import type { ToolCallInput } from '../common/calls.js'
+import type { CallDecision, ToolCallInput } from '../common/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import { toCallStatus } from '../common/outcomes.js'
@@ -16,7 +16,7 @@ type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'signal'> & {
   readonly requester: Requester | undefined
 }
 
-/** The two events that report a call. */
+/** The events that report a call: its begin and its end, and the decision if it is deferred. */
 export function callEvents(
   { tool, caller, position, idempotencyKey }: Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>,
   { workflowId, runId, attempt, requester }: Omit<Origin, 'signal'>,
@@ -28,6 +28,10 @@ export function callEvents(
       ({ ...fields, id: `${idempotencyKey}/call.begins`, kind: 'call.begins', digest }) as const,
     end: (status: string) =>
       ({ ...fields, id: `${idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status }) as const,
+    decision: (decision: CallDecision) => {
+      const digest = 'digest' in decision ? decision.digest : 'expired'
+      return { ...fields, ...decision, id: `${idempotencyKey}/call.decided/${digest}`, kind: 'call.decided' } as const
+    },
   }
 }
 

@@ -23,7 +23,7 @@ import { appendJournal } from './session/journal.js'
 import { modelTurn } from './model/model-turn.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
-import { auditRemoteCall } from './tool-call/audit-remote-call.js'
+import { auditCallEvent } from './tool-call/audit-call-event.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
 import { requestSlot } from './tool-call/request-slot.js'
@@ -52,7 +52,7 @@ export function toolActivities(registry: ToolRegistry, values: Values, audit: Au
   return {
     [activityNames.checkToolResult]: checkToolResult(registry, values),
     [activityNames.prepareArguments]: prepareArguments(registry, values),
-    [activityNames.auditCall]: auditRemoteCall(audit),
+    [activityNames.auditCall]: auditCallEvent(audit),
   }
 }
 

@@ -60,7 +60,16 @@ export type AuditEvent = AuditEventBase &
       })
     | ({ readonly kind: 'call.begins'; readonly digest: string } & CallFields)
     | ({ readonly kind: 'call.ends'; readonly status: string } & CallFields)
+    | ({ readonly kind: 'call.decided'; readonly decision: 'expired' } & CallFields)
+    | ({ readonly kind: 'call.decided'; readonly decision: 'completed' | 'failed' } & Decider & CallFields)
   )
+
+interface Decider {
+  /** Digest of the result. */
+  readonly digest: string
+  /** Who sent the result, as they say. */
+  readonly by?: string
+}
 
 interface CodeText {
   readonly codeBytes: number

@@ -6,7 +6,7 @@ import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './run-tree/index.js'
-import { completeCall } from './calls/complete-call.js'
+import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
@@ -64,13 +64,13 @@ export interface PtcClient {
    *   call has another result; CALL_EXPIRED; TOOL_OUTPUT_INVALID and TOOL_RESULT_TOO_LARGE, after which the call still
    *   waits; WORKER_MISSING; TEMPORAL_UNREACHABLE
    */
-  completeCall(token: string, value: JsonValue): Promise<void>
+  completeCall(token: string, value: JsonValue, options?: CompleteOptions): Promise<void>
   /**
    * Fails a deferred call: its code gets a `ToolError` with this message.
    *
    * @throws PtcError as {@link completeCall}
    */
-  failCall(token: string, message: string): Promise<void>
+  failCall(token: string, message: string, options?: CompleteOptions): Promise<void>
   /** Named sandboxes, whose variables outlive a run. */
   readonly sessions: Sessions
 }
@@ -129,8 +129,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     startProgram: (input, options = {}) => start('program', input, options),
     handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId, values),
     list: (options = {}) => listRuns(client, taskQueue, options),
-    completeCall: (token, value) => completeCall(client, token, { type: 'value', value }),
-    failCall: (token, message) => completeCall(client, token, { type: 'failure', message }),
+    completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
+    failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
     sessions: createSessions(client, taskQueue),
   }
 }

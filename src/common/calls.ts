@@ -104,7 +104,10 @@ export interface PrepareArgumentsInput {
   readonly nexusEndpoint?: string
 }
 
-/** Input of activity `audit.call`: the begin or the end of a call that somebody else's worker executes. */
+/**
+ * Input of activity `audit.call`: the begin or the end of a call that somebody else's worker executes, or the decision on
+ * a deferred call.
+ */
 export interface AuditCallInput {
   readonly tool: string
   readonly caller: Caller
@@ -115,7 +118,19 @@ export interface AuditCallInput {
   readonly event:
     | { readonly kind: 'call.begins'; readonly digest: string }
     | { readonly kind: 'call.ends'; readonly status: CallStatus }
+    | ({ readonly kind: 'call.decided' } & CallDecision)
 }
+
+/** How a deferred call got its outcome. */
+export type CallDecision =
+  | { readonly decision: 'expired' }
+  | {
+      readonly decision: 'completed' | 'failed'
+      /** Digest of the result. */
+      readonly digest: string
+      /** Who sent the result, as they say. */
+      readonly by?: string
+    }
 
 /** Input of activity `tool.result`: a result that does not come from a worker's own tool. The activity returns it checked. */
 export interface ToolResultInput {

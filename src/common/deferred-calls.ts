@@ -1,4 +1,4 @@
-import type { CallPosition } from './calls.js'
+import type { Caller, CallPosition } from './calls.js'
 import type { JsonValue } from './json.js'
 import type { CallOutcome } from './outcomes.js'
 
@@ -23,7 +23,11 @@ export interface CompleteCallInput {
   /** Digest of `result`: a second completion with the same result is no error. */
   readonly digest: string
   readonly result: DeferredResult
+  /** Who decided, as the client says: at most {@link maxDeciderLength} characters. */
+  readonly by?: string
 }
+
+export const maxDeciderLength = 200
 
 export type DeferredResult =
   | { readonly type: 'value'; readonly value: JsonValue }
@@ -33,6 +37,7 @@ export type DeferredResult =
 export interface WaitingCall {
   readonly idempotencyKey: string
   readonly tool: string
+  readonly caller: Caller
   readonly position: CallPosition
   readonly since: number
   readonly expiresAt: number

@@ -25,6 +25,7 @@ export function callsCommand(): Command {
         .argument('<token>', 'completion token of the call')
         .addOption(new Option('--result <json>', 'the result as JSON').conflicts('resultFile'))
         .addOption(new Option('--result-file <file>', 'a file with the result as JSON; `-` is standard input'))
+        .addOption(byOption())
         .addOption(configOption())
         .action(complete),
     )
@@ -33,6 +34,7 @@ export function callsCommand(): Command {
         .description('fail a deferred call: its code gets a ToolError')
         .argument('<token>', 'completion token of the call')
         .requiredOption('--message <text>', 'why it failed')
+        .addOption(byOption())
         .addOption(configOption())
         .action(fail),
     )
@@ -51,22 +53,34 @@ async function list(id: string, { config, json }: ConfigOption & JsonOption): Pr
   })
 }
 
-interface CompleteOptions extends ConfigOption {
+interface ByOption {
+  readonly by?: string
+}
+
+function byOption(): Option {
+  return new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)')
+}
+
+interface CompleteOptions extends ConfigOption, ByOption {
   readonly result?: string
   readonly resultFile?: string
 }
 
-async function complete(token: string, { config, result, resultFile }: CompleteOptions): Promise<void> {
+async function complete(token: string, { config, result, resultFile, ...options }: CompleteOptions): Promise<void> {
   if (result === undefined && resultFile === undefined) {
     throw new PtcError('RUN_INPUT_INVALID', 'there is no result', { hint: 'Give --result JSON or --result-file FILE.' })
   }
   const value = parseJson(result ?? (await readText(resultFile ?? '-')))
-  await withCalls(config, ({ ptc }) => ptc.completeCall(token, value))
+  await withCalls(config, ({ ptc }) => ptc.completeCall(token, value, options))
   printStatus('the call is completed')
 }
 
-async function fail(token: string, { config, message }: ConfigOption & { readonly message: string }): Promise<void> {
-  await withCalls(config, ({ ptc }) => ptc.failCall(token, message))
+interface FailOptions extends ConfigOption, ByOption {
+  readonly message: string
+}
+
+async function fail(token: string, { config, message, ...options }: FailOptions): Promise<void> {
+  await withCalls(config, ({ ptc }) => ptc.failCall(token, message, options))
   printStatus('the call has failed')
 }
 

@@ -8,13 +8,14 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
 import { digestJson } from '../../common/call-identity.js'
-import type { CompleteCallInput, DeferredResult } from '../../common/deferred-calls.js'
+import { type CompleteCallInput, type DeferredResult, maxDeciderLength } from '../../common/deferred-calls.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json.js'
 import { completeCallUpdate } from '../../common/names.js'
 import { decodeCompletionToken } from '../../common/completion-token.js'
 import { describeLatestExecution } from '../run/describe-run.js'
 import { runError } from '../run/run-error.js'
+import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize } from '../start/start-options.js'
 import { Turns } from './turns.js'
 import { requireWorkers } from '../temporal/task-queue.js'
@@ -36,6 +37,14 @@ const turns = new Turns(5)
 const firstPauseMs = 50
 const lastPauseMs = 1_000
 
+export interface CompleteOptions {
+  /**
+   * Who decided, for the history and the audit log of the run: up to 200 characters. Default: the identity of Temporal's
+   * client, such as `4711@host`.
+   */
+  readonly by?: string
+}
+
 /**
  * Sends the result of a deferred call to the run that waits for it. Settles when the run has checked and recorded it.
  *
@@ -43,7 +52,13 @@ const lastPauseMs = 1_000
  *   TOOL_RESULT_TOO_LARGE, RUN_INPUT_INVALID, RUN_BUSY, WORKER_MISSING, TEMPORAL_UNREACHABLE, and those of the value
  *   store
  */
-export async function completeCall(client: Client, token: string, result: DeferredResult): Promise<void> {
+export async function completeCall(
+  client: Client,
+  token: string,
+  result: DeferredResult,
+  options: CompleteOptions = {},
+): Promise<void> {
+  const by = deciderOf(options, client)
   const { namespace, workflowId, firstExecutionRunId, idempotencyKey, signature } = decodeCompletionToken(token)
   if (namespace !== client.options.namespace) {
     throw new PtcError(
@@ -55,12 +70,20 @@ export async function completeCall(client: Client, token: string, result: Deferr
   const json = toJson(result)
   checkInlineSize(Buffer.byteLength(JSON.stringify(json)), client.options.loadedDataConverter)
   const digest = digestJson(json)
-  const input: CompleteCallInput = { idempotencyKey, signature, digest, result: json }
+  const input: CompleteCallInput = { idempotencyKey, signature, digest, result: json, by }
   const handle = client.workflow.getHandle(workflowId, undefined, { firstExecutionRunId })
   // The same id for each request: a request that is repeated has the response of the first.
   const update = { updateId: randomUUID(), args: [input] as [CompleteCallInput] }
   const send = () => handle.executeUpdate<void, [CompleteCallInput]>(completeCallUpdate, update)
   await turns.run(`${namespace} ${workflowId}`, () => sendUntilTaken(client, workflowId, send))
+}
+
+/** @throws PtcError RUN_INPUT_INVALID */
+function deciderOf(options: CompleteOptions, client: Client): string {
+  checkKeys('the options', options, ['by'])
+  const { by = client.options.identity.slice(0, maxDeciderLength) } = options
+  if (typeof by === 'string' && by.trim() !== '' && by.length <= maxDeciderLength) return by
+  throw new PtcError('RUN_INPUT_INVALID', `by: it must be a text of 1 to ${maxDeciderLength} characters`)
 }
 
 /** Sends a request again while the run or the server does not take it. */
@@ -113,12 +136,6 @@ function isRepeatable(thrown: unknown): boolean {
 const endedWithUpdate = 'AcceptedUpdateCompletedWorkflow'
 
 function toError(thrown: unknown, workflowId: string): PtcError {
-  if (isFailedPrecondition(thrown)) {
-    return new PtcError('RUN_BUSY', `the workflow task of run ${workflowId} keeps failing`, {
-      hint: `\`ptc show ${workflowId}\` says why. Complete the call again when it no longer fails.`,
-      cause: thrown,
-    })
-  }
   if (!(thrown instanceof WorkflowNotFoundError)) return runError(thrown, workflowId)
   return new PtcError('CALL_NOT_FOUND', `no call with this token waits: run ${workflowId} has ended`, { cause: thrown })
 }

@@ -9,13 +9,19 @@ import {
 } from '@temporalio/client'
 import { type ErrorCode, errorTable, messageOf, PtcError } from '../../common/errors.js'
 import { activityNames } from '../../common/names.js'
-import { temporalError } from '../temporal/temporal-error.js'
+import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
 
 /**
- * Maps the failure of a run to one error: the innermost failure gives the message, its type the code. An error of the
- * request itself is mapped by {@link temporalError}.
+ * Maps the failure of a run, or of an update, to one error: the innermost failure gives the message, its type the code. An
+ * error of the request itself is mapped by {@link temporalError}.
  */
 export function runError(thrown: unknown, workflowId: string): PtcError {
+  if (isFailedPrecondition(thrown)) {
+    return new PtcError('RUN_BUSY', `the workflow task of ${workflowId} keeps failing`, {
+      hint: `\`ptc show ${workflowId}\` says why. Try again when it no longer fails.`,
+      cause: thrown,
+    })
+  }
   if (!(thrown instanceof WorkflowFailedError || thrown instanceof WorkflowUpdateFailedError)) {
     return temporalError(thrown, `get the result of ${workflowId}`, workflowId)
   }

@@ -27,7 +27,7 @@ import { checkInput, checkKeys } from '../start/check-input.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from '../run/run-error.js'
 import { checkSize, validateStart } from '../start/start-options.js'
-import { isTransient } from '../temporal/temporal-error.js'
+import { isFailedPrecondition, isTransient } from '../temporal/temporal-error.js'
 import { interruptSession } from './interrupt-session.js'
 import { describeLatestSession, waitForSessionEnd, type SessionEnding, sessionEndedError } from './session-ending.js'
 import { sessionWorkflowId, type WorkflowExecution } from './session-name.js'
@@ -76,7 +76,8 @@ const longPollMs = 5_000
  * Queues code on the session of this name, and starts the session if needed.
  *
  * @throws PtcError RUN_INPUT_INVALID; SESSION_NOT_FOUND, SESSION_EXPIRED only with `mustExist`; SESSION_CLOSED when it
- * was closed meanwhile, or several sessions in a row ended before they accepted the code; SESSION_FULL;
+ * was closed meanwhile, or several sessions in a row ended before they accepted the code; SESSION_FULL; RUN_BUSY when
+ * the workflow task of the session keeps failing for a minute;
  * TEMPORAL_UNREACHABLE; errors of opening a sandbox; the signal's reason when it was aborted before the code was sent
  */
 export async function executeInSession(
@@ -121,7 +122,8 @@ export async function executeInSession(
       const handle = await watchWhile(
         onChange,
         (report, stopSignal) => watchAcceptance(client, taskQueue, report, stopSignal),
-        sendUpdate,
+        // The same update id: what was accepted is not executed twice.
+        () => retryLongPoll(sendUpdate, { isRetryable: isFailedPrecondition }),
       )
       const { workflowRunId: runId = '' } = handle
       // When the code has ended or the server is unavailable, waiting for the result reports it.

@@ -55,7 +55,7 @@ type RecordCall = (called: CalledTool) => void
 
 interface CallOptions {
   readonly followUp?: FollowUpInput | undefined
-  /** Called when the call begins to wait without a slot of `callSlots`, and when that wait is over. */
+  /** Called when the call begins to wait without an activity, and when that wait is over. */
   readonly onWait?: (wait: CallWait) => void
 }
 
@@ -114,13 +114,20 @@ async function executeStartedCall(
   { followUp, onWait }: CallOptions,
 ): Promise<void> {
   const { callSlots, deferredCalls, tools, identity } = run
+  const runInSlot = (work: () => Promise<void>): Promise<void> => {
+    onWait?.('slot')
+    return callSlots.run(() => {
+      onWait?.(undefined)
+      return work()
+    })
+  }
   if (tools.get(call.tool)?.deferred === undefined) {
-    return callSlots.run(async () => record(await callTool(run, call, caller, position, followUp)))
+    return runInSlot(async () => record(await callTool(run, call, caller, position, followUp)))
   }
   const idempotencyKey = deriveIdempotencyKey(identity, position, call.digest)
   // In the execution before this one the call may have begun to wait.
   if (!deferredCalls.has(idempotencyKey)) {
-    await callSlots.run(async () => {
+    await runInSlot(async () => {
       const called = await callTool(run, call, caller, position)
       if (!deferredCalls.has(idempotencyKey)) record(called)
     })
@@ -186,10 +193,10 @@ async function startDeferredCall(
   input: ToolActivityInput,
 ): Promise<CalledTool> {
   const { deferredCalls, config } = run
-  const { idempotencyKey, position } = input
+  const { idempotencyKey } = input
   const signature = signCall(config.completionSecret ?? '', idempotencyKey)
   const { firstExecutionRunId } = workflowInfo()
-  deferredCalls.begin(idempotencyKey, tool.name, position)
+  deferredCalls.begin(input)
   try {
     await scheduleToolActivity(run, tool, { ...input, deferred: { firstExecutionRunId, signature } }, call.summary)
     deferredCalls.startWaiting(idempotencyKey, expiresMs)

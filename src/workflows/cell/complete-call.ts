@@ -1,5 +1,5 @@
 import { defineUpdate, setHandler } from '@temporalio/workflow'
-import type { CompleteCallInput } from '../../common/deferred-calls.js'
+import { type CompleteCallInput, maxDeciderLength } from '../../common/deferred-calls.js'
 import { completeCallUpdate } from '../../common/names.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type DeferredCalls, noLongerWaiting, rejection } from './deferred-calls.js'
@@ -26,8 +26,10 @@ export function handleCompletions(runs: () => Iterable<DeferredCalls>): void {
 
 /** @throws ApplicationFailure RUN_INPUT_INVALID */
 function assertCompleteCallInput(input: unknown): asserts input is CompleteCallInput {
-  const { idempotencyKey, signature, digest, result } = (input ?? {}) as Partial<CompleteCallInput>
+  const { idempotencyKey, signature, digest, result, by } = (input ?? {}) as Partial<CompleteCallInput>
   const isComplete = [idempotencyKey, signature, digest].every((part) => typeof part === 'string')
   const hasResult = result?.type === 'value' || (result?.type === 'failure' && typeof result.message === 'string')
-  if (!isComplete || !hasResult) throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
+  const hasDecider = by === undefined || (typeof by === 'string' && by.length <= maxDeciderLength)
+  if (!isComplete || !hasResult || !hasDecider)
+    throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
 }

@@ -13,11 +13,12 @@
  * 4. Only the token of a call completes it: its signature is made with a secret of the run.
  * 5. The state has every waiting call, and every outcome that nobody took. No result is accepted while the run continues
  *    as new.
+ * 6. With an audit log, the decision on a call is stored there before the code gets the outcome.
  */
 
 import { ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow'
 import { signCall } from '../../common/call-identity.js'
-import type { CallPosition } from '../../common/calls.js'
+import type { CallDecision, ToolCallInput } from '../../common/calls.js'
 import type {
   CompleteCallInput,
   DeferredCallsState,
@@ -31,7 +32,7 @@ import { formatDuration } from '../../common/format.js'
 import { type CallOutcome, outcomeUnknown } from '../../common/outcomes.js'
 import type { RunConfig, ToolConfig } from '../../common/run-config.js'
 import type { StoredBytes } from '../stored-bytes.js'
-import { checkToolResult } from '../temporal/activities.js'
+import { auditCallEvent, checkToolResult } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { Semaphore } from '../temporal/semaphore.js'
 
@@ -40,14 +41,15 @@ const maxSettled = 1_000
 
 type Waiting = Pick<WaitingCall, 'since' | 'expiresAt'>
 
-interface DeferredCall {
-  readonly tool: string
-  readonly position: CallPosition
+/** Which call it is. */
+type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
+
+interface DeferredCall extends CallIdentity {
   /** Undefined while the activity runs. */
   waiting: Waiting | undefined
   outcome: CallOutcome | undefined
-  /** A result is being checked. */
-  isChecking: boolean
+  /** A result is being checked, or the audit log stores the decision. */
+  isDeciding: boolean
 }
 
 /** The parts of a run that deferred calls need. */
@@ -76,8 +78,9 @@ export class DeferredCalls {
     this.#run = run
     this.#settled = state?.settled ?? []
     this.#waitedMs = state?.waitedMs ?? 0
-    for (const { idempotencyKey, tool, position, since, expiresAt, outcome } of state?.waiting ?? []) {
-      this.#calls.set(idempotencyKey, { tool, position, waiting: { since, expiresAt }, outcome, isChecking: false })
+    for (const { since, expiresAt, outcome, ...identity } of state?.waiting ?? []) {
+      const call = { ...identity, waiting: { since, expiresAt }, outcome, isDeciding: false }
+      this.#calls.set(identity.idempotencyKey, call)
     }
     if (this.#calls.size > 0) this.#onChange()
   }
@@ -86,8 +89,8 @@ export class DeferredCalls {
   get state(): DeferredCallsState | undefined {
     if (this.#calls.size === 0 && this.#settled.length === 0) return undefined
     return {
-      waiting: [...this.#calls].flatMap(([idempotencyKey, { tool, position, waiting, outcome }]) =>
-        waiting ? [{ idempotencyKey, tool, position, ...waiting, ...(outcome && { outcome }) }] : [],
+      waiting: [...this.#calls.values()].flatMap(({ isDeciding: _, waiting, outcome, ...identity }) =>
+        waiting ? [{ ...identity, ...waiting, ...(outcome && { outcome }) }] : [],
       ),
       settled: this.#settled,
       waitedMs: this.waitedMs,
@@ -119,8 +122,9 @@ export class DeferredCalls {
   }
 
   /** The activity of a call is about to be scheduled. From now on its token is valid. */
-  begin(idempotencyKey: string, tool: string, position: CallPosition): void {
-    this.#calls.set(idempotencyKey, { tool, position, waiting: undefined, outcome: undefined, isChecking: false })
+  begin({ tool, caller, position, idempotencyKey }: CallIdentity): void {
+    const identity = { tool, caller, position, idempotencyKey }
+    this.#calls.set(idempotencyKey, { ...identity, waiting: undefined, outcome: undefined, isDeciding: false })
   }
 
   /** The activity of a call has succeeded: the call waits until its expiry. */
@@ -135,7 +139,7 @@ export class DeferredCalls {
   /** The activity of a call has failed: the call ends. Returns the outcome that arrived meanwhile, if any. */
   async abandon(idempotencyKey: string): Promise<CallOutcome | undefined> {
     const call = this.#calls.get(idempotencyKey)
-    if (call?.isChecking === true) await condition(() => !call.isChecking)
+    if (call?.isDeciding === true) await condition(() => !call.isDeciding)
     this.#calls.delete(idempotencyKey)
     return call?.outcome
   }
@@ -184,18 +188,29 @@ export class DeferredCalls {
   /**
    * Completes a call. A second completion with the same result does nothing.
    *
-   * @throws ApplicationFailure CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED; ActivityFailure when the result is not valid
+   * @throws ApplicationFailure CALL_NOT_FOUND, CALL_COMPLETED, CALL_EXPIRED; ActivityFailure when the result is not valid,
+   *   or the audit log can't store the decision
    */
   async complete(input: CompleteCallInput): Promise<void> {
-    const { idempotencyKey, digest, result } = input
+    const { idempotencyKey, digest, result, by } = input
     const call = this.#calls.get(idempotencyKey)
-    if (call?.isChecking === true) await condition(() => !call.isChecking)
+    if (call?.isDeciding === true) await condition(() => !call.isDeciding)
     if (this.#isRepeated(input)) return
     this.#assertCompletable(input)
     if (!call) return
-    const outcome = await this.#check(call, result)
+    const decision = result.type === 'value' ? 'completed' : 'failed'
+    let outcome: CallOutcome
+    call.isDeciding = true
+    try {
+      outcome = await this.#check(call, result)
+      await this.#audit(call, { decision, digest, ...(by !== undefined && { by }) })
+    } catch (thrown) {
+      call.isDeciding = false
+      this.#onChange() // the call may have expired meanwhile
+      throw thrown
+    }
     if (this.#calls.get(idempotencyKey) !== call) throw noLongerWaiting()
-    this.#settle(idempotencyKey, call, outcome, digest)
+    this.#settle(call, outcome, digest)
     this.#onChange()
   }
 
@@ -215,17 +230,18 @@ export class DeferredCalls {
     const { digest, names, outputSchemas } = config.toolSet
     const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
     const { tool, position } = call
-    call.isChecking = true
-    try {
-      const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
-      const value = await checkToolResult(input, config.timeouts)
-      stored.bytes += refOf(value)?.bytes ?? 0
-      return { status: 'ok', value }
-    } catch (thrown) {
-      call.isChecking = false
-      this.#onChange() // the call may have expired meanwhile
-      throw thrown
-    }
+    const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
+    const value = await checkToolResult(input, config.timeouts)
+    stored.bytes += refOf(value)?.bytes ?? 0
+    return { status: 'ok', value }
+  }
+
+  /** Tells the audit log of the workers, if they have one. */
+  async #audit({ tool, caller, position, idempotencyKey }: CallIdentity, decision: CallDecision): Promise<void> {
+    const { isAudited, context, timeouts } = this.#run.config
+    if (!isAudited) return
+    const event = { kind: 'call.decided', ...decision } as const
+    await auditCallEvent({ tool, caller, position, idempotencyKey, ...(context && { context }), event }, timeouts)
   }
 
   #isRepeated({ idempotencyKey, digest }: CompleteCallInput): boolean {
@@ -243,9 +259,10 @@ export class DeferredCalls {
     return this.#settled.find((each) => each.idempotencyKey === idempotencyKey)
   }
 
-  #settle(idempotencyKey: string, call: DeferredCall, outcome: CallOutcome, digest: string | null): void {
+  #settle(call: DeferredCall, outcome: CallOutcome, digest: string | null): void {
+    const { idempotencyKey } = call
     call.outcome = outcome
-    call.isChecking = false
+    call.isDeciding = false
     this.#settled = [...this.#settled.slice(-(maxSettled - 1)), { idempotencyKey, digest }]
   }
 
@@ -253,16 +270,26 @@ export class DeferredCalls {
   #onChange(): void {
     const now = Date.now()
     let next = Infinity
-    for (const [idempotencyKey, call] of this.#calls) {
-      if (call.outcome || call.isChecking || !call.waiting) continue
+    for (const call of this.#calls.values()) {
+      if (call.outcome || call.isDeciding || !call.waiting) continue
       const { expiresAt } = call.waiting
       if (expiresAt > now) next = Math.min(next, expiresAt)
-      else this.#settle(idempotencyKey, call, this.#expiry(call.tool), null)
+      else if (this.#run.config.isAudited) void this.#timerScope.run(() => this.#auditAndExpire(call))
+      else this.#settle(call, this.#expiry(call.tool), null)
     }
     this.#waitedMs = this.waitedMs
     this.#waitingSince = this.waiting.length === 0 ? undefined : now
     const schedule = () => this.#timer.schedule(next, 'expiry of a deferred call', () => this.#onChange())
     if (!this.#isClosed) void this.#timerScope.run(() => Promise.resolve(schedule()))
+  }
+
+  async #auditAndExpire(call: DeferredCall): Promise<void> {
+    call.isDeciding = true
+    // The call has expired whether the log can store that or not.
+    await this.#audit(call, { decision: 'expired' }).catch(() => undefined)
+    if (this.#calls.get(call.idempotencyKey) !== call) return
+    this.#settle(call, this.#expiry(call.tool), null)
+    this.#onChange()
   }
 
   #expiry(name: string): CallOutcome {

@@ -33,7 +33,7 @@ import type { ToolConfig } from '../../common/run-config.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { toTemporalSummary } from '../../common/text.js'
 import { isExternal, refOf } from '../../common/external-value.js'
-import { auditRemoteCall, checkToolResult, prepareArguments } from '../temporal/activities.js'
+import { auditCallEvent, checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
 import type { Run } from '../run.js'
 import { contextOf, priorityOf, retryPolicyOf } from './call-options.js'
@@ -116,7 +116,7 @@ async function report(
 ): Promise<void> {
   if (!config.isAudited) return
   const { context, timeouts } = config
-  await auditRemoteCall({ tool, ...identity, ...(context && { context }), event }, timeouts)
+  await auditCallEvent({ tool, ...identity, ...(context && { context }), event }, timeouts)
 }
 
 function throwCancellation(thrown: unknown): void {

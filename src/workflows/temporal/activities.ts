@@ -145,9 +145,11 @@ export function prepareArguments(input: PrepareArgumentsInput, timeouts: Timeout
   return scheduleEngineActivity(activityNames.prepareArguments, input, options)
 }
 
-/** Reports the begin or the end of a call that somebody else's worker executes to the audit log. */
-export function auditRemoteCall(input: AuditCallInput, timeouts: Timeouts): Promise<void> {
-  const phase = input.event.kind === 'call.begins' ? 'begin' : 'end'
+const auditedPhases = { 'call.begins': 'begin', 'call.ends': 'end', 'call.decided': 'decision' } as const
+
+/** Reports an event of a call that no worker of ours can report to the audit log. */
+export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts): Promise<void> {
+  const phase = auditedPhases[input.event.kind]
   const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, 'tools')
   return scheduleEngineActivity(activityNames.auditCall, input, options)
 }

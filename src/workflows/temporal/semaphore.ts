@@ -1,10 +1,13 @@
 import { condition } from '@temporalio/workflow'
 
+interface Waiter {
+  hasSlot: boolean
+}
+
 /** Limits how many tasks run at once. Waiting tasks start in the order in which they came. */
 export class Semaphore {
   readonly #count: number
-  #tickets = 0
-  #released = 0
+  readonly #waiting: Waiter[] = []
   #acquired = 0
   #isPaused = false
 
@@ -12,7 +15,7 @@ export class Semaphore {
     this.#count = count
   }
 
-  /** Number of tasks that run. */
+  /** Number of tasks that have a slot. */
   get acquired(): number {
     return this.#acquired
   }
@@ -28,6 +31,7 @@ export class Semaphore {
 
   resume(): void {
     this.#isPaused = false
+    this.#grantSlots()
   }
 
   /**
@@ -36,20 +40,26 @@ export class Semaphore {
    * @throws what the task throws, and the cancellation of a scope that waits for a slot
    */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    // Each ticket waits for a slot of its own. If all waited for any free slot, several would take the same one.
-    const ticket = this.#tickets
-    this.#tickets += 1
-    const hasSlot = (): boolean => !this.#isPaused && ticket < this.#released + this.#count
+    const waiter: Waiter = { hasSlot: false }
+    this.#waiting.push(waiter)
+    this.#grantSlots()
     try {
-      if (!hasSlot()) await condition(hasSlot)
-      this.#acquired += 1
-      try {
-        return await task()
-      } finally {
-        this.#acquired -= 1
-      }
+      if (!waiter.hasSlot) await condition(() => waiter.hasSlot)
+      return await task()
     } finally {
-      this.#released += 1
+      // A waiter that was cancelled has no slot to release.
+      if (waiter.hasSlot) this.#acquired -= 1
+      else this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+      this.#grantSlots()
+    }
+  }
+
+  #grantSlots(): void {
+    while (!this.#isPaused && this.#acquired < this.#count) {
+      const waiter = this.#waiting.shift()
+      if (!waiter) return
+      waiter.hasSlot = true
+      this.#acquired += 1
     }
   }
 }

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { AuditEvent } from '../../../src/audit/index.js'
 import { defineTool } from '../../../src/index.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { killContainer } from '../../support/environment/containers.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
@@ -105,4 +106,68 @@ except ToolOutcomeUnknown: print("unknown")`
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   expect(JSON.stringify(events).includes('secret')).toBe(false)
   await env.expectCleanEnd(handle)
+})
+
+it('has the decisions on deferred calls, each before the code goes on, and who made them', async () => {
+  const file = join(await temporaryFolder(), 'audit.jsonl')
+  const seen: (readonly string[])[] = []
+  const calls = new DeferredToolCalls()
+  const look = tool('look', async () => {
+    seen.push((await readEvents(file)).flatMap((event) => (event.kind === 'call.decided' ? event.decision : [])))
+    return null
+  })
+  const tools = [calls.tool('approve'), calls.tool('approve_soon', { expires: '2s' }), look]
+  const env = await TestEnvironment.start({ tools, audit: { file } })
+  const source = `print(await approve(id=1))
+await look()
+try: await approve(id=2)
+except ToolError as error: print(error)
+await look()
+try: await approve_soon(id=3)
+except ToolTimedOut as error: print(error)
+await look()`
+  const handle = await env.startProgram(source, { context: { tenant: 'acme' } })
+  await env.ptc.completeCall(await calls.token(1), { approved: true }, { by: 'ada' })
+  await env.ptc.failCall(await calls.token(2), 'a secret reason')
+  expect(await handle.result()).toMatchObject({
+    outcome: {
+      output: expect.stringMatching(/^\{'approved': True\}\na secret reason\napprove_soon has expired: .+\n$/),
+    },
+  })
+  expect(seen).toEqual([['completed'], ['completed', 'failed'], ['completed', 'failed', 'expired']])
+  const events = await readEvents(file)
+  const of = { caller: 'code_execution', tenant: 'acme', cell: 1 }
+  const digest = expect.stringMatching(/^[0-9a-f]{16,}$/)
+  const decisions = events.filter(({ kind }) => kind === 'call.decided')
+  expect(decisions).toMatchObject([
+    { ...of, tool: 'approve', call: 1, decision: 'completed', by: 'ada', digest },
+    { ...of, tool: 'approve', call: 3, decision: 'failed', by: env.client.options.identity, digest },
+    { ...of, tool: 'approve_soon', call: 5, decision: 'expired' },
+  ])
+  expect(decisions[2]).not.toHaveProperty('by')
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  expect(JSON.stringify(events)).not.toMatch(/secret/)
+  await env.expectCleanEnd(handle)
+})
+
+it('keeps a deferred call waiting while the decision on it can not be stored', async () => {
+  const calls = new DeferredToolCalls()
+  let isBroken = true
+  let rejected = 0
+  const sink = {
+    write({ kind }: AuditEvent) {
+      if (kind !== 'call.decided' || !isBroken) return Promise.resolve()
+      rejected += 1
+      return Promise.reject(new Error('disk full'))
+    },
+  }
+  const env = await TestEnvironment.start({ tools: [calls.tool('approve')], audit: { sink } })
+  const handle = await env.startProgram('print(await approve(id=1))')
+  const completed = env.ptc.completeCall(await calls.token(1), { approved: true })
+  await expect.poll(() => rejected).toBeGreaterThan(1)
+  const tree = await env.ptc.handle(handle.workflowId).tree()
+  expect(tree.turns[0]?.cells[0]?.calls[0]).toMatchObject({ status: 'running' })
+  isBroken = false
+  await completed
+  expect(await handle.result()).toMatchObject({ outcome: { output: "{'approved': True}\n" } })
 })

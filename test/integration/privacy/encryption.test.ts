@@ -18,6 +18,7 @@ import { collectPayloads } from '../../../src/client/temporal/encrypted-payloads
 import { TestProject } from '../../support/cli/ptc.js'
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { TestSession } from '../../support/environment/test-session.js'
 import { filesIn } from '../../support/folders.js'
 import { fastPollOptions, pollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
@@ -165,6 +166,20 @@ it('takes the result of a deferred call whose run has a failing workflow task fo
   await env.workers.start({ encryption: keysOf('k1') })
   await completed
   expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
+})
+
+it('executes the code of a session whose workflow task fails for a while', async () => {
+  const session = TestSession.create(await TestEnvironment.start({ encryption: keysOf('k1') }))
+  await session.outputOf('x = 1')
+  await session.env.workers.stop()
+  const withoutKey = await session.env.workers.start({ encryption: keysOf('k2') })
+  const output = session.outputOf('print(x)')
+  const attempts = async () => (await session.handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
+  await expect.poll(attempts, pollOptions).toBeGreaterThan(3)
+  await withoutKey.shutdown()
+  await session.env.workers.start({ encryption: keysOf('k1') })
+  expect(await output).toBe('1\n')
+  await session.close()
 })
 
 it('does not start a worker or a run without the current key', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { answerResult, call, code, text, turn } from '../../../support/script.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
-import { Barrier, tool } from '../../../support/tools.js'
+import { TestSession } from '../../../support/environment/test-session.js'
+import { Barrier, Deferred, tool } from '../../../support/tools.js'
 
 /** Limits that allow four results of `large`, and continue as new early. */
 const limits = { storedBytes: 2_000_000, historyEvents: 100 }
@@ -38,6 +39,27 @@ describe('a run over the limit', () => {
     const env = await TestEnvironment.start({ tools: [work], limits: { callsInFlight: 2 } })
     expect(await env.runProgram(source)).toMatchObject({ outcome: { status: 'ok', output: 'all\n' }, toolCalls: 6 })
     expect(most).toBe(2)
+  })
+
+  it('callsInFlight, when code is lost: calls that run go on, and those that wait for a slot never start', async () => {
+    const release = new Deferred()
+    const events: string[] = []
+    const work = tool('work', async ({ n }) => {
+      events.push(`begin ${String(n)}`)
+      if (n === 1) await release.promise
+      events.push(`end ${String(n)}`)
+      return n
+    })
+    const session = await TestSession.start({ tools: [work], limits: { callsInFlight: 1, cellSeconds: 2 } })
+    const lost = 'import asyncio\nt = [asyncio.create_task(work(n=n)) for n in (1, 2, 3)]\nawait asyncio.sleep(0.1)\n'
+    const { outcome } = await session.execute(`${lost}while True:\n  try:\n    while True: pass\n  except: pass`)
+    expect(outcome).toMatchObject({ status: 'timed_out', sessionKept: false })
+    const waits = 'import asyncio\nt = asyncio.create_task(work(n=4))\nprint(await asyncio.wait([t], timeout=1))'
+    expect(await session.outputOf(waits)).toMatch(/^\(set\(\), /)
+    release.resolve()
+    expect(await session.outputOf('print(await t)')).toBe('4\n')
+    expect(events).toEqual(['begin 1', 'end 1', 'begin 4', 'end 4'])
+    await session.close()
   })
 
   it('storedBytes, in direct calls and in cells, also after a continue-as-new', async () => {

@@ -5,16 +5,19 @@ import { callEvents } from '../audit-events.js'
 import { runActivity } from '../run-activity.js'
 
 /**
- * Activity `audit.call`: stores the begin or the end of a call that somebody else's worker executes.
+ * Activity `audit.call`: stores the begin or the end of a call that somebody else's worker executes, or the decision on a
+ * deferred call.
  *
- * @throws PtcError AUDIT_UNAVAILABLE for a begin
+ * @throws PtcError AUDIT_UNAVAILABLE for a begin, and for a decision of somebody
  */
-export function auditRemoteCall(audit: AuditLog | undefined) {
+export function auditCallEvent(audit: AuditLog | undefined) {
   return ({ context, event, ...call }: AuditCallInput): Promise<void> =>
     runActivity(async ({ workflowId, runId, signal }) => {
-      // Attempts of the other worker are not known here: the event is about all of them.
+      // The event is about all attempts of the call.
       const events = callEvents(call, { workflowId, runId, attempt: 1, requester: requesterOf(context) })
       if (event.kind === 'call.begins') await audit?.before(events.begin(event.digest), signal)
-      else await audit?.after(events.end(event.status))
+      else if (event.kind === 'call.ends') await audit?.after(events.end(event.status))
+      else if (event.decision === 'expired') await audit?.after(events.decision(event))
+      else await audit?.before(events.decision(event), signal)
     })
 }

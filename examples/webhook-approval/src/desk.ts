@@ -9,8 +9,13 @@ const ticket = z.object({ key: z.string(), token: z.string(), invoice: z.string(
 const seen = new Set<string>()
 
 async function decide({ token, invoice, euros }: z.infer<typeof ticket>): Promise<void> {
-  const body = Buffer.from(JSON.stringify({ token, result: { approved: euros < 1_000, by: 'ada' } }))
-  const response = await fetch(webhookUrl, { method: 'POST', body, headers: { 'x-signature': sign(body) } })
+  const by = 'ada'
+  const body = Buffer.from(JSON.stringify({ token, result: { approved: euros < 1_000, by }, by }))
+  const response = await fetch(new URL('/decisions', webhookUrl), {
+    method: 'POST',
+    body,
+    headers: { 'x-signature': sign(body) },
+  })
   console.log(`decided on ${invoice}: the webhook answered with status ${response.status}`)
 }
 

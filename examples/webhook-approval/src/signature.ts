@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Shared by the desk and the webhook. */
+/** Shared by the shop, the desk and the webhooks. */
 const secret = process.env['WEBHOOK_SECRET'] ?? 'change-me'
 
 /** HMAC-SHA256 over the bytes of a body. */

@@ -5,11 +5,12 @@ import { PtcError } from 'durable-ptc'
 import { createPtcClient } from 'durable-ptc/client'
 import { z } from 'zod'
 import { listen, readBody } from './http.js'
+import { paymentsWebhook, startPayments } from './payments.js'
 import { isSigned } from './signature.js'
 import { taskQueue } from './task-queue.js'
 
 /** The result itself is checked by the run, against the output schema of the tool. */
-const decision = z.object({ token: z.string(), result: z.json() })
+const decisionWebhook = z.object({ token: z.string(), result: z.json(), by: z.string() })
 
 const { connectionOptions, namespace = 'default' } = loadClientConnectConfig()
 const connection = await Connection.connect(connectionOptions)
@@ -19,14 +20,22 @@ async function receive(request: IncomingMessage): Promise<number> {
   const body = await readBody(request)
   // Before anything of the body is read.
   if (!isSigned(body, request.headers['x-signature'])) return 401
-  const { data } = decision.safeParse(parseJson(body))
-  if (!data) return 400
   try {
-    // A webhook that is delivered twice has the same result, and is no error.
-    await ptc.completeCall(data.token, data.result)
-    return 204
+    switch (request.url) {
+      case '/payments':
+        await startPayments(ptc, paymentsWebhook.parse(parseJson(body)))
+        return 202
+      case '/decisions': {
+        const { token, result, by } = decisionWebhook.parse(parseJson(body))
+        // A webhook that is delivered twice has the same result, and is no error.
+        await ptc.completeCall(token, result, { by })
+        return 204
+      }
+      default:
+        return 404
+    }
   } catch (error) {
-    return statusOf(error)
+    return error instanceof z.ZodError ? 400 : statusOf(error)
   }
 }
 

@@ -1,17 +1,39 @@
-import { expect, test } from 'vitest'
-import { ExampleProject, expectStops, urlOf } from '../../support/example-process.js'
+import { createHmac, randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { ExampleProject, expectStops, outputOf, urlOf } from '../../support/example-process.js'
+import { connectClient } from '../../support/temporal/shared-server.js'
 
-test('the example of a webhook completes the calls of a program, and refuses a webhook with a wrong signature', async () => {
-  const project = await ExampleProject.build('webhook-approval', { WEBHOOK_SECRET: 'of the test' })
+const secret = 'of the test'
+
+test('webhooks start a run once and complete its calls, and one with a wrong signature does nothing', async () => {
+  const project = await ExampleProject.build('webhook-approval', { WEBHOOK_SECRET: secret })
   const webhook = project.start('webhook.js')
   const webhookUrl = await urlOf(webhook)
   const desk = project.start('desk.js', { env: { WEBHOOK_URL: webhookUrl } })
   const worker = project.start('worker.js', { env: { DESK_URL: await urlOf(desk) } })
 
-  const body = '{"token":"x","result":{}}'
-  const forged = await fetch(webhookUrl, { method: 'POST', body, headers: { 'x-signature': '0'.repeat(64) } })
-  expect(forged.status).toBe(401)
+  const send = async (path: string, body: string, signature: string) => {
+    const options = { method: 'POST', body, headers: { 'x-signature': signature } }
+    return (await fetch(new URL(path, webhookUrl), options)).status
+  }
+  const delivery = randomUUID()
+  const forged = '0'.repeat(64)
+  expect(await send('/payments', JSON.stringify({ delivery, invoices: { A: 1 } }), forged)).toBe(401)
+  expect(await send('/decisions', '{"token":"x","result":{},"by":"eve"}', forged)).toBe(401)
+  const signed = (body: string) => createHmac('sha256', secret).update(body).digest('hex')
+  expect(await send('/payments', '{"delivery":"a b"}', signed('{"delivery":"a b"}'))).toBe(400)
+  const noToken = '{"token":"x","result":{},"by":"ada"}'
+  expect(await send('/decisions', noToken, signed(noToken))).toBe(422)
 
-  expect(await project.run('start.js')).toBe('INV-7 is approved by ada\nINV-8 is rejected by ada\n')
+  // It sends its webhook twice.
+  const start = () => outputOf(project.start('start.js', { args: [delivery], env: { WEBHOOK_URL: webhookUrl } }))
+  const output = 'INV-7 is approved by ada\nINV-8 is rejected by ada\n'
+  expect(await start()).toBe(output)
+  expect(await start()).toBe(output)
+  const client = await connectClient()
+  onTestFinished(() => client.connection.close())
+  const workflowId = `payments-${delivery}`
+  const { count } = await client.workflow.count(`WorkflowId = '${workflowId}'`)
+  expect(count).toBe(1)
   await expectStops(worker, webhook, desk)
 })

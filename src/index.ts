@@ -2,7 +2,9 @@ export { defineConfig, type PtcConfig } from './worker/config/define-config.js'
 export {
   defineTool,
   ToolError,
+  type ApprovalRule,
   type DeferredToolDefinition,
+  type GatedCall,
   type RemoteCall,
   type Tool,
   type ToolContext,

@@ -23,6 +23,7 @@ const retried: readonly ErrorCode[] = [
   'VALUE_STORE_FULL',
   'ENCRYPTION_KEY_UNAVAILABLE',
   'AUDIT_UNAVAILABLE',
+  'APPROVAL_REQUEST_FAILED',
 ]
 
 describe('toFailure', () => {

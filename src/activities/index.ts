@@ -26,6 +26,7 @@ import { FollowUps } from './session/follow-ups.js'
 import { auditCallEvent } from './tool-call/audit-call-event.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
+import { type ApprovalRequest, requestApproval } from './tool-call/request-approval.js'
 import { requestSlot } from './tool-call/request-slot.js'
 import { toolCall } from './tool-call/run-tool-call.js'
 import { snapshotSession } from './session/snapshots.js'
@@ -48,11 +49,17 @@ export function workflowActivities(
 }
 
 /** The activities of role `tools` beside the tools themselves. */
-export function toolActivities(registry: ToolRegistry, values: Values, audit: AuditLog | undefined) {
+export function toolActivities(
+  registry: ToolRegistry,
+  values: Values,
+  audit: AuditLog | undefined,
+  onApprovalRequest: ((request: ApprovalRequest) => void | Promise<void>) | undefined,
+) {
   return {
     [activityNames.checkToolResult]: checkToolResult(registry, values),
     [activityNames.prepareArguments]: prepareArguments(registry, values),
     [activityNames.auditCall]: auditCallEvent(audit),
+    [activityNames.requestApproval]: requestApproval(registry, values, onApprovalRequest),
   }
 }
 
@@ -82,4 +89,4 @@ export function sandboxActivities(executor: StepExecutor, followUps: FollowUps, 
   }
 }
 
-export { FollowUps, toolCall }
+export { type ApprovalRequest, FollowUps, toolCall }

@@ -14,6 +14,7 @@
 
 import { Command } from 'commander'
 import { closestMatch } from '../common/unknown-keys.js'
+import { approveCommand, denyCommand } from './commands/approve.js'
 import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
 import { codecServerCommand } from './commands/codec-server.js'
@@ -67,6 +68,8 @@ export function buildProgram(): Command {
     showCommand(),
     listCommand(),
     cancelCommand(),
+    approveCommand(),
+    denyCommand(),
     callsCommand(),
     sessionsCommand(),
     valuesCommand(),

@@ -6,6 +6,7 @@ import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './run-tree/index.js'
+import { approveCall, type ApproveOptions, denyCall } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
@@ -71,6 +72,20 @@ export interface PtcClient {
    * @throws PtcError as {@link completeCall}
    */
   failCall(token: string, message: string, options?: CompleteOptions): Promise<void>
+  /**
+   * Approves a call of a tool with `approval`: it starts, with the arguments of the approval if it has any.
+   *
+   * @param token of the request: `onRequest` of the configuration gets it, and the node of the call in a tree has it
+   * @throws PtcError as {@link completeCall}; TOOL_INPUT_INVALID when the tool would not take the arguments, after which
+   *   the call still waits
+   */
+  approveCall(token: string, options?: ApproveOptions): Promise<void>
+  /**
+   * Denies a call of a tool with `approval`: its code gets a `ToolDenied` with the reason.
+   *
+   * @throws PtcError as {@link completeCall}
+   */
+  denyCall(token: string, reason: string, options?: CompleteOptions): Promise<void>
   /** Named sandboxes, whose variables outlive a run. */
   readonly sessions: Sessions
 }
@@ -131,6 +146,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     list: (options = {}) => listRuns(client, taskQueue, options),
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
+    approveCall: (token, options) => approveCall(client, token, options),
+    denyCall: (token, reason, options) => denyCall(client, token, reason, options),
     sessions: createSessions(client, taskQueue),
   }
 }

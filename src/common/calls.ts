@@ -60,6 +60,17 @@ export interface CallerIdentity {
   readonly context?: JsonObject
 }
 
+/** @param config of the run */
+export function callerIdentity({
+  agentName,
+  context,
+}: {
+  readonly agentName?: string
+  readonly context?: JsonObject
+}): CallerIdentity {
+  return { ...(agentName !== undefined && { agent: agentName }), ...(context && { context }) }
+}
+
 /** The limits of a run for one call. */
 export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
 

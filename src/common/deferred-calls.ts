@@ -33,12 +33,14 @@ export type DeferredResult =
   | { readonly type: 'value'; readonly value: JsonValue }
   | { readonly type: 'failure'; readonly message: string }
 
-/** A call whose `run` has ended, and whose result has not arrived. Times are milliseconds since the epoch. */
+/** A call whose activity has ended, and whose result or approval has not arrived. Times are milliseconds since the epoch. */
 export interface WaitingCall {
   readonly idempotencyKey: string
   readonly tool: string
   readonly caller: Caller
   readonly position: CallPosition
+  /** It waits for its approval, not for its result. Then `idempotencyKey` is that of `approvalKey`. */
+  readonly isApproval?: true
   readonly since: number
   readonly expiresAt: number
 }

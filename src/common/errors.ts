@@ -77,6 +77,9 @@ export const errorTable = {
   // audit log
   /** An event could not be written. What it reports has not begun. */
   AUDIT_UNAVAILABLE: { retryable: true },
+  // approvals
+  /** People could not be told of a call that needs approval. */
+  APPROVAL_REQUEST_FAILED: { retryable: true },
   // runs, seen by a client
   RUN_INPUT_INVALID: { retryable: false },
   /** The answer of a run does not fit the output schema of this client's agent. */

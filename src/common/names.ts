@@ -62,6 +62,7 @@ export const activityNames = {
   prepareArguments: 'tool.arguments',
   requestSlot: 'tool.slot',
   auditCall: 'audit.call',
+  requestApproval: 'tool.approval',
 } as const
 
 /** The name of the model's code tool. */
@@ -113,6 +114,11 @@ export function hostQueue(taskQueue: string, hostId: string): string {
 /** The activity id of a call: readable in the Temporal UI, unique in a run. */
 export function callActivityId({ turn, cell, index }: CallPosition): string {
   return cell === 0 ? `turn-${turn}.direct-${index}` : `turn-${turn}.cell-${cell}.call-${index}`
+}
+
+/** The activity id of the request for the approval of a call. */
+export function approvalActivityId(position: CallPosition): string {
+  return `${callActivityId(position)}.approval`
 }
 
 const activityIdPattern = /^turn-(\d+)\.(?:direct-(\d+)|cell-(\d+)\.call-(\d+))$/

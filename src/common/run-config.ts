@@ -31,6 +31,8 @@ export interface ToolConfig {
   /** Maximum calls in progress at once, of all runs together. Undefined: no limit. */
   readonly concurrency?: number
   readonly priority?: ToolPriority
+  /** A call may need the approval of a person. Undefined: none does. */
+  readonly approval?: true
 }
 
 /** What executes the calls of a remote tool. */
@@ -148,6 +150,11 @@ interface SessionConfig {
   readonly executions: number
 }
 
+interface ApprovalConfig {
+  /** Milliseconds that a call waits for its approval; then it is denied. */
+  readonly expiresMs: number
+}
+
 /** When to take a snapshot of a session, which limits how many steps a rebuild repeats. */
 export interface SnapshotConfig {
   /** Take a snapshot when a rebuild would repeat this many steps… */
@@ -169,6 +176,7 @@ export interface RunConfig {
   readonly limits: Limits
   readonly timeouts: Timeouts
   readonly sessions: SessionConfig
+  readonly approvals: ApprovalConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
@@ -182,7 +190,7 @@ export interface RunConfig {
    * which is `default` in a replay.
    */
   readonly namespace?: string
-  /** Signs the completion tokens of the run. Random; only in a run with a deferred tool. */
+  /** Signs the completion tokens of the run. Random; only in a run with a tool that is deferred, or may need approval. */
   readonly completionSecret?: string
   /** The agent that the run began with; it has the configuration of that time. Undefined: none. */
   readonly agentName?: string

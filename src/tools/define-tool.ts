@@ -6,6 +6,7 @@ import type { JsonObject } from '../common/json.js'
 import type { RemoteTarget, ToolPriority, ToolRate } from '../common/run-config.js'
 import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { parseDuration } from './duration.js'
+import { approvalOf } from './definition/approval.js'
 import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
   concurrency as concurrencySchema,
@@ -86,6 +87,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     ...queueOf(definition, remote, invalid),
     ...concurrencyOf(definition, invalid),
     ...priorityOf(definition, remote, invalid),
+    ...approvalOf(definition, invalid),
     credentials: credentialsOf(definition, remote, invalid),
     ...(remote && { remote }),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
@@ -95,11 +97,15 @@ export function defineTool(definition: AnyDefinition): Tool {
 }
 
 /** A definition of any kind, before it is checked. */
-type AnyDefinition = Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'input' | 'output' | 'run' | 'deferred'> & {
+type AnyDefinition = Omit<
+  ToolDefinition<z.ZodObject, z.ZodType>,
+  'input' | 'output' | 'run' | 'deferred' | 'approval'
+> & {
   readonly input: unknown
   readonly output: unknown
   readonly run?: Tool['run']
   readonly deferred?: unknown
+  readonly approval?: unknown
   readonly activity?: unknown
   readonly workflow?: unknown
   readonly nexus?: unknown
@@ -120,6 +126,7 @@ const definitionKeys: readonly string[] = [
   'rate',
   'concurrency',
   'priority',
+  'approval',
   'credentials',
   'summary',
   'inputExamples',

@@ -13,6 +13,7 @@
 
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
+export type { ApprovalRule, GatedCall } from './definition/approval.js'
 export { ToolError } from './tool-error.js'
 export type {
   DeferredToolContext,

@@ -110,7 +110,7 @@ export function createRegistry(tools: readonly Tool[], redact: Redact = unredact
 
 function toToolConfig(tool: Tool): ToolConfig {
   const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
-  const { remote, deferred, retry, taskQueue, rate, concurrency, priority } = tool
+  const { remote, deferred, retry, taskQueue, rate, concurrency, priority, approval } = tool
   return {
     name,
     allowedCallers,
@@ -126,6 +126,7 @@ function toToolConfig(tool: Tool): ToolConfig {
     ...(rate && { rate }),
     ...(concurrency !== undefined && { concurrency }),
     ...(priority && { priority }),
+    ...(approval !== undefined && { approval: true }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Caller, Effect, Execution } from '../common/calls.js'
 import type { DeferredConfig } from '../common/deferred-calls.js'
 import type { JsonObject } from '../common/json.js'
 import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/run-config.js'
+import type { ApprovalRule } from './definition/approval.js'
 import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
 import type { RetryDefinition } from './definition/retry.js'
 import type { AsZodObject, AsZodType, JsonSchema } from './definition/schemas.js'
@@ -101,6 +102,11 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
    * takes the key from the run's context.
    */
   readonly priority?: ToolPriority
+  /**
+   * Which calls need the approval of a person before they start: `'never'` (default), `'always'`, or a function of the
+   * input and of who calls. docs/guides/approvals.md says how a call is approved.
+   */
+  readonly approval?: 'never' | 'always' | ApprovalRule<z.output<AsZodObject<Input>>>
   /** One line for the Temporal UI: `get_expenses ENG001 Q3`. */
   readonly summary?: (input: z.output<AsZodObject<Input>>) => string
   /** Realistic inputs, shown to the model. */
@@ -177,6 +183,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly rate?: ToolRate
   readonly concurrency?: number
   readonly priority?: ToolPriority
+  /** Undefined for a tool that never needs approval. */
+  readonly approval?: 'always' | ApprovalRule
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
   /** Of a remote tool; its `run` throws. */

@@ -24,8 +24,10 @@ interface OpenCall {
   /** Neutral Markdown. */
   readonly summary: string
   readonly since: number
-  /** Only of a deferred call that waits for its result. */
+  /** Only of a call that waits for something from outside. */
   readonly expiresAt?: number | undefined
+  /** What that is. Default: the result. */
+  readonly waitsFor?: 'approval' | 'result' | undefined
   /** Only of a call that waits for a slot of this tool. */
   readonly waitsForSlotOf?: string | undefined
 }
@@ -63,13 +65,15 @@ export function showProgress(run: ShownRun, activity: RunActivity): void {
 /**
  * Shows a tool call until the returned function is called.
  *
- * @param wait what the call waits for, if it has no activity: its result, or a slot of its tool
+ * @param wait what the call waits for, if it has no activity: its approval, its result, or a slot of its tool
  */
 export function showCall(
   run: ShownRun,
   id: string,
   summary: string,
-  wait?: { readonly since: number; readonly expiresAt: number } | { readonly waitsForSlotOf: string },
+  wait?:
+    | { readonly since: number; readonly expiresAt: number; readonly waitsFor?: 'approval' }
+    | { readonly waitsForSlotOf: string },
 ): () => void {
   const { openCalls } = run.progress
   const call: OpenCall = { summary: toMarkdownCode(summary), since: Date.now(), ...wait }
@@ -111,11 +115,11 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
   ].join('\n\n')
 }
 
-function describeCall({ summary, since, expiresAt, waitsForSlotOf }: OpenCall): string {
+function describeCall({ summary, since, expiresAt, waitsFor = 'result', waitsForSlotOf }: OpenCall): string {
   if (waitsForSlotOf !== undefined)
     return `- ${summary} waits for a slot of ${waitsForSlotOf} since ${formatTime(since)}`
   if (expiresAt === undefined) return `- ${summary} since ${formatTime(since)}`
-  return `- ${summary} waits for its result since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
+  return `- ${summary} waits for its ${waitsFor} since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
 }
 
 function isDeferred(calls: Progress['openCalls']): boolean {
@@ -150,7 +154,7 @@ function describeWait(
     isParked ? 'The sandbox is released while the code waits.' : 'The sandbox is kept.',
     ...(wakeAt === null ? [] : [`The timer of the code is due at ${formatTime(wakeAt)}.`]),
     isResultDeferred
-      ? 'Time in which a deferred call waits does not count towards the time limit of the cell.'
+      ? 'Time in which a call waits for its approval or its result does not count towards the time limit of the cell.'
       : `The cell ends at ${formatTime(deadline)} at the latest.`,
   ].join(' ')
 }

@@ -1,14 +1,15 @@
 import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
-import type { CallerIdentity } from '../common/calls.js'
 import { memoKeys } from '../common/names.js'
 import type { RunConfigInput, RunCounts } from '../common/runs.js'
 import { addUsage, zeroUsage } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
+import type { ApprovalsState } from '../common/approvals.js'
 import type { DeferredCallsState } from '../common/deferred-calls.js'
 import type { ToolSlotsState } from '../common/tool-slots.js'
 import { handleCompletions } from './cell/complete-call.js'
+import { Approvals } from './cell/approvals.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
 import { handleSlotAnswers, ToolSlots } from './cell/tool-slots.js'
 import { Progress } from './progress.js'
@@ -35,6 +36,8 @@ export interface Run {
   readonly largeCalls: Semaphore
   /** The calls whose result comes later. */
   readonly deferredCalls: DeferredCalls
+  /** The calls that a person has approved. */
+  readonly approvals: Approvals
   /** The slots of tools with a concurrency limit. */
   readonly toolSlots: ToolSlots
   /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
@@ -49,6 +52,8 @@ export interface RunState {
   readonly stored: StoredBytes
   /** Undefined: there was no deferred call. */
   readonly deferredCalls?: DeferredCallsState
+  /** Undefined: no call was approved. */
+  readonly approvals?: ApprovalsState
   /** Undefined: no call had a slot of a tool, or had requested one. */
   readonly toolSlots?: ToolSlotsState
 }
@@ -77,10 +82,17 @@ export async function startRun({ kind, options, state, session }: StartedRun): P
 }
 
 /** The state of a run for the next execution. Read when no call is in progress. */
-export function runState({ config, counts, stored, deferredCalls, toolSlots }: Run): RunState {
+export function runState({ config, counts, stored, deferredCalls, approvals, toolSlots }: Run): RunState {
   const deferred = deferredCalls.state
   const slots = toolSlots.state
-  return { config, counts, stored, ...(deferred && { deferredCalls: deferred }), ...(slots && { toolSlots: slots }) }
+  return {
+    config,
+    counts,
+    stored,
+    ...(deferred && { deferredCalls: deferred }),
+    ...(approvals.state && { approvals: approvals.state }),
+    ...(slots && { toolSlots: slots }),
+  }
 }
 
 /**
@@ -110,7 +122,7 @@ const maxLargeCalls = 8
 
 function createRun(
   parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts },
-  state?: Pick<RunState, 'deferredCalls' | 'toolSlots'>,
+  state?: Pick<RunState, 'deferredCalls' | 'approvals' | 'toolSlots'>,
 ): Run {
   const { config, counts, stored } = parts
   const callSlots = new Semaphore(config.limits.callsInFlight)
@@ -122,14 +134,10 @@ function createRun(
     callSlots,
     largeCalls: new Semaphore(maxLargeCalls),
     deferredCalls: new DeferredCalls({ config, stored, callSlots }, state?.deferredCalls),
+    approvals: new Approvals(state?.approvals),
     toolSlots: new ToolSlots(config.timeouts, state?.toolSlots),
     progress: new Progress(lostSummary()),
   }
-}
-
-/** What tools learn about the run. */
-export function callerIdentity({ config: { agentName, context } }: Run): CallerIdentity {
-  return { ...(agentName !== undefined && { agent: agentName }), ...(context && { context }) }
 }
 
 /** True when the run may put nothing more into the value store. Then no cell and no call starts. */

@@ -39,6 +39,7 @@ const defaults: RunDefaults = {
   limits: defaultLimits,
   timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, openMs: ms, parkMs: ms, idleMs: ms },
   sessions: { idleMs: ms, executions: 10 },
+  approvals: { expiresMs: ms },
 }
 
 async function load(options: RunConfigInput): Promise<RunConfig> {

@@ -53,7 +53,7 @@ export function loadRunConfig(
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
         namespace: activityInfo().namespace,
-        ...(tools.toolConfigs().some(({ deferred }) => deferred) && {
+        ...(tools.toolConfigs().some(({ deferred, approval }) => deferred ?? approval) && {
           completionSecret: randomBytes(32).toString('hex'),
         }),
         ...(agent && { agentName: agent.name }),

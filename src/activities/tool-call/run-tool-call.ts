@@ -7,8 +7,6 @@ import {
   type ToolActivityInput,
   type ToolCallInput,
 } from '../../common/calls.js'
-import { encodeCompletionToken } from '../../common/completion-token.js'
-import type { DeferredInput } from '../../common/deferred-calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
@@ -22,6 +20,7 @@ import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/run-tool.js'
 import type { Values } from '../../values/values.js'
 import { type AttemptReport, describeAttempt, toolAttempt, readAttemptReport } from './attempt-report.js'
+import { completionTokenOf } from './completion-token.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import { auditCall } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
@@ -118,7 +117,7 @@ function runToolCall(
       details = newDetails
       report({ ...described(), details, unregisteredAttempts } satisfies AttemptReport)
     }
-    const token = deferred && { completionToken: completionTokenOf(call, deferred) }
+    const token = deferred && { completionToken: completionTokenOf(call.idempotencyKey, deferred) }
     const run = { namespace: activityInfo().namespace, workflowId, runId, agent, context: runContext }
     const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, credentials, ...token }
     const limits = { ...configured, ...allowed }
@@ -167,14 +166,4 @@ function toToolChangedError({ name }: ToolConfig, thrown: unknown): unknown {
 async function loadArguments(values: Values, { tool, arguments: value }: ToolCallInput, signal: AbortSignal) {
   // The stored arguments are an object: those of a sandbox and of a model always are.
   return (await values.load(value, `the arguments of ${tool}`, signal)) as JsonObject
-}
-
-function completionTokenOf({ idempotencyKey }: ToolCallInput, deferred: DeferredInput): string {
-  const { namespace, workflowExecution } = activityInfo()
-  return encodeCompletionToken({
-    namespace,
-    workflowId: workflowExecution?.workflowId ?? '',
-    idempotencyKey,
-    ...deferred,
-  })
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { callActivityId } from '../../common/names.js'
 import type { JsonValue } from '../../common/json.js'
 import type { Environment } from '../environment/environment.js'
 import { withEnvironment } from '../environment/with-environment.js'
@@ -13,7 +14,7 @@ export function callsCommand(): Command {
     .description('deferred calls, whose result comes later: list, complete, fail')
     .addCommand(
       new Command('list')
-        .description('list the deferred calls of a run that wait for their result, with their tokens')
+        .description('list the calls of a run that wait for a result or an approval, with their tokens')
         .argument('<id>', 'id of the run, as `ptc list` shows it')
         .addOption(configOption())
         .addOption(jsonOption('an array of calls'))
@@ -45,10 +46,11 @@ async function list(id: string, { config, json }: ConfigOption & JsonOption): Pr
     const { waitingCalls } = await import('../run/waiting-calls.js')
     const calls = waitingCalls(await ptc.handle(id).tree())
     if (json === true) return print(JSON.stringify(calls, null, 2))
-    if (calls.length === 0) return printStatus(`run ${id} has no deferred call that waits`)
+    if (calls.length === 0) return printStatus(`no call of run ${id} waits for a result or an approval`)
     const { oneLine } = await import('../rendering/text/sanitize.js')
-    for (const { summary, since, expiresAt, token } of calls) {
-      print(`${oneLine(summary)}\n  waits since ${since}, expires ${expiresAt}\n  ${token}`)
+    for (const { waitsFor, summary, position, since, expiresAt, token } of calls) {
+      const wait = `waits for its ${waitsFor} since ${since}, expires ${expiresAt}`
+      print(`${oneLine(summary)}\n  ${callActivityId(position)} ${wait}\n  ${token}`)
     }
   })
 }

@@ -1,8 +1,9 @@
 import type { CallPosition } from '../../common/calls.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 
-/** A deferred call that waits for its result. Times are ISO 8601. */
+/** A call that waits for its result, or for its approval. Times are ISO 8601. */
 interface ListedCall {
+  readonly waitsFor: 'result' | 'approval'
   readonly tool: string
   readonly summary: string
   readonly position: CallPosition
@@ -11,13 +12,17 @@ interface ListedCall {
   readonly token: string
 }
 
-/** The deferred calls of a run that wait, in the order in which their waiting began. */
+/** The calls of a run that wait for something from outside, in the order in which their waiting began. */
 export function waitingCalls({ turns }: RunTree): readonly ListedCall[] {
   const calls = turns.flatMap(({ cells, directCalls }) => [...cells.flatMap((cell) => cell.calls), ...directCalls])
   return calls
-    .flatMap(({ tool, summary, position, deferred }) => (deferred ? [{ tool, summary, position, ...deferred }] : []))
+    .flatMap(({ tool, summary, position, deferred, approval }) => {
+      const wait = deferred ?? approval
+      return wait ? [{ waitsFor: deferred ? 'result' : 'approval', tool, summary, position, ...wait } as const] : []
+    })
     .toSorted((a, b) => a.since - b.since)
-    .map(({ tool, summary, position, since, expiresAt, completionToken: token }) => ({
+    .map(({ waitsFor, tool, summary, position, since, expiresAt, completionToken: token }) => ({
+      waitsFor,
       tool,
       summary,
       position,

@@ -177,11 +177,11 @@ export interface CellNode extends Span {
   readonly calls: readonly CallNode[]
 }
 
-/** A deferred call that waits. Times are in milliseconds since the epoch. */
+/** A call that waits for its approval, or a deferred call that waits for its result. Times are in milliseconds since the epoch. */
 export interface DeferredWait {
   readonly since: number
   readonly expiresAt: number
-  /** Completes the call. */
+  /** Completes the call, or approves it. */
   readonly completionToken: string
 }
 
@@ -199,6 +199,8 @@ export interface CallNode extends Attempted {
   readonly status: PendingStatus | CallStatus
   /** Only while a deferred call waits for its result; its status is `running`. */
   readonly deferred?: DeferredWait | undefined
+  /** Only while a call waits for its approval; its status is `waiting`. */
+  readonly approval?: DeferredWait
   /** Only of a call that waits because of the concurrency limit of its tool; its status is `waiting`. */
   readonly waitsForSlot?: true
   /** The beginning of the result as JSON. */

@@ -8,6 +8,7 @@ import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { CredentialSource } from '../../tools/credentials/credential-source.js'
 import type { Tool } from '../../tools/tool.js'
+import type { ApprovalsOption } from './approvals-option.js'
 import type { AuditOption } from './audit-option.js'
 import type { EncryptionOption } from './encryption-option.js'
 
@@ -105,6 +106,8 @@ export interface PtcConfig {
    * the audit log, errors in the log of `ptc worker`. Default: texts stay as they are.
    */
   readonly redact?: Redact
+  /** Calls of tools with `approval`. docs/guides/approvals.md describes them. */
+  readonly approvals?: ApprovalsOption
   /**
    * Which code runs executed, which calls they made, and how they ended: a file (`{ file: 'audit.jsonl' }`) or a sink.
    * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.

@@ -14,6 +14,7 @@ import type { Tool } from '../../tools/tool.js'
 import { KeyRing } from '../../values/encryption/key-ring.js'
 import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
+import { approvalsOption, type ApprovalsOption } from './approvals-option.js'
 import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
 import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
@@ -85,6 +86,7 @@ const schema = z.strictObject({
   values: valuesOption.prefault({}),
   encryption: encryptionOption.optional(),
   redact: z.custom<Redact>((value) => typeof value === 'function', 'must be a function').optional(),
+  approvals: approvalsOption.prefault({}),
   audit: auditOption.optional(),
   tracing: z
     .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
@@ -115,6 +117,8 @@ export interface ResolvedConfig {
   readonly encryption: KeyRing | undefined
   /** Never throws. */
   readonly redact: Redact
+  /** Tells people of a call that needs approval. */
+  readonly onApprovalRequest: ApprovalsOption['onRequest']
   readonly audit: AuditSettings | undefined
   readonly tracing: TracingPlugin | undefined
   /** What `ptc worker` serves, and where. */
@@ -148,6 +152,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     values,
     encryption,
     redact: hook,
+    approvals,
     audit,
     tracing,
     endpoints,
@@ -161,6 +166,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     runConfig: {
       tools: registry.toolConfigs(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
+      approvals: { expiresMs: approvals.expires },
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend,
@@ -187,6 +193,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     values: valuesSettings(values, baseDirectory),
     encryption: encryption && new KeyRing(encryption),
     redact,
+    onApprovalRequest: approvals.onRequest,
     audit: audit && auditSettings(audit, baseDirectory),
     tracing,
     endpoints,

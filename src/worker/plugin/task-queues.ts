@@ -98,7 +98,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
   const callTool = toolCall(registry, values, limits, { followUps, audit, credentials })
   return {
-    main: { ...toolActivities(registry, values, audit), default: callTool },
+    main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
     tools: { default: callTool },
     workflow: workflowActivities(
       { defaults: runConfig, registry, agents, instructions },

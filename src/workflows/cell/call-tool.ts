@@ -9,6 +9,7 @@ import {
 import { deriveIdempotencyKey, signCall } from '../../common/call-identity.js'
 import {
   type Caller,
+  callerIdentity,
   type CallPosition,
   type FollowedCall,
   type FollowUpInput,
@@ -32,10 +33,9 @@ import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text.js'
 import { refOf } from '../../common/external-value.js'
 import { showCall } from '../progress.js'
-import { callerIdentity, type Run, isStorageExhausted } from '../run.js'
+import { type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
-import { maxDurationOf, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
-import type { CallWait } from './pending-calls.js'
+import { priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
 import { callRemoteTool, isRemote } from './remote-call.js'
 
 /**
@@ -51,103 +51,11 @@ export interface CalledTool {
   readonly followUps: readonly FollowUpStep[]
 }
 
-type RecordCall = (called: CalledTool) => void
-
-interface CallOptions {
-  readonly followUp?: FollowUpInput | undefined
-  /** Called when the call begins to wait without an activity, and when that wait is over. */
-  readonly onWait?: (wait: CallWait) => void
-}
-
-/**
- * Executes one tool call, and records its outcome. A call of a tool with a concurrency limit waits for a slot of the
- * tool first, and holds it until it has its outcome.
- *
- * @throws CancelledFailure when the run or the scope of the call is cancelled
- */
-export function executeCall(
-  run: Run,
-  call: DescribedCall,
-  caller: Caller,
-  position: CallPosition,
-  record: RecordCall,
-  options: CallOptions = {},
-): Promise<void> {
-  const execute = () => executeStartedCall(run, call, caller, position, record, options)
-  const { tools, identity, toolSlots } = run
-  const tool = tools.get(call.tool)
-  if (tool?.concurrency === undefined) return execute()
-  const key = deriveIdempotencyKey(identity, position, call.digest)
-  // A call that has a slot from the execution before this one must give it back, even if it is refused now.
-  if (!toolSlots.has(key) && (call.refused || 'status' in findTool(run, call, caller))) return execute()
-  const { onWait } = options
-  const closeCall = showCall(run, callActivityId(position), call.summary, { waitsForSlotOf: tool.name })
-  onWait?.('slot')
-  return toolSlots
-    .run({
-      tool: { name: tool.name, concurrency: tool.concurrency },
-      key,
-      maxHoldMs: maxDurationOf(tool),
-      execute: () => {
-        onWait?.(undefined)
-        closeCall()
-        return execute()
-      },
-      refuse: (reason) => record({ outcome: denied(`${tool.name} has no slot free: ${reason}`), followUps: [] }),
-    })
-    .finally(closeCall)
-}
-
-/**
- * Executes one tool call, and records its outcome. A call that is not deferred holds a slot of `callSlots` until its
- * outcome is recorded: when no slot is acquired, no started call lacks its outcome. A deferred call holds one while its
- * activity runs; then `deferredCalls` has the call.
- *
- * @throws CancelledFailure when the run or the scope of the call is cancelled
- */
-async function executeStartedCall(
-  run: Run,
-  call: DescribedCall,
-  caller: Caller,
-  position: CallPosition,
-  record: RecordCall,
-  { followUp, onWait }: CallOptions,
-): Promise<void> {
-  const { callSlots, deferredCalls, tools, identity } = run
-  const runInSlot = (work: () => Promise<void>): Promise<void> => {
-    onWait?.('slot')
-    return callSlots.run(() => {
-      onWait?.(undefined)
-      return work()
-    })
-  }
-  if (tools.get(call.tool)?.deferred === undefined) {
-    return runInSlot(async () => record(await callTool(run, call, caller, position, followUp)))
-  }
-  const idempotencyKey = deriveIdempotencyKey(identity, position, call.digest)
-  // In the execution before this one the call may have begun to wait.
-  if (!deferredCalls.has(idempotencyKey)) {
-    await runInSlot(async () => {
-      const called = await callTool(run, call, caller, position)
-      if (!deferredCalls.has(idempotencyKey)) record(called)
-    })
-  }
-  if (!deferredCalls.has(idempotencyKey)) return
-  onWait?.('result')
-  const closeCall = showCall(run, callActivityId(position), call.summary, deferredCalls.waitOf(idempotencyKey))
-  try {
-    await deferredCalls.waitForOutcome(idempotencyKey)
-  } finally {
-    closeCall()
-  }
-  record({ outcome: deferredCalls.takeOutcome(idempotencyKey), followUps: [] })
-}
-
 /**
  * Executes one tool call as an activity with the name of the tool, or by what a remote tool names, or refuses it. Every
  * failure is an outcome for the model or its code.
  */
-async function callTool(
+export async function callTool(
   run: Run,
   call: DescribedCall,
   caller: Caller,
@@ -164,11 +72,14 @@ async function callTool(
     position,
     idempotencyKey: deriveIdempotencyKey(run.identity, position, call.digest),
     arguments: call.arguments,
-    ...callerIdentity(run),
+    ...callerIdentity(run.config),
     ...(isDefault ? {} : { limits: { argumentBytes, resultBytes } }),
     inputDigest: tool.inputDigest,
-    // The slot of a tool with a limit must not be held for the next steps of the code.
-    ...(followUp && tool.effect !== 'once' && tool.concurrency === undefined && { followUp }),
+    // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
+    ...(followUp &&
+      tool.effect !== 'once' &&
+      tool.concurrency === undefined &&
+      tool.approval === undefined && { followUp }),
   }
   const closeCall = showCall(run, callActivityId(position), call.summary)
   try {
@@ -222,14 +133,15 @@ function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | 
   return tool
 }
 
-function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
+/** The tool of a call, or why the call must not run. */
+export function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
   const { callsPerRun, deferredCalls, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
   if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller))
     return denied(`${call.tool} may not be called by ${callerDescriptions[caller]}`)
   if (run.quota.calls >= callsPerRun) return denied(`the run has used up its ${callsPerRun} tool calls`)
-  if (tool.deferred && run.deferredCalls.size >= deferredCalls)
+  if ((tool.deferred || tool.approval) && run.deferredCalls.size >= deferredCalls)
     return denied(`a run may have ${pluralize(deferredCalls, 'deferred call')} at once`)
   if (isStorageExhausted(run)) return denied(`the run has used up the ${storedBytes} bytes it may store`)
   return tool
@@ -268,7 +180,7 @@ const callerDescriptions = {
   code_execution: 'code',
 } as const satisfies Record<Caller, string>
 
-function denied(message: string): CallOutcome {
+export function denied(message: string): CallOutcome {
   return { status: 'denied', message }
 }
 

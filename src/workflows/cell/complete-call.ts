@@ -2,7 +2,8 @@ import { defineUpdate, setHandler } from '@temporalio/workflow'
 import { type CompleteCallInput, maxDeciderLength } from '../../common/deferred-calls.js'
 import { completeCallUpdate } from '../../common/names.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
-import { type DeferredCalls, noLongerWaiting, rejection } from './deferred-calls.js'
+import { type DeferredCalls, noLongerWaiting } from './deferred-calls.js'
+import { rejection } from './deferred-outcome.js'
 
 const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)
 

@@ -1,9 +1,10 @@
 /*
- * Deferred calls: calls whose result comes later, by an update of the workflow.
+ * Deferred calls: calls whose result, or whose approval, comes later, by an update of the workflow.
  *
  * Owns: a deferred call from the scheduling of its activity until its caller takes the outcome, its expiry, and who may
- * complete it. `call-tool.ts` runs the activity, `complete-call.ts` binds the update.
- * Boundary: a call is known by its idempotency key. Nothing here knows cells, or who waits for an outcome.
+ * complete it. `call-tool.ts` and `approvals.ts` run the activity, `complete-call.ts` binds the update,
+ * `deferred-outcome.ts` says what a result or an expiry means.
+ * Boundary: a call is known by its key. Nothing here knows cells, or who waits for an outcome.
  *
  * Invariants:
  * 1. A waiting call holds no slot of `callSlots` and no activity. All waiting calls share one Temporal timer.
@@ -16,25 +17,17 @@
  * 6. With an audit log, the decision on a call is stored there before the code gets the outcome.
  */
 
-import { ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow'
+import { type ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow'
 import { signCall } from '../../common/call-identity.js'
 import type { CallDecision, ToolCallInput } from '../../common/calls.js'
-import type {
-  CompleteCallInput,
-  DeferredCallsState,
-  DeferredResult,
-  SettledCall,
-  WaitingCall,
-} from '../../common/deferred-calls.js'
-import type { ErrorCode } from '../../common/errors.js'
-import { refOf } from '../../common/external-value.js'
-import { formatDuration } from '../../common/format.js'
-import { type CallOutcome, outcomeUnknown } from '../../common/outcomes.js'
-import type { RunConfig, ToolConfig } from '../../common/run-config.js'
+import type { CompleteCallInput, DeferredCallsState, SettledCall, WaitingCall } from '../../common/deferred-calls.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { RunConfig } from '../../common/run-config.js'
 import type { StoredBytes } from '../stored-bytes.js'
-import { auditCallEvent, checkToolResult } from '../temporal/activities.js'
+import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { Semaphore } from '../temporal/semaphore.js'
+import { expiryOutcome, outcomeOf, rejection } from './deferred-outcome.js'
 
 /** Settled calls that are remembered. A request for an older one is rejected with `CALL_NOT_FOUND`. */
 const maxSettled = 1_000
@@ -45,6 +38,7 @@ type Waiting = Pick<WaitingCall, 'since' | 'expiresAt'>
 type CallIdentity = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
 
 interface DeferredCall extends CallIdentity {
+  readonly isApproval: boolean
   /** Undefined while the activity runs. */
   waiting: Waiting | undefined
   outcome: CallOutcome | undefined
@@ -78,8 +72,8 @@ export class DeferredCalls {
     this.#run = run
     this.#settled = state?.settled ?? []
     this.#waitedMs = state?.waitedMs ?? 0
-    for (const { since, expiresAt, outcome, ...identity } of state?.waiting ?? []) {
-      const call = { ...identity, waiting: { since, expiresAt }, outcome, isDeciding: false }
+    for (const { since, expiresAt, outcome, isApproval = false, ...identity } of state?.waiting ?? []) {
+      const call = { ...identity, isApproval, waiting: { since, expiresAt }, outcome, isDeciding: false }
       this.#calls.set(identity.idempotencyKey, call)
     }
     if (this.#calls.size > 0) this.#onChange()
@@ -89,9 +83,11 @@ export class DeferredCalls {
   get state(): DeferredCallsState | undefined {
     if (this.#calls.size === 0 && this.#settled.length === 0) return undefined
     return {
-      waiting: [...this.#calls.values()].flatMap(({ isDeciding: _, waiting, outcome, ...identity }) =>
-        waiting ? [{ ...identity, ...waiting, ...(outcome && { outcome }) }] : [],
-      ),
+      waiting: [...this.#calls.values()].flatMap(({ tool, caller, position, idempotencyKey, ...call }) => {
+        const { isApproval, waiting, outcome } = call
+        const identity = { tool, caller, position, idempotencyKey, ...(isApproval && { isApproval }) }
+        return waiting ? [{ ...identity, ...waiting, ...(outcome && { outcome }) }] : []
+      }),
       settled: this.#settled,
       waitedMs: this.waitedMs,
     }
@@ -122,8 +118,8 @@ export class DeferredCalls {
   }
 
   /** The activity of a call is about to be scheduled. From now on its token is valid. */
-  begin({ tool, caller, position, idempotencyKey }: CallIdentity): void {
-    const identity = { tool, caller, position, idempotencyKey }
+  begin({ tool, caller, position, idempotencyKey }: CallIdentity, isApproval = false): void {
+    const identity = { tool, caller, position, idempotencyKey, isApproval }
     this.#calls.set(idempotencyKey, { ...identity, waiting: undefined, outcome: undefined, isDeciding: false })
   }
 
@@ -202,7 +198,7 @@ export class DeferredCalls {
     let outcome: CallOutcome
     call.isDeciding = true
     try {
-      outcome = await this.#check(call, result)
+      outcome = await outcomeOf(this.#run, call, result)
       await this.#audit(call, { decision, digest, ...(by !== undefined && { by }) })
     } catch (thrown) {
       call.isDeciding = false
@@ -222,18 +218,6 @@ export class DeferredCalls {
 
   get #open(): readonly DeferredCall[] {
     return [...this.#calls.values()].filter(({ outcome }) => outcome === undefined)
-  }
-
-  async #check(call: DeferredCall, result: DeferredResult): Promise<CallOutcome> {
-    if (result.type === 'failure') return { status: 'tool_error', message: result.message }
-    const { config, stored } = this.#run
-    const { digest, names, outputSchemas } = config.toolSet
-    const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
-    const { tool, position } = call
-    const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
-    const value = await checkToolResult(input, config.timeouts)
-    stored.bytes += refOf(value)?.bytes ?? 0
-    return { status: 'ok', value }
   }
 
   /** Tells the audit log of the workers, if they have one. */
@@ -275,7 +259,7 @@ export class DeferredCalls {
       const { expiresAt } = call.waiting
       if (expiresAt > now) next = Math.min(next, expiresAt)
       else if (this.#run.config.isAudited) void this.#timerScope.run(() => this.#auditAndExpire(call))
-      else this.#settle(call, this.#expiry(call.tool), null)
+      else this.#settle(call, expiryOutcome(this.#run.config, call), null)
     }
     this.#waitedMs = this.waitedMs
     this.#waitingSince = this.waiting.length === 0 ? undefined : now
@@ -288,25 +272,11 @@ export class DeferredCalls {
     // The call has expired whether the log can store that or not.
     await this.#audit(call, { decision: 'expired' }).catch(() => undefined)
     if (this.#calls.get(call.idempotencyKey) !== call) return
-    this.#settle(call, this.#expiry(call.tool), null)
+    this.#settle(call, expiryOutcome(this.#run.config, call), null)
     this.#onChange()
   }
-
-  #expiry(name: string): CallOutcome {
-    const { effect, deferred } = this.#run.config.tools.find((each) => each.name === name) ?? unknownTool
-    const why = `no result arrived within ${formatDuration(deferred?.expiresMs ?? 0)}`
-    return effect === 'once'
-      ? outcomeUnknown(name, why)
-      : { status: 'timed_out', message: `${name} has expired: ${why}` }
-  }
 }
-
-const unknownTool: Pick<ToolConfig, 'effect' | 'deferred'> = { effect: 'once' }
 
 export function noLongerWaiting(): ApplicationFailure {
   return rejection('CALL_NOT_FOUND', 'no call with this token waits: its code has ended or was stopped')
-}
-
-export function rejection(code: ErrorCode, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, code)
 }

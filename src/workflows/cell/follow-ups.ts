@@ -1,5 +1,6 @@
 import type { DescribedCall, LocalCallAllowance } from '../../common/steps.js'
-import { callerIdentity, type Run } from '../run.js'
+import { callerIdentity } from '../../common/calls.js'
+import type { Run } from '../run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'
 
@@ -13,7 +14,7 @@ export function localCallAllowance(
   const { firstExecutionRunId } = run.identity
   const { resultBytes } = run.config.limits
   const maxCalls = maxLocalCalls(run, cell)
-  const identity = maxCalls === 0 ? {} : callerIdentity(run)
+  const identity = maxCalls === 0 ? {} : callerIdentity(run.config)
   return { maxCalls, turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes, ...identity }
 }
 

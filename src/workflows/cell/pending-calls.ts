@@ -32,8 +32,8 @@ export interface CellCall {
 /** Records the outcome of a call. */
 export type RecordOutcome = (outcome: CallOutcome) => void
 
-/** What a call waits for without an activity: a slot of the run or of its tool, or a result from outside. */
-export type CallWait = 'slot' | 'result' | undefined
+/** What a call waits for without an activity: a slot of the run or of its tool, an approval, or a result from outside. */
+export type CallWait = 'slot' | 'approval' | 'result' | undefined
 
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope

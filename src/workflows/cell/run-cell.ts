@@ -3,7 +3,7 @@
  *
  * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the
  * limits of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls
- * from their start to the delivery of their results, `call-tool.ts` one call, `cell-result.ts` how a cell ended.
+ * from their start to the delivery of their results, `execute-call.ts` one call, `cell-result.ts` how a cell ended.
  * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know who
  * reads the result of a cell: a model, the result of a program, or the caller of a named session.
  *
@@ -24,7 +24,7 @@ import type { DescribedStepResult, StepOutcome } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
 import { toolSpan, withSpan } from '../../common/tracing.js'
 import { type Externalizable, refOf } from '../../common/external-value.js'
-import { acceptLocalCall, type CalledTool, executeCall } from './call-tool.js'
+import { acceptLocalCall, type CalledTool } from './call-tool.js'
 import {
   type CellEnd,
   cellEndOf,
@@ -37,6 +37,7 @@ import {
   tooManyWakes,
 } from './cell-result.js'
 import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
+import { executeCall } from './execute-call.js'
 import type { CallWait, CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'

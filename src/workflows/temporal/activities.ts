@@ -14,6 +14,7 @@
  */
 
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import type { RequestApprovalInput, RequestApprovalResult } from '../../common/approvals.js'
 import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
 import type { Externalizable, ExternalValue } from '../../common/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
@@ -27,7 +28,7 @@ import type { InterruptInput, OpenedSession, OpenInput, SessionRef } from '../..
 import type { SnapshotResult, SnapshotInput } from '../../common/snapshots.js'
 import type { TextParts } from '../../common/messages.js'
 import type { RequestSlotInput } from '../../common/tool-slots.js'
-import { pluralize } from '../../common/text.js'
+import { pluralize, toTemporalSummary } from '../../common/text.js'
 
 /** Milliseconds a step may take beyond the time limit of its code: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
@@ -152,6 +153,16 @@ export function auditCallEvent(input: AuditCallInput, timeouts: Timeouts): Promi
   const phase = auditedPhases[input.event.kind]
   const options = valueOptions(timeouts, `report the ${phase} of ${input.tool} to the audit log`, 'tools')
   return scheduleEngineActivity(activityNames.auditCall, input, options)
+}
+
+/** Asks whether a call needs approval, and requests it. */
+export function requestApproval(
+  input: RequestApprovalInput,
+  timeouts: Timeouts,
+  activityId: string,
+): Promise<RequestApprovalResult> {
+  const options = valueOptions(timeouts, toTemporalSummary(`approval of ${input.summary}`), 'tools')
+  return scheduleEngineActivity(activityNames.requestApproval, input, { ...options, activityId })
 }
 
 /** Requests a slot of a tool with a concurrency limit. The answer is a signal. */

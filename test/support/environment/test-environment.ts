@@ -45,6 +45,7 @@ export interface TestEnvironmentOptions
       | 'sessions'
       | 'snapshots'
       | 'values'
+      | 'approvals'
       | 'audit'
       | 'encryption'
       | 'redact'
@@ -111,6 +112,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       limits: options.limits,
       sessions: options.sessions,
       snapshots: options.snapshots,
+      approvals: options.approvals,
       audit: options.audit,
       encryption: options.encryption,
       redact: options.redact,

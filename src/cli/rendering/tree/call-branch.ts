@@ -69,7 +69,8 @@ function outcomeLines(call: CallNode, { full }: RenderContext, columns: number):
     const isComplete = Buffer.byteLength(resultPreview) >= resultBytes
     return textBlock(`→ ${resultPreview}${isComplete ? '' : '…'}`, { columns, style: 'dim', limit: undefined })
   }
-  if (call.deferred) return [[part(formatDeferredWait(call.deferred), 'dim')]]
+  if (call.deferred) return [[part(formatWait('result', call.deferred), 'dim')]]
+  if (call.approval) return [[part(formatWait('approval', call.approval), 'yellow')]]
   if (call.waitsForSlot) return [[part(`waits for a slot of ${oneLine(call.tool)}`, 'dim')]]
   if (pending) return retried === undefined ? [] : [[part(oneLine(retried), 'yellow')]]
   if (status === 'interrupted') return []
@@ -77,8 +78,8 @@ function outcomeLines(call: CallNode, { full }: RenderContext, columns: number):
   return textBlock(sanitize(text), { columns, style: 'red', limit: full ? undefined : 3 })
 }
 
-function formatDeferredWait({ since, expiresAt }: NonNullable<CallNode['deferred']>): string {
-  return `waits for its result since ${formatTime(since)}, expires ${formatTime(expiresAt)}`
+function formatWait(what: 'result' | 'approval', { since, expiresAt }: NonNullable<CallNode['deferred']>): string {
+  return `waits for its ${what} since ${formatTime(since)}, expires ${formatTime(expiresAt)}`
 }
 
 function formatTime(at: number): string {

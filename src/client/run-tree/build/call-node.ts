@@ -1,3 +1,4 @@
+import { approvalKey } from '../../../common/approvals.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/outcomes.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
@@ -39,6 +40,7 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
   const { activity, described } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
   const deferred = deferredWaitOf(call, context)
+  const approval = approvalWaitOf(call, context)
   const { status, message }: CallEnding = deferred ? { status: 'running' } : callEndingOf(call, context)
   const { result, endedAt } = endOf(call)
   // The type of a remote activity need not be the name of the tool.
@@ -58,7 +60,8 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     blocked: activity?.blockedNote,
     status,
     deferred,
-    ...(status === 'waiting' && !activity && context.limitedTools.has(tool) && { waitsForSlot: true }),
+    ...(approval && { approval }),
+    ...(status === 'waiting' && !activity && !approval && context.limitedTools.has(tool) && { waitsForSlot: true }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
@@ -87,6 +90,19 @@ function deferredWaitOf(
   const token = { namespace, workflowId, idempotencyKey: call.idempotencyKey ?? '', ...call.deferred }
   const expiresAt = since + (expiries.get(call.tool) ?? 0)
   return { since, expiresAt, completionToken: encodeCompletionToken(token) }
+}
+
+/** Undefined for a call that does not wait for its approval, as far as the history says. */
+function approvalWaitOf(
+  { approval, activity, delivered }: CallDraft,
+  { isRunEnded, namespace, workflowId }: CallContext,
+): DeferredWait | undefined {
+  if (approval?.input.type !== 'approval' || activity || delivered || isRunEnded) return undefined
+  if (resultOf(approval, 'approval')?.isNeeded !== true || approval.end === undefined) return undefined
+  const { idempotencyKey, deferred, expiresMs } = approval.input.request
+  const token = { namespace, workflowId, idempotencyKey: approvalKey(idempotencyKey), ...deferred }
+  const { at: since } = approval.end
+  return { since, expiresAt: since + expiresMs, completionToken: encodeCompletionToken(token) }
 }
 
 /** The outcome that the caller got takes precedence over the end of the activity. */

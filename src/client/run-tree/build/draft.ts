@@ -65,6 +65,8 @@ export interface CallDraft {
   readonly toolUseId: string | undefined
   readonly described: DescribedCall | undefined
   readonly activity: ActivityRecord | undefined
+  /** Requests the approval of the call. */
+  readonly approval?: ActivityRecord
   /** Checks the result of a remote tool, or the valid result of a deferred one. */
   readonly check?: ActivityRecord
   /** The outcome that the caller got; takes precedence. */

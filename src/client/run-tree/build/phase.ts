@@ -42,7 +42,7 @@ function countWaitingCalls(run: RunDraft): number {
   const notScheduled = calls.filter(isWithoutActivity)
   const direct = [...(run.turns.at(-1)?.directCalls.values() ?? [])]
   const withoutSlot = direct.filter(
-    (call) => isWithoutActivity(call) && run.limitedTools.has(call.described?.tool ?? ''),
+    (call) => isWithoutActivity(call) && (call.approval || run.limitedTools.has(call.described?.tool ?? '')),
   )
   return notScheduled.length + withoutSlot.length + [...calls, ...direct].filter(isDeferredWaiting).length
 }

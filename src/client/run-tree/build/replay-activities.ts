@@ -63,6 +63,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyStep(run, record, input)
     case 'tool':
       return applyToolCall(run, record, input)
+    case 'approval':
+      return applyApproval(run, record, input.request.position)
     case 'check':
       return applyCheck(run, record, input.position)
     case 'close':
@@ -181,6 +183,12 @@ function applyToolCall(
   }
   const position = { turn, cell, index, step: 0, createdAt: record.scheduledAt }
   calls.set(index, { ...position, toolUseId: undefined, described: undefined, activity: record, delivered: undefined })
+}
+
+function applyApproval(run: RunDraft, approval: ActivityRecord, { cell, index }: CallPosition): void {
+  const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
+  const call = calls?.get(index)
+  if (call) calls?.set(index, { ...call, approval })
 }
 
 function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallPosition): void {

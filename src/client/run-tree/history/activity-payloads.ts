@@ -10,7 +10,7 @@ import {
   totalByteLength,
 } from './content-blocks.js'
 import { byteLengthOf, parseRef } from '../values/external-values.js'
-import type { StepResult, DescribedCall, StepInput, ToolInput } from './payload-schemas.js'
+import type { ApprovalInput, StepResult, DescribedCall, StepInput, ToolInput } from './payload-schemas.js'
 import * as shapes from './payload-schemas.js'
 import type { ModelReplySummary } from '../tree.js'
 
@@ -43,6 +43,8 @@ export type ActivityInput =
     }
   | { readonly type: 'close' }
   | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
+  /** Requests the approval of a call. */
+  | { readonly type: 'approval'; readonly request: ApprovalInput }
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
   | { readonly type: 'other' }
@@ -62,6 +64,7 @@ export type ActivityResult =
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'step'; readonly result: StepResult }
   | { readonly type: 'park'; readonly isCheckpointed: boolean }
+  | { readonly type: 'approval'; readonly isNeeded: boolean }
   /** `preview` is undefined for an external result. */
   | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
   | { readonly type: 'other' }
@@ -103,6 +106,10 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       return { type: 'park' }
     case activityNames.closeSession:
       return { type: 'close' }
+    case activityNames.requestApproval: {
+      const { data } = shapes.approvalInput.safeParse(input)
+      return data ? { type: 'approval', request: data } : other
+    }
     case activityNames.checkToolResult: {
       const { data } = shapes.checkInput.safeParse(input)
       return data ? { type: 'check', position: data.position } : other
@@ -177,6 +184,10 @@ export function parseActivityResult(
     }
     case 'check':
       return toolResult(value, previewCharacters)
+    case 'approval': {
+      const { data } = shapes.approvalResult.safeParse(value)
+      return data ? { type: 'approval', ...data } : other
+    }
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
     case 'close':

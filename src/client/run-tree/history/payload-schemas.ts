@@ -160,6 +160,14 @@ export const toolInput = z.object({
   deferred: z.object({ firstExecutionRunId: z.string(), signature: z.string() }).optional(),
 })
 
+export const approvalInput = toolInput.pick({ tool: true, caller: true, position: true, arguments: true }).extend({
+  idempotencyKey: z.string(),
+  deferred: z.object({ firstExecutionRunId: z.string(), signature: z.string() }),
+  expiresMs: z.number(),
+})
+export const approvalResult = z.object({ isNeeded: z.boolean() })
+
+export type ApprovalInput = z.infer<typeof approvalInput>
 export type RunState = z.infer<typeof runState>
 export type Block = z.infer<typeof block>
 export type ToolInput = z.infer<typeof toolInput>

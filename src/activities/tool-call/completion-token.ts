@@ -1,0 +1,10 @@
+import { activityInfo } from '@temporalio/activity'
+import { encodeCompletionToken } from '../../common/completion-token.js'
+import type { DeferredInput } from '../../common/deferred-calls.js'
+
+/** The token that completes a call of the workflow of this activity. */
+export function completionTokenOf(idempotencyKey: string, deferred: DeferredInput): string {
+  const { namespace, workflowExecution } = activityInfo()
+  const workflowId = workflowExecution?.workflowId ?? ''
+  return encodeCompletionToken({ namespace, workflowId, idempotencyKey, ...deferred })
+}

@@ -1,0 +1,74 @@
+import { activityInfo, log } from '@temporalio/activity'
+import { approvalKey, type RequestApprovalInput, type RequestApprovalResult } from '../../common/approvals.js'
+import type { Caller } from '../../common/calls.js'
+import { messageOf, PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import type { CallingRun, Tool } from '../../tools/tool.js'
+import type { GatedCall } from '../../tools/definition/approval.js'
+import { parseArguments } from '../../tools/validation/check-arguments.js'
+import type { Values } from '../../values/values.js'
+import { runActivity } from '../run-activity.js'
+import { completionTokenOf } from './completion-token.js'
+
+/** A call that waits for the approval of a person. */
+export interface ApprovalRequest {
+  readonly tool: string
+  /** One line; passed through the redaction hook. */
+  readonly summary: string
+  readonly arguments: JsonObject
+  readonly caller: Caller
+  readonly run: CallingRun
+  /** The `context` that the run was started with. */
+  readonly context: JsonObject
+  /** Approves or denies this call, and no other: `ptc.approveCall(token)`, `ptc.denyCall(token, reason)`. */
+  readonly token: string
+  /** Milliseconds until the call is denied. */
+  readonly expiresMs: number
+}
+
+/**
+ * Activity `tool.approval`: applies the rule of a tool to a call, and tells people of a call that needs approval.
+ *
+ * @param onRequest the hook of the configuration. What it throws is retried.
+ * @throws PtcError TOOL_NOT_REGISTERED, APPROVAL_REQUEST_FAILED, and those of the value store
+ */
+export function requestApproval(
+  registry: ToolRegistry,
+  values: Values,
+  onRequest: ((request: ApprovalRequest) => void | Promise<void>) | undefined,
+) {
+  return (input: RequestApprovalInput): Promise<RequestApprovalResult> =>
+    runActivity(async ({ signal, workflowId, runId }) => {
+      const { tool: name, summary, caller, agent, context = {}, deferred, expiresMs } = input
+      const tool = registry.get(name)
+      if (tool === undefined) {
+        throw new PtcError('TOOL_NOT_REGISTERED', `this worker has no tool named ${name}`)
+      }
+      // The stored arguments are an object: those of a sandbox and of a model always are.
+      const args = (await values.load(input.arguments, `the arguments of ${name}`, signal)) as JsonObject
+      const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
+      if (!(await needsApproval(tool, args, { caller, run, context }))) return { isNeeded: false }
+      const token = completionTokenOf(approvalKey(input.idempotencyKey), deferred)
+      const request = { tool: name, summary, arguments: args, caller, run, context, token, expiresMs }
+      try {
+        await onRequest?.(structuredClone(request))
+      } catch (cause) {
+        throw new PtcError('APPROVAL_REQUEST_FAILED', `the approval of ${name} could not be requested`, { cause })
+      }
+      return { isNeeded: true }
+    })
+}
+
+async function needsApproval(tool: Tool, args: JsonObject, call: GatedCall): Promise<boolean> {
+  if (typeof tool.approval !== 'function') return tool.approval === 'always'
+  const input = await parseArguments(tool, args)
+  // The tool refuses these arguments itself.
+  if (!input.ok) return false
+  try {
+    return await tool.approval(input.value as never, structuredClone(call))
+  } catch (thrown) {
+    log.warn(`the approval rule of ${tool.name} threw: the call needs approval`, { error: messageOf(thrown) })
+    return true
+  }
+}

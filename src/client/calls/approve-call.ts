@@ -1,0 +1,42 @@
+import type { Client } from '@temporalio/client'
+import { isApprovalKey } from '../../common/approvals.js'
+import { decodeCompletionToken } from '../../common/completion-token.js'
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json.js'
+import { checkKeys } from '../start/check-input.js'
+import { completeCall, type CompleteOptions } from './complete-call.js'
+
+export interface ApproveOptions extends CompleteOptions {
+  /** Replace the arguments of the call. */
+  readonly arguments?: JsonObject
+  /** Later calls of the same tool in the same run need no approval. Default false. */
+  readonly remember?: boolean
+}
+
+/** Approves a call that waits for its approval. */
+export async function approveCall(client: Client, token: string, options: ApproveOptions = {}): Promise<void> {
+  checkKeys('the options', options, ['arguments', 'remember', 'by'])
+  const { arguments: args, remember = false, ...by } = options
+  assertApprovalToken(token)
+  const value = { approved: true, ...(args && { arguments: args }), ...(remember && { remember }) }
+  await completeCall(client, token, { type: 'value', value }, by)
+}
+
+/** Denies a call that waits for its approval. */
+export async function denyCall(
+  client: Client,
+  token: string,
+  reason: string,
+  options: CompleteOptions = {},
+): Promise<void> {
+  assertApprovalToken(token)
+  await completeCall(client, token, { type: 'failure', message: reason }, options)
+}
+
+/** The token of a deferred call would complete it with an approval as its result. */
+function assertApprovalToken(token: string): void {
+  if (isApprovalKey(decodeCompletionToken(token).idempotencyKey)) return
+  throw new PtcError('COMPLETION_TOKEN_INVALID', 'this is the token of a deferred call: it waits for its result', {
+    hint: 'Complete the call, or give the token of a request for approval.',
+  })
+}

@@ -1,0 +1,68 @@
+import { ApplicationFailure } from '@temporalio/workflow'
+import { parseApproval } from '../../common/approvals.js'
+import type { CallPosition } from '../../common/calls.js'
+import type { DeferredResult } from '../../common/deferred-calls.js'
+import type { ErrorCode } from '../../common/errors.js'
+import { refOf } from '../../common/external-value.js'
+import { formatDuration } from '../../common/format.js'
+import type { JsonValue } from '../../common/json.js'
+import { type CallOutcome, outcomeUnknown } from '../../common/outcomes.js'
+import type { RunConfig, ToolConfig } from '../../common/run-config.js'
+import type { StoredBytes } from '../stored-bytes.js'
+import { checkToolResult, prepareArguments } from '../temporal/activities.js'
+
+interface WaitingCall {
+  readonly tool: string
+  readonly position: CallPosition
+  readonly isApproval: boolean
+}
+
+/**
+ * The outcome of a deferred call with this result. That of an approval has the approval as its value.
+ *
+ * @throws ActivityFailure, ApplicationFailure when the result is not valid
+ */
+export async function outcomeOf(
+  { config, stored }: { readonly config: RunConfig; readonly stored: StoredBytes },
+  { tool, position, isApproval }: WaitingCall,
+  result: DeferredResult,
+): Promise<CallOutcome> {
+  if (isApproval) return approvalOutcome(config, { tool, position }, result)
+  if (result.type === 'failure') return { status: 'tool_error', message: result.message }
+  const { digest, names, outputSchemas } = config.toolSet
+  const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
+  const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
+  const value = await checkToolResult(input, config.timeouts)
+  stored.bytes += refOf(value)?.bytes ?? 0
+  return { status: 'ok', value }
+}
+
+async function approvalOutcome(
+  { toolSet: { digest, documentation }, timeouts }: RunConfig,
+  { tool, position }: Omit<WaitingCall, 'isApproval'>,
+  result: DeferredResult,
+): Promise<CallOutcome> {
+  if (result.type === 'failure') return { status: 'denied', message: `${tool} was not approved: ${result.message}` }
+  const approval = parseApproval(result.value)
+  if (!approval) throw rejection('RUN_INPUT_INVALID', 'the call waits for an approval, and this is none')
+  const { arguments: args } = approval
+  // The tool gets the arguments as they are; this only checks them while a person can still correct them.
+  if (args) await prepareArguments({ tool, position, arguments: args, tools: { digest, documentation } }, timeouts)
+  return { status: 'ok', value: { ...approval } as JsonValue }
+}
+
+/** The outcome of a call that has expired. */
+export function expiryOutcome({ tools, approvals }: RunConfig, { tool: name, isApproval }: WaitingCall): CallOutcome {
+  if (isApproval) {
+    return { status: 'denied', message: `nobody approved ${name} within ${formatDuration(approvals.expiresMs)}` }
+  }
+  const { effect, deferred } = tools.find((each) => each.name === name) ?? unknownTool
+  const why = `no result arrived within ${formatDuration(deferred?.expiresMs ?? 0)}`
+  return effect === 'once' ? outcomeUnknown(name, why) : { status: 'timed_out', message: `${name} has expired: ${why}` }
+}
+
+const unknownTool: Pick<ToolConfig, 'effect' | 'deferred'> = { effect: 'once' }
+
+export function rejection(code: ErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code)
+}

@@ -1,0 +1,121 @@
+import { deriveIdempotencyKey } from '../../common/call-identity.js'
+import type { Caller, CallPosition, FollowUpInput } from '../../common/calls.js'
+import { callActivityId } from '../../common/names.js'
+import type { DescribedCall } from '../../common/steps.js'
+import { showCall } from '../progress.js'
+import type { Run } from '../run.js'
+import { type CalledTool, callTool, denied, findTool } from './call-tool.js'
+import { maxDurationOf } from './call-options.js'
+import type { CallWait } from './pending-calls.js'
+
+type RecordCall = (called: CalledTool) => void
+
+interface CallOptions {
+  readonly followUp?: FollowUpInput | undefined
+  /** Called when the call begins to wait without an activity, and when that wait is over. */
+  readonly onWait?: (wait: CallWait) => void
+}
+
+/**
+ * Executes one tool call, and records its outcome. A call that needs approval waits for it first.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+export async function executeCall(
+  run: Run,
+  call: DescribedCall,
+  caller: Caller,
+  position: CallPosition,
+  record: RecordCall,
+  options: CallOptions = {},
+): Promise<void> {
+  const execute = (approved: DescribedCall) => executeApprovedCall(run, approved, caller, position, record, options)
+  const isGated = run.tools.get(call.tool)?.approval !== undefined
+  if (!isGated || call.refused || 'status' in findTool(run, call, caller)) return execute(call)
+  const outcome = await run.approvals.run(run, { call, caller, position }, options.onWait, execute)
+  if (outcome) record({ outcome, followUps: [] })
+}
+
+/**
+ * A call of a tool with a concurrency limit waits for a slot of the
+ * tool first, and holds it until it has its outcome.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+function executeApprovedCall(
+  run: Run,
+  call: DescribedCall,
+  caller: Caller,
+  position: CallPosition,
+  record: RecordCall,
+  options: CallOptions,
+): Promise<void> {
+  const execute = () => executeStartedCall(run, call, caller, position, record, options)
+  const { tools, identity, toolSlots } = run
+  const tool = tools.get(call.tool)
+  if (tool?.concurrency === undefined) return execute()
+  const key = deriveIdempotencyKey(identity, position, call.digest)
+  // A call that has a slot from the execution before this one must give it back, even if it is refused now.
+  if (!toolSlots.has(key) && (call.refused || 'status' in findTool(run, call, caller))) return execute()
+  const { onWait } = options
+  const closeCall = showCall(run, callActivityId(position), call.summary, { waitsForSlotOf: tool.name })
+  onWait?.('slot')
+  return toolSlots
+    .run({
+      tool: { name: tool.name, concurrency: tool.concurrency },
+      key,
+      maxHoldMs: maxDurationOf(tool),
+      execute: () => {
+        onWait?.(undefined)
+        closeCall()
+        return execute()
+      },
+      refuse: (reason) => record({ outcome: denied(`${tool.name} has no slot free: ${reason}`), followUps: [] }),
+    })
+    .finally(closeCall)
+}
+
+/**
+ * Executes one tool call, and records its outcome. A call that is not deferred holds a slot of `callSlots` until its
+ * outcome is recorded: when no slot is acquired, no started call lacks its outcome. A deferred call holds one while its
+ * activity runs; then `deferredCalls` has the call.
+ *
+ * @throws CancelledFailure when the run or the scope of the call is cancelled
+ */
+async function executeStartedCall(
+  run: Run,
+  call: DescribedCall,
+  caller: Caller,
+  position: CallPosition,
+  record: RecordCall,
+  { followUp, onWait }: CallOptions,
+): Promise<void> {
+  const { callSlots, deferredCalls, tools, identity } = run
+  const runInSlot = (work: () => Promise<void>): Promise<void> => {
+    onWait?.('slot')
+    return callSlots.run(() => {
+      onWait?.(undefined)
+      return work()
+    })
+  }
+  if (tools.get(call.tool)?.deferred === undefined) {
+    return runInSlot(async () => record(await callTool(run, call, caller, position, followUp)))
+  }
+  const idempotencyKey = deriveIdempotencyKey(identity, position, call.digest)
+  // In the execution before this one the call may have begun to wait.
+  if (!deferredCalls.has(idempotencyKey)) {
+    await runInSlot(async () => {
+      const called = await callTool(run, call, caller, position)
+      if (!deferredCalls.has(idempotencyKey)) record(called)
+    })
+  }
+  if (!deferredCalls.has(idempotencyKey)) return
+  onWait?.('result')
+  const closeCall = showCall(run, callActivityId(position), call.summary, deferredCalls.waitOf(idempotencyKey))
+  try {
+    await deferredCalls.waitForOutcome(idempotencyKey)
+  } finally {
+    closeCall()
+  }
+  record({ outcome: deferredCalls.takeOutcome(idempotencyKey), followUps: [] })
+}

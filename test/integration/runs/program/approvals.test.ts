@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { type ApprovalRule, defineTool, type Effect } from '../../../../src/index.js'
+import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { scheduledActivitiesOfType } from '../../../support/environment/histories.js'
+import { resetToCall } from '../../../support/environment/reset.js'
+import { fastPollOptions } from '../../../support/poll-options.js'
+import { answerResult, call, turn } from '../../../support/script.js'
+import { DeferredToolCalls } from '../../../support/deferred-tool.js'
+
+const requests: ApprovalRequest[] = []
+const paid: unknown[] = []
+let failuresOfHook = 0
+
+/** Pays, after an approval as the policy says. */
+function payment(name: string, approval: 'always' | ApprovalRule<{ euros: number }>, effect: Effect = 'once') {
+  return defineTool({
+    name,
+    description: 'Pays.',
+    input: z.object({ id: z.int(), euros: z.number().max(10_000) }),
+    output: z.string(),
+    effect,
+    approval,
+    summary: ({ id }) => `${name} ${id}`,
+    run: ({ id, euros }) => {
+      paid.push([id, euros])
+      return `paid ${euros}`
+    },
+  })
+}
+
+const deferred = new DeferredToolCalls()
+let env: TestEnvironment
+let end: (() => Promise<void>) | undefined
+
+beforeAll(async () => {
+  env = await TestEnvironment.start({
+    tools: [
+      payment('pay', 'always'),
+      payment('pay_much', ({ euros }, { context, caller }) => {
+        if (euros === 13) throw new Error('no rule for 13')
+        return euros > 100 && context['user'] !== 'boss' && caller === 'code_execution'
+      }),
+      deferred.tool('approve'),
+    ],
+    approvals: {
+      onRequest: (request) => {
+        if ((failuresOfHook -= 1) >= 0) throw new Error('no mail today')
+        requests.push(request)
+      },
+    },
+    script: [turn(call('pay', { id: 71, euros: 1 }), call('pay', { id: 72, euros: 2 })), answerResult],
+    onCleanup: (cleanup) => (end = cleanup),
+  })
+})
+afterAll(() => end?.())
+
+/** The request for the call with this id, as soon as it was made. */
+function request(id: number): Promise<ApprovalRequest> {
+  return vi.waitUntil(() => requests.find((each) => each.arguments['id'] === id), fastPollOptions)
+}
+
+const approve = async (id: number, options?: Parameters<typeof env.ptc.approveCall>[1]) =>
+  env.ptc.approveCall((await request(id)).token, options)
+
+const payments = (id: number) => paid.filter((each) => (each as number[])[0] === id)
+
+describe('a call that needs approval', () => {
+  it('starts after its approval, and not before', async () => {
+    const handle = await env.startProgram('print(await pay(id=11, euros=5))', { context: { user: 'ada' } })
+    expect(await request(11)).toMatchObject({
+      tool: 'pay',
+      summary: 'pay 11',
+      arguments: { id: 11, euros: 5 },
+      caller: 'code_execution',
+      run: { workflowId: handle.workflowId },
+      context: { user: 'ada' },
+    })
+    const tree = () => env.ptc.handle(handle.workflowId).tree()
+    const waiting = await vi.waitUntil(
+      async () => (await tree()).turns[0]?.cells[0]?.calls.find(({ approval }) => approval),
+      fastPollOptions,
+    )
+    expect(waiting).toMatchObject({ status: 'waiting', approval: { completionToken: (await request(11)).token } })
+    expect(payments(11)).toEqual([])
+    await approve(11)
+    expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 5\n' }, toolCalls: 1 })
+    expect(payments(11)).toEqual([[11, 5]])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('is denied with a reason, which its code gets', async () => {
+    const source = 'try: await pay(id=21, euros=5)\nexcept ToolDenied as error: print(error)'
+    const handle = await env.startProgram(source)
+    await env.ptc.denyCall((await request(21)).token, 'too late')
+    expect(await handle.result()).toMatchObject({ outcome: { output: 'pay was not approved: too late\n' } })
+    expect(payments(21)).toEqual([])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('runs with the arguments of the approval, which the tool must accept', async () => {
+    const handle = await env.startProgram('print(await pay(id=31, euros=500))')
+    await expect(approve(31, { arguments: { id: 31, euros: 20_000 } })).rejects.toMatchObject({
+      code: 'TOOL_INPUT_INVALID',
+      message: expect.stringContaining('euros'),
+    })
+    await approve(31, { arguments: { id: 31, euros: 50 } })
+    expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 50\n' } })
+    expect(payments(31)).toEqual([[31, 50]])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('is asked for once each among ten parallel calls, which wait for their own approval', async () => {
+    const source = `
+import asyncio
+print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), return_exceptions=True))`
+    const handle = await env.startProgram(source)
+    for (let id = 409; id > 400; id -= 1) await approve(id)
+    await env.ptc.denyCall((await request(400)).token, 'no')
+    const { outcome } = (await handle.result()) as { outcome: { output: string } }
+    expect(outcome.output).toMatch(/^\[ToolDenied\('pay was not approved: no'\), 'paid 401', .*'paid 409'\]\n$/)
+    expect(
+      requests.filter(({ arguments: args }) => Number(args['id']) >= 400 && Number(args['id']) < 410),
+    ).toHaveLength(10)
+    await env.expectCleanEnd(handle)
+  })
+
+  it('is remembered for the tool and the run', async () => {
+    const source = 'print(await pay(id=51, euros=1), await pay(id=52, euros=2))'
+    const handle = await env.startProgram(source)
+    await approve(51, { remember: true })
+    expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 1 paid 2\n' } })
+    expect(requests.some(({ arguments: { id } }) => id === 52)).toBe(false)
+    const next = await env.startProgram('print(await pay(id=53, euros=3))')
+    await approve(53)
+    expect(await next.result()).toMatchObject({ outcome: { output: 'paid 3\n' } })
+  })
+
+  it('depends on a function of arguments and context, and a function that throws asks', async () => {
+    const small = await env.startProgram('print(await pay_much(id=61, euros=100))')
+    expect(await small.result()).toMatchObject({ outcome: { output: 'paid 100\n' } })
+    const source = 'print(await pay_much(id=62, euros=101))'
+    const boss = await env.startProgram(source, { context: { user: 'boss' } })
+    expect(await boss.result()).toMatchObject({ outcome: { output: 'paid 101\n' } })
+    expect(requests.filter(({ tool }) => tool === 'pay_much')).toEqual([])
+    for (const euros of [101, 13]) {
+      const handle = await env.startProgram(`print(await pay_much(id=${600 + euros}, euros=${euros}))`)
+      await approve(600 + euros)
+      expect(await handle.result()).toMatchObject({ outcome: { output: `paid ${euros}\n` } })
+      await env.expectCleanEnd(handle)
+    }
+  })
+
+  it('of a model waits, too, and the model reads why it was denied', async () => {
+    const handle = await env.startAgent()
+    await env.ptc.denyCall((await request(72)).token, 'not today')
+    await approve(71)
+    await handle.result()
+    expect(env.lastUserContent()).toMatchObject([
+      { content: 'paid 1' },
+      { content: expect.stringContaining('pay was not approved: not today'), is_error: true },
+    ])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('is asked for again when people could not be told', async () => {
+    failuresOfHook = 2
+    const handle = await env.startProgram('print(await pay(id=81, euros=8))')
+    await approve(81)
+    expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 8\n' } })
+  })
+
+  it('has a token that approves this call only, once, and is no token of a deferred call', async () => {
+    const handle = await env.startProgram('print(await pay(id=91, euros=9), await approve(id=92))')
+    const { token } = await request(91)
+    await expect(env.ptc.completeCall(token, { approved: false })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
+    await approve(91)
+    await approve(91)
+    await expect(env.ptc.denyCall(token, 'too late')).rejects.toMatchObject({ code: 'CALL_COMPLETED' })
+    const other = await deferred.token(92)
+    await expect(env.ptc.approveCall(other)).rejects.toMatchObject({ code: 'COMPLETION_TOKEN_INVALID' })
+    await env.ptc.completeCall(other, { approved: true })
+    expect(await handle.result()).toMatchObject({ outcome: { output: "paid 9 {'approved': True}\n" } })
+    expect(payments(91)).toEqual([[91, 9]])
+  })
+
+  it('is not asked for again after a reset', async () => {
+    const handle = await env.startProgram('print(await pay(id=95, euros=9))')
+    await approve(95)
+    await handle.result()
+    await resetToCall(env, handle, 'pay')
+    const again = env.client.workflow.getHandle(handle.workflowId)
+    await again.result()
+    expect(requests.filter(({ arguments: { id } }) => id === 95)).toHaveLength(1)
+    await env.expectCleanEnd(again)
+  })
+})
+
+it('a call that nobody approves is denied when its time is over', async () => {
+  const own = await TestEnvironment.start({ tools: [payment('pay', 'always')], approvals: { expires: '1s' } })
+  const handle = await own.startProgram('try: await pay(id=1, euros=1)\nexcept ToolDenied as error: print(error)')
+  expect(await handle.result()).toMatchObject({ outcome: { output: 'nobody approved pay within 1.0s\n' } })
+  await own.expectCleanEnd(handle)
+})
+
+it('calls that wait for approval keep waiting while their run continues as new, and hold nothing', async () => {
+  const own = await TestEnvironment.start({
+    tools: [payment('pay', 'always'), payment('note', () => false, 'idempotent')],
+    limits: { historyEvents: 100 },
+    approvals: { onRequest: (each) => void requests.push(each) },
+    timeouts: { park: '1s' },
+  })
+  const source = `
+import asyncio
+first = asyncio.ensure_future(pay(id=901, euros=7))
+for n in range(20): await note(id=800 + n, euros=1)
+print(await first, await pay(id=902, euros=8))`
+  const handle = await own.startProgram(source)
+  await request(901)
+  await expect.poll(async () => (await own.executionHistories(handle)).length).toBeGreaterThan(1)
+  await expect.poll(async () => (await handle.describe()).raw.pendingActivities ?? []).toEqual([])
+  await own.ptc.approveCall((await request(901)).token)
+  await own.ptc.approveCall((await request(902)).token)
+  expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 7 paid 8\n' } })
+  const histories = await own.executionHistories(handle)
+  expect(histories.flatMap((history) => scheduledActivitiesOfType(history, 'pay'))).toHaveLength(2)
+  expect(payments(901)).toEqual([[901, 7]])
+  await own.expectCleanEnd(handle)
+})

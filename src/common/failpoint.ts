@@ -17,6 +17,7 @@ export const failpoints = [
   'tool.begins',
   'tool.ran',
   'tool.ends',
+  'approval.requested',
   'journal.begins',
   'journal.stored',
   'value.written',

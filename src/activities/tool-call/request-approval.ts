@@ -2,6 +2,7 @@ import { activityInfo, log } from '@temporalio/activity'
 import { approvalKey, type RequestApprovalInput, type RequestApprovalResult } from '../../common/approvals.js'
 import type { Caller } from '../../common/calls.js'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { failpoint } from '../../common/failpoint.js'
 import type { JsonObject } from '../../common/json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { CallingRun, Tool } from '../../tools/tool.js'
@@ -56,6 +57,7 @@ export function requestApproval(
       } catch (cause) {
         throw new PtcError('APPROVAL_REQUEST_FAILED', `the approval of ${name} could not be requested`, { cause })
       }
+      failpoint('approval.requested')
       return { isNeeded: true }
     })
 }

@@ -82,7 +82,10 @@ async function findToken(ptc: PtcClient, id: string, call: string | undefined): 
   const found = call === undefined ? waiting : waiting.filter((each) => each.id === call)
   const [first, second] = found
   if (first && !second) return first.token
-  const ids = waiting.map((each) => each.id).join(', ')
+  const ids = waiting
+    .map((each) => each.id)
+    .toSorted()
+    .join(', ')
   if (first) {
     const message = `${pluralize(found.length, 'call')} of run ${id} wait for approval`
     throw new PtcError('RUN_INPUT_INVALID', message, { hint: `Name one of them: ${ids}.` })

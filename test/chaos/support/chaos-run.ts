@@ -17,11 +17,12 @@ import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-n
 import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
 import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
-import { completeDeferredCall, startOtherWorker } from './outside-services.js'
+import { approveCall, completeDeferredCall, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
 import {
   agentInput,
   approvedEffect,
+  approvalRequest,
   deferredEffect,
   effects,
   expectedResult,
@@ -78,9 +79,10 @@ class ChaosRun {
     await startOtherWorker(env.taskQueue, ledger.url)
     const handle = await env.startAgent(agentInput)
     const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
+    const approvingCall = approveCall(ledger, env.ptc, approvalRequest)
     const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const [result] = await Promise.all([env.agentResult(handle), completing, approving])
+    const [result] = await Promise.all([env.agentResult(handle), completing, approvingCall, approving])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing

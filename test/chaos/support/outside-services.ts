@@ -25,10 +25,19 @@ export async function startOtherWorker(runTaskQueue: string, ledgerUrl: string):
   })
 }
 
+/** Approves a call as soon as the ledger has the token of its request. */
+export async function approveCall(ledger: Ledger, ptc: PtcClient, request: string): Promise<void> {
+  await ptc.approveCall(await tokenOf(ledger, request))
+}
+
 /** Completes a deferred call as soon as its tool has told the ledger its token. */
 export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name: string): Promise<void> {
+  await ptc.completeCall(await tokenOf(ledger, name), { done: name })
+}
+
+async function tokenOf(ledger: Ledger, name: string): Promise<string> {
   await ledger.waitForRequests(name)
   const token = ledger.requests.find((entry) => entry.name === name)?.token
   if (token === undefined) throw new Error(`the ledger has no token of ${name}`)
-  await ptc.completeCall(token, { done: name })
+  return token
 }

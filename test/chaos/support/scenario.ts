@@ -4,7 +4,8 @@ import { call, code, text, turn } from '../../support/script.js'
 /**
  * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that
  * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells,
- * a direct call beside a cell, a `once` call, a deferred call, a call of another worker, and input data.
+ * a direct call beside a cell, a `once` call, a deferred call, a call of another worker, a call that a person approves,
+ * and input data.
  */
 const cells = [
   `
@@ -33,6 +34,7 @@ print(len(done), large[-3:])
 done.append((await charge(name=input_data["last"]))["done"])
 done.append((await confirm(name="h"))["done"])
 done.append((await charge_elsewhere(name="i"))["done"])
+done.append((await charge_approved(name="j"))["done"])
 print(",".join(map(str, done)), len(large))
 `,
 ]
@@ -53,10 +55,13 @@ export const agentInput = {
 const sequentialEffects = ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'] as const
 
 /** Names of effects that must be applied exactly once, whatever is killed. */
-export const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i'] as const
+export const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i', 'ask j', 'j'] as const
 
 /** Name of the deferred effect. */
 export const deferredEffect = 'h'
+
+/** Name of the effect that tells people of a call that waits for approval. */
+export const approvalRequest = 'ask j'
 
 /** Name of the `once` effect: applied once, or its outcome is unknown. */
 export const onceEffect = 'mail'
@@ -75,6 +80,6 @@ export const approvedEffect = 'd'
 
 /** The expected result of a run. */
 export function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
-  const done = ['a,b,c,never this', 20, 'd', ...sequentialEffects, mailOutcome, 'f', 'h', 'i'].join(',')
-  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 24 }
+  const done = ['a,b,c,never this', 20, 'd', ...sequentialEffects, mailOutcome, 'f', 'h', 'i', 'j'].join(',')
+  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 25 }
 }

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineTool } from '../../../src/index.js'
+import { TestProject } from '../../support/cli/ptc.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { sharedServer } from '../../support/temporal/shared-server.js'
+
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  input: z.object({ euros: z.number().max(100) }),
+  output: z.string(),
+  effect: 'once',
+  approval: 'always',
+  run: ({ euros }) => `paid ${euros}`,
+})
+
+it('ptc approve and ptc deny decide on the calls of a run that wait', async () => {
+  const env = await TestEnvironment.start({ tools: [pay] })
+  const { workflowId: id } = await env.startProgram(`
+import asyncio
+print(await asyncio.gather(*(pay(euros=n) for n in (1, 2, 3)), return_exceptions=True))
+print(await pay(euros=4))`)
+  const waiting = async () => {
+    const { turns } = await env.ptc.handle(id).tree()
+    return turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.filter(({ approval }) => approval)))
+  }
+  await expect.poll(async () => (await waiting()).length).toBe(3)
+  const { address, namespace } = sharedServer()
+  await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  const call = (n: number) => `turn-0.cell-1.call-${n}`
+
+  const { stdout: shown } = await project.run('show', id)
+  expect(shown).toMatch(/pay\(euros=1\)[^]*waits for its approval since \S+ \S+ UTC, expires \S+ \S+ UTC/)
+  const { stdout: listed } = await project.run('calls', 'list', id)
+  expect(listed).toContain(`${call(2)} waits for its approval since`)
+
+  const unclear = await project.run('approve', id)
+  expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining(`${call(1)}, ${call(2)}, ${call(3)}`) })
+  const unknown = await project.run('approve', id, call(9))
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining(`no call ${call(9)} of run ${id} waits`) })
+  const tooMuch = await project.run('approve', id, call(1), '--arguments', '{"euros": 1000}')
+  expect(tooMuch).toMatchObject({ code: 1, stderr: expect.stringContaining('euros') })
+  expect((await project.run('approve', id, call(1), '--arguments', '[1]')).code).toBe(2)
+
+  const approved = await project.run('approve', id, call(1), '--arguments', '{"euros": 10}', '--by', 'ada')
+  expect(approved).toMatchObject({ code: 0, stderr: 'the call is approved\n' })
+  const denied = await project.run('deny', id, call(2), '--reason', 'no money')
+  expect(denied).toMatchObject({ code: 0, stderr: 'the call is denied\n' })
+  const [third] = (await waiting()).filter(({ position }) => position.index === 3)
+  const byToken = await project.run('approve', third?.approval?.completionToken ?? '')
+  expect(byToken).toMatchObject({ code: 0, stderr: 'the call is approved\n' })
+
+  await expect.poll(async () => (await waiting()).map(({ position }) => position.index)).toEqual([4])
+  expect(await project.run('approve', id)).toMatchObject({ code: 0 })
+  expect(await env.ptc.handle(id).result()).toMatchObject({
+    outcome: { output: "['paid 10', ToolDenied('pay was not approved: no money'), 'paid 3']\npaid 4\n" },
+  })
+  const late = await project.run('deny', id, '--reason', 'too late')
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining(`no call of run ${id} waits for approval`) })
+})

@@ -45,9 +45,9 @@ describe('a run over the limit', () => {
     const release = new Deferred()
     const events: string[] = []
     const work = tool('work', async ({ n }) => {
-      events.push(`begin ${String(n)}`)
+      events.push(`begin ${Number(n)}`)
       if (n === 1) await release.promise
-      events.push(`end ${String(n)}`)
+      events.push(`end ${Number(n)}`)
       return n
     })
     const session = await TestSession.start({ tools: [work], limits: { callsInFlight: 1, cellSeconds: 1 } })

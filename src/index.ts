@@ -1,10 +1,13 @@
 export { defineConfig, type PtcConfig } from './worker/config/define-config.js'
 export {
+  askHuman,
   defineTool,
   ToolError,
   type ApprovalRule,
+  type AskHumanOptions,
   type DeferredToolDefinition,
   type GatedCall,
+  type HumanQuestion,
   type RemoteCall,
   type Tool,
   type ToolContext,

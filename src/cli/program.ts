@@ -14,7 +14,7 @@
 
 import { Command } from 'commander'
 import { closestMatch } from '../common/unknown-keys.js'
-import { approveCommand, denyCommand } from './commands/approve.js'
+import { answerCommand, approveCommand, denyCommand } from './commands/decide.js'
 import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
 import { codecServerCommand } from './commands/codec-server.js'
@@ -70,6 +70,7 @@ export function buildProgram(): Command {
     cancelCommand(),
     approveCommand(),
     denyCommand(),
+    answerCommand(),
     callsCommand(),
     sessionsCommand(),
     valuesCommand(),

@@ -11,6 +11,7 @@
  * 3. Error messages for the caller contain no stack and no path of the host; the worker's log has them.
  */
 
+export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.js'
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
 export type { ApprovalRule, GatedCall } from './definition/approval.js'

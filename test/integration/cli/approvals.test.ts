@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../../src/index.js'
+import { askHuman, defineTool, type HumanQuestion } from '../../../src/index.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
@@ -58,4 +58,34 @@ print(await pay(euros=4))`)
   })
   const late = await project.run('deny', id, '--reason', 'too late')
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining(`no call of run ${id} waits for approval`) })
+})
+
+it('ptc answer answers the questions of a run', async () => {
+  const questions: HumanQuestion[] = []
+  const env = await TestEnvironment.start({ tools: [askHuman({ onQuestion: (each) => void questions.push(each) })] })
+  const { workflowId: id } = await env.startProgram(
+    `
+import asyncio
+print(await asyncio.gather(ask_human(question="Which?"), ask_human(question="When?")))
+print(await ask_human(question="Who?"))`,
+    { context: { user: 'ada' } },
+  )
+  const { address, namespace } = sharedServer()
+  await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+  await expect.poll(() => questions.length).toBe(2)
+  expect(questions).toContainEqual(
+    expect.objectContaining({
+      question: 'Which?',
+      context: { user: 'ada' },
+      run: expect.objectContaining({ workflowId: id }),
+    }),
+  )
+  await expect.poll(async () => (await project.run('answer', id, 'INV-8')).stderr).toContain('2 calls of run')
+  const answered = await project.run('answer', id, 'INV-8', '--call', 'turn-0.cell-1.call-1')
+  expect(answered).toMatchObject({ code: 0, stderr: 'the question is answered\n' })
+  const { token = '' } = questions.find(({ question }) => question === 'When?') ?? {}
+  expect(await project.run('answer', token, 'tomorrow')).toMatchObject({ code: 0 })
+  await expect.poll(() => questions.length).toBe(3)
+  await expect.poll(async () => (await project.run('answer', id, 'me')).code).toBe(0)
+  expect(await env.ptc.handle(id).result()).toMatchObject({ outcome: { output: "['INV-8', 'tomorrow']\nme\n" } })
 })

@@ -27,7 +27,7 @@ export function approveCommand(): Command {
     .action(async (id: string, call: string | undefined, options: ApproveOptions) => {
       const { config, arguments: text, ...decision } = options
       const args = text === undefined ? {} : { arguments: toObject(await readJson(text, '--arguments')) }
-      await withCall(config, id, call, (ptc, token) => ptc.approveCall(token, { ...decision, ...args }))
+      await withCall(config, 'approval', { id, call }, (ptc, token) => ptc.approveCall(token, { ...decision, ...args }))
       printStatus('the call is approved')
     })
 }
@@ -38,29 +38,58 @@ export function denyCommand(): Command {
     .requiredOption('--reason <text>', 'why; the code and the model read it')
     .action(async (id: string, call: string | undefined, options: Decision & { readonly reason: string }) => {
       const { config, reason, ...decision } = options
-      await withCall(config, id, call, (ptc, token) => ptc.denyCall(token, reason, decision))
+      await withCall(config, 'approval', { id, call }, (ptc, token) => ptc.denyCall(token, reason, decision))
       printStatus('the call is denied')
     })
 }
 
+/** `ptc answer RUN TEXT`. */
+export function answerCommand(): Command {
+  return addDeciderOptions(
+    new Command('answer')
+      .description('answer the question of a call, such as that of ask_human, with a text')
+      .argument('<run>', 'id of the run, or the token of the question')
+      .argument('<text>', 'the answer')
+      .addOption(new Option('--call <call>', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')),
+  ).action(async (id: string, text: string, { config, call, ...decision }: Decision & { readonly call?: string }) => {
+    await withCall(config, 'result', { id, call }, (ptc, token) => ptc.completeCall(token, text, decision))
+    printStatus('the question is answered')
+  })
+}
+
 function decisionCommand(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .argument('<run>', 'id of the run, or the token of the request')
-    .argument('[call]', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait')
+  return addDeciderOptions(
+    new Command(name)
+      .description(description)
+      .argument('<run>', 'id of the run, or the token of the request')
+      .argument('[call]', 'the call, such as turn-1.cell-1.call-2; needed when several calls wait'),
+  )
+}
+
+function addDeciderOptions(command: Command): Command {
+  return command
     .addOption(new Option('--by <name>', 'who decided, for the audit log (default: this process and its host)'))
     .addOption(configOption())
 }
 
+interface NamedCall {
+  /** Of the run, or the token of the call. */
+  readonly id: string
+  /** Undefined: the only call that waits. */
+  readonly call: string | undefined
+}
+
+type Wait = 'approval' | 'result'
+
 /** A worker of the run records the decision. None is started here: it would resume all open runs. */
 async function withCall(
   config: string | undefined,
-  id: string,
-  call: string | undefined,
+  wait: Wait,
+  named: NamedCall,
   decide: (ptc: PtcClient, token: string) => Promise<void>,
 ): Promise<void> {
   await withEnvironment({ config, load: 'if_named', ifNoServer: 'fail' }, async ({ ptc }) => {
-    await decide(ptc, isToken(id) ? id : await findToken(ptc, id, call))
+    await decide(ptc, isToken(named.id) ? named.id : await findToken(ptc, wait, named))
   })
 }
 
@@ -74,10 +103,10 @@ function isToken(text: string): boolean {
 }
 
 /** @throws PtcError CALL_NOT_FOUND, RUN_INPUT_INVALID when the call is not clear */
-async function findToken(ptc: PtcClient, id: string, call: string | undefined): Promise<string> {
+async function findToken(ptc: PtcClient, wait: Wait, { id, call }: NamedCall): Promise<string> {
   const { waitingCalls } = await import('../run/waiting-calls.js')
   const waiting = waitingCalls(await ptc.handle(id).tree())
-    .filter(({ waitsFor }) => waitsFor === 'approval')
+    .filter(({ waitsFor }) => waitsFor === wait)
     .map(({ position, token }) => ({ id: callActivityId(position), token }))
   const found = call === undefined ? waiting : waiting.filter((each) => each.id === call)
   const [first, second] = found
@@ -87,14 +116,16 @@ async function findToken(ptc: PtcClient, id: string, call: string | undefined): 
     .toSorted()
     .join(', ')
   if (first) {
-    const message = `${pluralize(found.length, 'call')} of run ${id} wait for approval`
+    const message = `${pluralize(found.length, 'call')} of run ${id} wait for ${waits[wait]}`
     throw new PtcError('RUN_INPUT_INVALID', message, { hint: `Name one of them: ${ids}.` })
   }
   const what = call === undefined ? 'no call' : `no call ${call}`
-  throw new PtcError('CALL_NOT_FOUND', `${what} of run ${id} waits for approval`, {
+  throw new PtcError('CALL_NOT_FOUND', `${what} of run ${id} waits for ${waits[wait]}`, {
     hint: ids === '' ? `\`ptc show ${id}\` shows the run.` : `These wait: ${ids}.`,
   })
 }
+
+const waits = { approval: 'approval', result: 'a result' } as const satisfies Record<Wait, string>
 
 /** @throws PtcError RUN_INPUT_INVALID */
 function toObject(value: JsonValue): JsonObject {

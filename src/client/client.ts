@@ -14,8 +14,8 @@ import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
+import { startError } from './start/start-error.js'
 import { checkSize, type StartOptions, startOptions } from './start/start-options.js'
-import { temporalError } from './temporal/temporal-error.js'
 
 export interface PtcClientOptions {
   /** A connected Temporal client; the caller closes it. */
@@ -115,7 +115,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     try {
       handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, args: [input] })
     } catch (thrown) {
-      throw temporalError(thrown, 'start a run')
+      throw await startError(client, thrown)
     }
     return runHandle(client, handle, handle.firstExecutionRunId, values)
   }

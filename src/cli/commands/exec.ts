@@ -1,10 +1,12 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
 import {
+  boundOptions,
   configOption,
   type ConfigOption,
+  dataOptions,
+  idOption,
   jsonOption,
-  overrideOptions,
   type OverrideOptions,
   type JsonOption,
   sandboxOption,
@@ -25,7 +27,7 @@ export function execCommand(): Command {
     .argument('[script]', 'file with the program; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())
-    .addOption(new Option('--id <id>', 'id of the run (default: generated)').conflicts(['session', 'interactive']))
+    .addOption(idOption().conflicts(['session', 'interactive']))
     .addOption(new Option('--session <name>', 'execute it in the session of this name, which keeps its variables'))
     .addOption(new Option('--resume', 'fail if the session does not exist, instead of starting it'))
     .addOption(new Option('-i, --interactive', 'then read more code from standard input, block by block'))
@@ -42,14 +44,16 @@ the session then ends.
 Examples:
   ptc exec report.py
   echo 'print(await get_expenses(employee_id="ENG001", quarter="Q3"))' | ptc exec -
-  ptc exec --session books load.py && ptc exec --session books report.py
+  ptc exec --session books --input orders.json load.py && ptc exec --session books report.py
   ptc exec -i --session books
   ptc exec --input orders.json report.py`,
     )
     .action(async (script: string | undefined, options: Options) => {
       process.exitCode = await exec(script, options)
     })
-  for (const option of overrideOptions()) command.addOption(option.conflicts(['session', 'interactive']))
+  for (const option of dataOptions()) command.addOption(option)
+  // A session keeps those that it began with.
+  for (const option of boundOptions()) command.addOption(option.conflicts(['session', 'interactive']))
   return command
 }
 
@@ -61,12 +65,12 @@ async function exec(script: string | undefined, options: Options): Promise<numbe
   if (interactive === true) {
     if (script === '-') throw usageError('with -i, standard input is read block by block: give a file, or no script')
     const { runRepl } = await import('../session/repl.js')
-    return runRepl({ script, session, config, sandbox, mustExist })
+    return runRepl({ ...overrides, script, session, config, sandbox, mustExist })
   }
   if (script === undefined) throw usageError('which script? Give a file, - for standard input, or -i')
   if (session !== undefined) {
     const { execInSession } = await import('../session/exec-in-session.js')
-    return execInSession(script, { session, config, sandbox, mustExist, json: json === true })
+    return execInSession(script, { ...overrides, session, config, sandbox, mustExist, json: json === true })
   }
   const { startRun } = await import('../run/start-run.js')
   return startRun(

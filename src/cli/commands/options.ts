@@ -23,6 +23,10 @@ export function sandboxOption(): Option {
   return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm'])
 }
 
+export function idOption(): Option {
+  return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
+}
+
 export function jsonOption(what: string): Option {
   return new Option('--json', `print ${what} as JSON`)
 }
@@ -44,11 +48,17 @@ export interface OverrideOptions {
   readonly context?: string
 }
 
-/** The options of {@link OverrideOptions}. */
-export function overrideOptions(): readonly Option[] {
+/** Those of {@link OverrideOptions} that bound what a run may do. */
+export function boundOptions(): readonly Option[] {
   return [
     new Option('-t, --tools <names>', 'the only tools of the run: a,b').argParser(parseNames),
     new Option('-l, --limits <limits>', 'limits of the run: turns=5,cellSeconds=30').argParser(parseLimits),
+  ]
+}
+
+/** Those of {@link OverrideOptions} that code or tools get. */
+export function dataOptions(): readonly Option[] {
+  return [
     new Option('--input <file-or-json>', 'data for the code, which has it as variable input_data'),
     new Option('--context <file-or-json>', 'who asks, as a JSON object: every tool gets it'),
   ]

@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander'
 import {
+  boundOptions,
   configOption,
   type ConfigOption,
+  dataOptions,
+  idOption,
   jsonOption,
-  overrideOptions,
   type OverrideOptions,
   type JsonOption,
   sandboxOption,
@@ -26,7 +28,7 @@ export function runCommand(): Command {
     .addOption(sandboxOption())
     .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
     .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
-    .addOption(new Option('--id <id>', 'id of the run (default: generated)'))
+    .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(jsonOption('one object with the answer, counts, tokens and cost'))
     .addHelpText(
@@ -44,7 +46,7 @@ Examples:
     .action(async (question: string, options: Options) => {
       process.exitCode = await run(question, options)
     })
-  for (const option of overrideOptions()) command.addOption(option)
+  for (const option of [...boundOptions(), ...dataOptions()]) command.addOption(option)
   return command
 }
 

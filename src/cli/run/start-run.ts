@@ -1,10 +1,9 @@
 import type { PtcClient } from '../../client/client.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { checkInput } from '../../client/start/check-input.js'
-import { validateStart } from '../../client/start/start-options.js'
+import { type StartOptions, validateStart } from '../../client/start/start-options.js'
 import { raceWithSignal } from '../../common/abort.js'
 import { programRoles, roles } from '../../common/names.js'
-import type { JsonObject } from '../../common/json.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs.js'
 import type { OverrideOptions } from '../commands/options.js'
@@ -12,10 +11,11 @@ import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
 import { exitCodes } from '../process/exit-code.js'
 import { listenForInterrupts } from '../process/interrupts.js'
-import { readJson, readText } from '../process/read-text.js'
+import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
+import { readRunData } from './read-run-data.js'
 import { failureReport } from './run-report.js'
 
 /** What a command line asks to run. */
@@ -72,7 +72,7 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
   const { id } = options
   const overrides = await readOverrides(options)
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
-  validateStart(type, text, idOption(id))
+  validateStart(type, text, startOptions(id))
   if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
   const { model, agent } = request
   const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
@@ -86,14 +86,12 @@ function checked(input: RunInput): RunInput {
 
 type Overrides = Pick<ProgramInput, 'sandbox' | 'tools' | 'limits' | 'input' | 'context'>
 
-/** What is wrong with the values, `checkInput` says. */
-async function readOverrides({ sandbox, tools, limits, input, context }: StartRunOptions): Promise<Overrides> {
+async function readOverrides({ sandbox, tools, limits, ...data }: StartRunOptions): Promise<Overrides> {
   return {
     ...(sandbox !== undefined && { sandbox }),
     ...(tools && { tools }),
     ...(limits && { limits }),
-    ...(input !== undefined && { input: await readJson(input, '--input') }),
-    ...(context !== undefined && { context: (await readJson(context, '--context')) as JsonObject }),
+    ...(await readRunData(data)),
   }
 }
 
@@ -106,11 +104,13 @@ function start(
   run: RunInput,
   { id }: StartRunOptions,
 ): Promise<RunHandle<AgentResult | ProgramResult>> {
-  return run.type === 'agent' ? ptc.startAgent(run.input, idOption(id)) : ptc.startProgram(run.input, idOption(id))
+  const options = startOptions(id)
+  return run.type === 'agent' ? ptc.startAgent(run.input, options) : ptc.startProgram(run.input, options)
 }
 
-function idOption(id: string | undefined): { readonly workflowId?: string } {
-  return id === undefined ? {} : { workflowId: id }
+/** A command that is repeated, by mistake or by a script, does not pay for a completed run again. */
+function startOptions(id: string | undefined): StartOptions {
+  return id === undefined ? {} : { workflowId: id, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }
 }
 
 function printDetached({ workflowId, runId }: RunHandle<unknown>, json: boolean): number {

@@ -2,11 +2,14 @@ import { programRoles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run-config.js'
 import { checkSessionName } from '../../client/sessions/session-name.js'
 import type { SessionExecution } from '../../client/sessions/execute.js'
+import { checkInput } from '../../client/start/check-input.js'
 import { validateStart } from '../../client/start/start-options.js'
 import { raceWithSignal } from '../../common/abort.js'
+import type { OverrideOptions } from '../commands/options.js'
 import { listenForInterrupts, type Interrupts } from '../process/interrupts.js'
 import { ProgressWriter, type ProgressWriterOptions, supportsColor } from '../rendering/index.js'
 import { withoutCodeAndOutput } from '../run/follow-run.js'
+import { readRunData, type RunData } from '../run/read-run-data.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { readText } from '../process/read-text.js'
@@ -15,15 +18,19 @@ import { print } from '../process/stdio.js'
 
 export interface SessionTarget {
   readonly session: string
-  readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
   readonly mustExist: boolean
+}
+
+/** What `ptc exec` says about a session. */
+export interface SessionOptions extends SessionTarget, Pick<OverrideOptions, keyof RunData> {
+  readonly config: string | undefined
 }
 
 /** Executes a file on a session and prints the outcome; returns the exit code. */
 export async function execInSession(
   script: string,
-  options: SessionTarget & { readonly json: boolean },
+  options: SessionOptions & { readonly json: boolean },
 ): Promise<number> {
   using interrupts = listenForInterrupts()
   const { session, config, sandbox, json } = options
@@ -31,15 +38,33 @@ export async function execInSession(
     checkSessionName(session)
     const source = await raceWithSignal(interrupts.first, readText(script))
     validateStart('program', source, {})
+    const data = await readSessionData(options)
     await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
     await environment.requireWorkers(programRoles)
     const started = Date.now()
-    const execution = await executeWithProgress(environment, interrupts, source, { ...options, content: 'everything' })
+    const target = { ...options, data, content: 'everything' } as const
+    const execution = await executeWithProgress(environment, interrupts, source, target)
     return printExecution(execution, json, Date.now() - started)
   } catch (thrown) {
     if (json) print(JSON.stringify(executionFailureReport(session, thrown)))
     throw thrown
   }
+}
+
+/**
+ * Reads and checks the data of a session, before a server or a worker is started for it.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readSessionData(options: Pick<SessionOptions, keyof RunData>): Promise<RunData> {
+  const data = await readRunData(options)
+  checkInput('execution', { source: '', ...data })
+  return data
+}
+
+interface ExecutionOptions extends SessionTarget, Pick<ProgressWriterOptions, 'content'> {
+  /** The session begins with it, or has it already. */
+  readonly data: RunData
 }
 
 /**
@@ -51,7 +76,7 @@ export async function executeWithProgress(
   environment: Environment,
   { first, second }: Pick<Interrupts, 'first' | 'second'>,
   source: string,
-  { session, sandbox, mustExist, content }: Omit<SessionTarget, 'config'> & Pick<ProgressWriterOptions, 'content'>,
+  { session, sandbox, mustExist, data, content }: ExecutionOptions,
 ): Promise<SessionExecution> {
   const progress = new ProgressWriter({
     stream: process.stderr,
@@ -64,6 +89,7 @@ export async function executeWithProgress(
     mustExist,
     signal: first,
     onChange: (tree) => progress.update(withoutCodeAndOutput(tree)),
+    ...data,
     ...(sandbox === undefined ? {} : { sandbox }),
   })
   const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'

@@ -3,11 +3,12 @@ import { programRoles } from '../../common/names.js'
 import { checkSessionName } from '../../client/sessions/session-name.js'
 import { validateStart, generateId } from '../../client/start/start-options.js'
 import { exitCodes } from '../process/exit-code.js'
-import { executeWithProgress, type SessionTarget } from './exec-in-session.js'
+import { executeWithProgress, readSessionData, type SessionOptions, type SessionTarget } from './exec-in-session.js'
 import { raceWithSignal } from '../../common/abort.js'
 import { listenForInterrupts, Interrupted, type Interrupts } from '../process/interrupts.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { readText } from '../process/read-text.js'
+import type { RunData } from '../run/read-run-data.js'
 import { isInteractive, openReplInput, type ReplInput } from './repl-input.js'
 import { displayValueOf } from './display-value.js'
 import { openReplHistory } from './repl-history.js'
@@ -15,7 +16,7 @@ import { stateDirectory } from '../environment/project.js'
 import { printExecution } from './print-execution.js'
 import { printStatus } from '../process/stdio.js'
 
-interface ReplOptions extends Omit<SessionTarget, 'session'> {
+interface ReplOptions extends Omit<SessionOptions, 'session'> {
   /** A file that is executed first. */
   readonly script: string | undefined
   /** Undefined: a new session, which is closed at the end. */
@@ -32,6 +33,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
   checkSessionName(session)
   const source = script === undefined ? undefined : await raceWithSignal(interrupts.first, readText(script))
   if (source !== undefined) validateStart('program', source, {})
+  const data = await readSessionData(options)
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(programRoles)
   await using ownedSession = options.session === undefined ? closeSessionOnDispose(environment, session) : undefined
@@ -39,7 +41,7 @@ export async function runRepl(options: ReplOptions): Promise<number> {
     names: environment.toolNames,
     openHistory: () => openReplHistory(stateDirectory()),
   })
-  const target = { session, sandbox, mustExist: options.mustExist }
+  const target = { session, sandbox, mustExist: options.mustExist, data }
   if (process.stdin.isTTY) printStatus(`session ${session}: Tab completes names; exit or Ctrl-D leaves`)
   if (source !== undefined) await executeBlock(environment, interrupts, input, source, target)
   const blocks = input.blocks()
@@ -61,7 +63,7 @@ async function executeBlock(
   { first, second }: Interrupts,
   input: ReplInput,
   source: string,
-  target: Omit<SessionTarget, 'config'>,
+  target: SessionTarget & { readonly data: RunData },
 ): Promise<void> {
   const interruptController = new AbortController()
   const leaveController = new AbortController()

@@ -1,10 +1,5 @@
 import { ExternalStorageNotConfiguredError } from '@temporalio/common'
-import {
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client'
+import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { dataConverterHint } from '../start/start-options.js'
 import { isNotDecrypted, notDecrypted } from './encrypted-payloads.js'
@@ -66,9 +61,6 @@ export function temporalError(thrown: unknown, action: string, workflowId?: stri
   const code = grpcCode(thrown)
   if (workflowId !== undefined && (thrown instanceof WorkflowNotFoundError || code === grpcCodes.notFound)) {
     return error('TEMPORAL_NOT_FOUND', `there is no run ${workflowId}`, '`ptc list` shows the runs there are.')
-  }
-  if (thrown instanceof WorkflowExecutionAlreadyStartedError) {
-    return error('RUN_EXISTS', `there is already a run ${thrown.workflowId}`, 'Choose another id, or none.')
   }
   const message = `can't ${action}: ${detailsOf(thrown)}`
   if (thrown instanceof ExternalStorageNotConfiguredError) {

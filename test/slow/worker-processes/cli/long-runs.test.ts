@@ -38,38 +38,40 @@ beforeAll(async () => {
 afterAll(() => project[Symbol.asyncDispose]())
 
 it('a run that continues as new is one run to every command', async () => {
-  const executing = project.start('exec', '-', '--id', 'long', '--json').input(program)
-  await executing.waitForOutput(/run long/)
-  const watched = await project.run('watch', 'long', '--json')
+  const id = uniqueName('long')
+  const executing = project.start('exec', '-', '--id', id, '--json').input(program)
+  await executing.waitForOutput(/run long-/)
+  const watched = await project.run('watch', id, '--json')
   expect(watched.code).toBe(0)
   const report = JSON.parse(watched.stdout) as { readonly runId: string }
   const { runId } = report
-  expect(report).toMatchObject({ workflowId: 'long', status: 'ok', answer: 'counted\n', toolCalls: calls })
+  expect(report).toMatchObject({ workflowId: id, status: 'ok', answer: 'counted\n', toolCalls: calls })
   expect(JSON.parse((await executing.result).stdout)).toEqual(report)
   expect(watched.stderr.match(/cell 1\b.*60 calls/g)).toHaveLength(1)
 
-  const shown = await project.run('show', 'long', '--full')
+  const shown = await project.run('show', id, '--full')
   const drawn = shown.stdout.match(/count\(n=\d+\)/g) ?? []
   expect(drawn).toEqual(Array.from({ length: calls }, (_, n) => `count(n=${n})`))
   expect(shown.stdout).toContain('for n in range(60):')
 
-  const tree = JSON.parse((await project.run('show', 'long', '--json')).stdout) as {
+  const tree = JSON.parse((await project.run('show', id, '--json')).stdout) as {
     readonly runIds: readonly string[]
   }
   expect(tree.runIds.length).toBeGreaterThan(2)
   expect(tree).toMatchObject({ runId, status: 'completed' })
-  const last = await project.run('show', 'long', '--run', tree.runIds.at(-1) ?? '', '--json')
+  const last = await project.run('show', id, '--run', tree.runIds.at(-1) ?? '', '--json')
   expect(JSON.parse(last.stdout)).toEqual(tree)
 
   const listed = await listedAs('completed')
-  expect(listed).toMatchObject([{ workflowId: 'long', runId: tree.runIds.at(-1) }])
+  expect(listed).toMatchObject([{ workflowId: id, runId: tree.runIds.at(-1) }])
 })
 
 it('values that are not in the history are shown from the configured store', async () => {
   const source = `${'# a comment\n'.repeat(500)}print((await book(preface="by me " * 1000))[:20], "line\\n" * 2000)\n`
-  const executed = await project.start('exec', '-', '--id', 'large').input(source).result
+  const id = uniqueName('large')
+  const executed = await project.start('exec', '-', '--id', id).input(source).result
   expect(executed.code).toBe(0)
-  const whole = await project.run('show', 'large', '--full')
+  const whole = await project.run('show', id, '--full')
   expect(whole.stdout).toContain('preface="by me by me')
   expect(whole.stdout.match(/# a comment/g)).toHaveLength(500)
   expect(whole.stdout.match(/^.*word word word word.*$/gm)?.length).toBeGreaterThan(5)
@@ -77,11 +79,11 @@ it('values that are not in the history are shown from the configured store', asy
 
   // A command that only reads uses the cached settings of the store and does not load the configuration.
   await project.write('ptc.config.ts', 'export default { tools: 5 }')
-  expect((await project.run('show', 'large', '--full')).stdout).not.toContain('it begins:')
+  expect((await project.run('show', id, '--full')).stdout).not.toContain('it begins:')
   await project.write('ptc.config.ts', configuration)
   const elsewhere = "export default { tools: [], values: { store: { kind: 'local', directory: 'elsewhere' } } }"
   await project.write('elsewhere.mjs', elsewhere)
-  const without = await project.run('show', 'large', '--config', 'elsewhere.mjs')
+  const without = await project.run('show', id, '--config', 'elsewhere.mjs')
   expect(without.code).toBe(0)
   expect(without.stdout).toMatch(/book\(\[value [0-9a-f]{12}, 6\.\dk bytes\] \{"preface":"by me/)
   expect(without.stdout).toMatch(/244\.\d KB · [0-9a-f]{12}/)

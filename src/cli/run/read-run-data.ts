@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../common/json.js'
+import type { ProgramInput } from '../../common/runs.js'
+import type { OverrideOptions } from '../commands/options.js'
+import { readJson } from '../process/read-text.js'
+
+/** Data for the code of a run or a session, and who asks. */
+export type RunData = Pick<ProgramInput, 'input' | 'context'>
+
+/**
+ * Reads `--input` and `--context`. What is wrong with the values, `checkInput` says.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readRunData({ input, context }: Pick<OverrideOptions, keyof RunData>): Promise<RunData> {
+  return {
+    ...(input !== undefined && { input: await readJson(input, '--input') }),
+    ...(context !== undefined && { context: (await readJson(context, '--context')) as JsonObject }),
+  }
+}

@@ -55,9 +55,12 @@ export function withSpan<Result>(
     try {
       return await work((added) => void span.setAttributes(toMutable(added)))
     } catch (thrown) {
-      // No message: it may quote what a tool or a model said.
-      span.setAttributes({ 'error.type': errorType(thrown) })
-      span.setStatus({ code: errorStatus })
+      const type = errorType(thrown)
+      // No message: it may quote what a tool or a model said. Continue-as-new, which the SDK throws, is no error.
+      if (type !== 'ContinueAsNew') {
+        span.setAttributes({ 'error.type': type })
+        span.setStatus({ code: errorStatus })
+      }
       throw thrown
     } finally {
       span.end()

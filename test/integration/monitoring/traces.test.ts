@@ -1,3 +1,4 @@
+import { context, propagation, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { Resource } from '@opentelemetry/resources'
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
@@ -6,11 +7,13 @@ import { OpenTelemetryPlugin } from '@temporalio/interceptors-opentelemetry'
 import { Worker } from '@temporalio/worker'
 import { expect, onTestFinished, vi } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
-import { startScriptedMessagesApi } from '../../../src/testing/index.js'
+import type { Role } from '../../../src/common/names.js'
+import { type Script, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { isolateTimeout } from '../../../src/worker/plugin/isolate-timeout.js'
 import { workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
 import { clientOf, connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
-import { readHistory } from '../../support/environment/histories.js'
+import { executionHistories, readHistory } from '../../support/environment/histories.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { type ReceivedSpan, startOtlpReceiver } from '../../support/monitoring/otlp-receiver.js'
 import { code, text, turn } from '../../support/script.js'
 import { temporalTest as test } from '../../support/temporal/shared-server.js'
@@ -18,11 +21,7 @@ import { temporalTest as test } from '../../support/temporal/shared-server.js'
 test('a trace goes from the client to the model, the cells and the tools', async ({ taskQueue }) => {
   const receiver = await startOtlpReceiver()
   const tracing = startTracing(receiver.url)
-  const script = [turn(code('print(await plus(a=40, b=2))')), turn(text('42'))]
-  const api = await startScriptedMessagesApi({ script })
-  onTestFinished(() => api.close())
-  vi.stubEnv('ANTHROPIC_BASE_URL', api.url)
-  vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
+  await startModel([turn(code('print(await plus(a=40, b=2))')), turn(text('42'))])
   const plugin = await createPlugin({ tracing: tracing.plugin, model: { name: 'scripted' } })
   const connection = await connect({ plugins: [plugin] })
   const worker = await createWorker({ connection, taskQueue })
@@ -66,27 +65,83 @@ test('a trace goes from the client to the model, the cells and the tools', async
   expect(JSON.stringify(history)).toContain('_tracer-data')
 })
 
+test('a run on workers of separate roles has one trace, also after it continued as new', async ({
+  client,
+  taskQueue,
+}) => {
+  const receiver = await startOtlpReceiver()
+  const tracing = startTracing(receiver.url)
+  await startModel([turn(code('for n in range(40): await plus(a=n, b=1)')), turn(code('print(n)')), turn(text('39'))])
+  const common = {
+    tracing: tracing.plugin,
+    model: { name: 'scripted' },
+    limits: { historyEvents: 100 },
+    values: { store: { kind: 'local', directory: await temporaryFolder() } },
+  } as const
+  const startWorker = async (role: Role) => {
+    const connection = await connect({ plugins: [await createPlugin({ ...common, roles: [role] })] })
+    return { connection, worker: await createWorker({ connection, taskQueue }) }
+  }
+  const [workflows, ...others] = [
+    await startWorker('workflow'),
+    await startWorker('model'),
+    await startWorker('tools'),
+    await startWorker('sandbox'),
+  ] as const
+  const tracedClient = clientOf(workflows.connection)
+  const run = await createPtcClient({ client: tracedClient, taskQueue }).startAgent({ question: 'Count.' })
+  const running = [workflows, ...others].map(({ worker }) => worker.runUntil(() => run.result()))
+  for (const result of await Promise.all(running)) expect(result).toMatchObject({ status: 'answered', turns: 3 })
+  await tracing.flush()
+  const { spans } = receiver
+  const named = (name: string) => spans.filter((span) => span.name === name)
+  const executions = (await executionHistories(client, run)).length
+  expect(executions).toBeGreaterThan(2)
+  expect(named('RunWorkflow:agent')).toHaveLength(executions)
+  expect(named('ContinueAsNew:agent')).toHaveLength(executions - 1)
+  expect(named('execute_tool plus')).toHaveLength(40)
+  expect(named('chat scripted')).toHaveLength(3)
+  expect(named('RunActivity:session.step').length).toBeGreaterThan(0)
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  // Each execution is inside of the one before.
+  const executionsAround = pathOf(spans, 'chat scripted', 2).filter((name) => name === 'RunWorkflow:agent')
+  expect(executionsAround).toHaveLength(executions)
+  expect(spans.filter(({ status }) => status.code === 2)).toEqual([])
+})
+
+/** The model of the workers that this process starts. */
+async function startModel(script: Script): Promise<void> {
+  const api = await startScriptedMessagesApi({ script })
+  onTestFinished(() => api.close())
+  vi.stubEnv('ANTHROPIC_BASE_URL', api.url)
+  vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
+}
+
 /** A tracer provider of this process, as a user sets it up, and the official plugin. */
 function startTracing(url: string) {
   const resource = new Resource({ 'service.name': 'test' })
   const spanProcessor = new BatchSpanProcessor(new OTLPTraceExporter({ url }), { scheduledDelayMillis: 100 })
   const provider = new NodeTracerProvider({ resource, spanProcessors: [spanProcessor] })
   provider.register()
-  onTestFinished(() => provider.shutdown())
+  onTestFinished(async () => {
+    await provider.shutdown()
+    for (const api of [trace, context, propagation]) api.disable()
+  })
   const plugin = new OpenTelemetryPlugin({ resource, spanProcessor })
   return { plugin, flush: () => spanProcessor.forceFlush() }
 }
 
-function spanOf(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
-  const span = spans.find((each) => each.name === name)
+/** @param index of those with this name, in the order of their end */
+function spanOf(spans: readonly ReceivedSpan[], name: string, index = 0): ReceivedSpan {
+  const span = spans.filter((each) => each.name === name)[index]
   if (span === undefined) throw new Error(`no span ${name} among ${spans.map((each) => each.name).join(', ')}`)
   return span
 }
 
 /** Names of a span and of those around it, the outermost first. */
-function pathOf(spans: readonly ReceivedSpan[], name: string): readonly string[] {
+function pathOf(spans: readonly ReceivedSpan[], name: string, index = 0): readonly string[] {
   const path: string[] = []
-  let span: ReceivedSpan | undefined = spanOf(spans, name)
+  let span: ReceivedSpan | undefined = spanOf(spans, name, index)
   for (; span !== undefined; span = spans.find(({ spanId }) => spanId === parentOf(span))) path.unshift(span.name)
   return path
 }

@@ -10,6 +10,8 @@ export interface ReceivedSpan {
   readonly spanId: string
   readonly parentSpanId?: string
   readonly name: string
+  /** `code` 2 is an error. */
+  readonly status: { readonly code?: number }
   readonly attributes: Readonly<Record<string, unknown>>
 }
 

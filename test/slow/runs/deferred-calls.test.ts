@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { TestProject } from '../../support/cli/ptc.js'
+import { DeferredToolCalls } from '../../support/deferred-tool.js'
+import { startedTimers } from '../../support/environment/histories.js'
 import { startWithLedger } from '../../support/environment/ledger-environment.js'
+import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { pendingActivities } from '../../support/environment/waits.js'
 import { noModel } from '../../support/script.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
+import { tool } from '../../support/tools.js'
 
 const calls = 300
 
@@ -49,4 +53,38 @@ print(sum(result["approved"] for result in results))
     expect(await pendingActivities(handle)).toEqual([])
     await env.expectCleanEnd(handle)
   })
+})
+
+it('a deferred call that expires after its run continued as new expires when it would have, and stays expired', async () => {
+  const calls = new DeferredToolCalls()
+  const env = await TestEnvironment.start({
+    tools: [calls.tool('pay', { expires: '30s', effect: 'once' }), calls.tool('approve'), tool('count', () => null)],
+    limits: { historyEvents: 100 },
+  })
+  const handle = await env.startProgram(`
+import asyncio
+paid = asyncio.ensure_future(pay(id=1))
+for n in range(40): await count()
+try: await paid
+except ToolError as error: print(type(error).__name__, error)
+await approve(id=2)
+`)
+  const complete = async (id: number) => env.ptc.completeCall(await calls.token(id), { approved: true })
+  await calls.token(2)
+  const chain = await env.executionHistories(handle)
+  const waits = chain.map((history) =>
+    startedTimers(history).filter(({ summary }) => summary === 'expiry of a deferred call'),
+  )
+  const last = waits.findIndex((timers) => timers.some(({ hasFired }) => hasFired))
+  expect(last).toBeGreaterThan(0)
+  // Each execution waits for the rest of the time.
+  expect(waits.slice(0, last + 1).map((timers) => timers.length)).toEqual(Array.from({ length: last + 1 }, () => 1))
+  expect(waits[last]?.[0]?.seconds).toBeLessThan(30)
+  await expect(complete(1)).rejects.toMatchObject({ code: 'CALL_EXPIRED' })
+  await complete(2)
+  const output = 'ToolOutcomeUnknown pay may or may not have happened: no result arrived within 30.0s. '
+  expect(await handle.result()).toMatchObject({
+    outcome: { output: `${output}It is not repeated by itself.\n` },
+  })
+  await env.expectCleanEnd(handle)
 })

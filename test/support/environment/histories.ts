@@ -91,11 +91,10 @@ export async function expectHistoryReplays(
 export function scheduledActivities({ events }: Events): ScheduledActivity[] {
   return events.flatMap(({ eventId, activityTaskScheduledEventAttributes: activity, userMetadata }) => {
     if (!activity) return []
-    const summary = userMetadata?.summary
     return {
       type: activity.activityType?.name ?? '',
       id: activity.activityId ?? '',
-      summary: summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined,
+      summary: summaryOf(userMetadata),
       eventId: String(eventId),
     }
   })
@@ -104,6 +103,39 @@ export function scheduledActivities({ events }: Events): ScheduledActivity[] {
 /** The same for one type of activities. */
 export function scheduledActivitiesOfType(history: Events, type: string): ScheduledActivity[] {
   return scheduledActivities(history).filter((activity) => activity.type === type)
+}
+
+/** One timer of a history. */
+export interface StartedTimer {
+  readonly summary: string | undefined
+  readonly seconds: number
+  readonly hasFired: boolean
+}
+
+/** The timers of one execution in the order of their start. */
+export function startedTimers({ events }: Events): StartedTimer[] {
+  const fired = new Set(events.map(({ timerFiredEventAttributes: timer }) => timer?.timerId))
+  return events.flatMap(({ timerStartedEventAttributes: timer, userMetadata }) => {
+    if (!timer) return []
+    const { seconds, nanos } = timer.startToFireTimeout ?? {}
+    return {
+      summary: summaryOf(userMetadata),
+      seconds: Number(seconds ?? 0) + (nanos ?? 0) / 1e9,
+      hasFired: fired.has(timer.timerId),
+    }
+  })
+}
+
+export function isTimerWithoutSummary({
+  timerStartedEventAttributes: timer,
+  userMetadata,
+}: temporal.api.history.v1.IHistoryEvent): boolean {
+  return Boolean(timer) && !userMetadata?.summary
+}
+
+function summaryOf(userMetadata: temporal.api.sdk.v1.IUserMetadata | null | undefined): string | undefined {
+  const summary = userMetadata?.summary
+  return summary ? defaultPayloadConverter.fromPayload<string>(summary) : undefined
 }
 
 /** Results of the activities of one execution as JSON texts, in the order of their completion. */

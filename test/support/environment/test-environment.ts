@@ -17,6 +17,7 @@ import {
   executionHistories,
   expectReplays,
   type History,
+  isTimerWithoutSummary,
   readHistory,
   type ScheduledActivity,
   scheduledActivities,
@@ -181,11 +182,17 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     return result
   }
 
-  /** Expects of a completed run that no container is left, and that each of its executions replays. */
+  /**
+   * Expects of a completed run that no container is left, that each of its executions replays, and that the Temporal UI
+   * names each timer.
+   */
   async expectCleanEnd(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
-    recordHistoriesIfRequested(await expectReplays(this.client, handle))
+    const chain = await expectReplays(this.client, handle)
+    const unnamed = chain.flatMap(({ events }) => events).filter(isTimerWithoutSummary)
+    if (unnamed.length > 0) throw new Error(`${unnamed.length} timers of ${handle.workflowId} have no summary`)
+    recordHistoriesIfRequested(chain)
   }
 
   /** The histories of a continue-as-new chain, in order. */

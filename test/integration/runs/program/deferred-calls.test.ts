@@ -6,7 +6,7 @@ import { TestEnvironment } from '../../../support/environment/test-environment.j
 import { pollOptions } from '../../../support/poll-options.js'
 import { resetToCall } from '../../../support/environment/reset.js'
 import { answerResult, call, turn } from '../../../support/script.js'
-import { Deferred } from '../../../support/tools.js'
+import { Deferred, tool } from '../../../support/tools.js'
 
 const approved = { approved: true }
 const calls = new DeferredToolCalls()
@@ -21,6 +21,7 @@ beforeAll(async () => {
       calls.tool('approve_slowly', { onCall: () => release.promise }),
       calls.tool('approve_soon', { expires: '1s' }),
       calls.tool('pay_soon', { expires: '1s', effect: 'once' }),
+      tool('count', () => null),
     ],
     script: [turn(call('approve', { id: 61 }), call('approve', { id: 62 })), answerResult],
     onCleanup: (cleanup) => (end = cleanup),
@@ -155,6 +156,63 @@ except ToolDenied as error: print(error)
     await complete(92, approved)
     expect(await executed).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
     await env.ptc.sessions.close('deferred')
+  })
+})
+
+describe('a deferred call of a run that continues as new', () => {
+  const limits = { historyEvents: 100 }
+  const continueAsNew = 'for n in range(40): await count()'
+
+  it('keeps its result: the same one is taken again, and no other', async () => {
+    const handle = await env.startProgram(
+      `
+import asyncio
+calls = [asyncio.ensure_future(approve(id=n)) for n in (121, 122)]
+await approve(id=123)
+${continueAsNew}
+await approve(id=124)
+print([(await call)["approved"] for call in calls])
+await approve(id=125)
+`,
+      { limits },
+    )
+    const completeAgain = async (id: number): Promise<void> => {
+      await complete(id, approved)
+      await expect(complete(id, { approved: false })).rejects.toMatchObject({ code: 'CALL_COMPLETED' })
+    }
+    await complete(121, approved)
+    await complete(123, approved)
+    await calls.token(124)
+    expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
+    await completeAgain(121)
+    await complete(122, approved)
+    await completeAgain(122)
+    await complete(124, approved)
+    await calls.token(125) // the code has both results
+    for (const id of [121, 122, 123]) await completeAgain(id)
+    await complete(125, approved)
+    expect(await handle.result()).toMatchObject({ outcome: { output: '[True, True]\n' } })
+    await env.expectCleanEnd(handle)
+  })
+
+  it('stays expired', async () => {
+    const handle = await env.startProgram(
+      `
+try: await approve_soon(id=131)
+except ToolError as error: print(type(error).__name__, error)
+${continueAsNew}
+await approve(id=132)
+`,
+      { limits },
+    )
+    await calls.token(132)
+    expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
+    await expect(complete(131, approved)).rejects.toMatchObject({ code: 'CALL_EXPIRED' })
+    await complete(132, approved)
+    expect(await handle.result()).toMatchObject({
+      outcome: { output: 'ToolTimedOut approve_soon has expired: no result arrived within 1.0s\n' },
+    })
+    await env.expectCleanEnd(handle)
   })
 })
 

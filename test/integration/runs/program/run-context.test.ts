@@ -70,3 +70,22 @@ print(len(seen), set(seen), input_data["rows"][-1])
   expect(Buffer.from(input?.data ?? []).toString()).toBe('{"source":""}')
   await env.expectCleanEnd(handle)
 })
+
+it('a call of a tool that is fair to tenants has the tenant of its run as fairness key', async () => {
+  const pay = tool('pay', () => 'paid', { priority: { priorityKey: 2, fairnessKey: { context: 'tenant' } } })
+  const env = await TestEnvironment.start({ tools: [pay], script: [turn(call('pay')), answerResult] })
+  const priorities = async () => {
+    const { events } = await env.history()
+    return events.flatMap(({ activityTaskScheduledEventAttributes: activity }) =>
+      activity?.activityType?.name === 'pay' ? activity.priority : [],
+    )
+  }
+  for (const tenant of ['acme', 'globex']) {
+    await env.runProgram('await pay()', { context: { tenant } })
+    expect(await priorities()).toMatchObject([{ priorityKey: 2, fairnessKey: tenant }])
+  }
+  await env.runAgent({ context })
+  expect(await priorities()).toMatchObject([{ priorityKey: 2, fairnessKey: 'acme' }])
+  await env.runProgram('await pay()')
+  expect(await priorities()).toMatchObject([{ priorityKey: 2, fairnessKey: '' }])
+})

@@ -1,0 +1,298 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  fakeWorkflow,
+  passTime,
+  settle,
+  startFakeWorkflow,
+  takeSent,
+} from '../../../test/support/workflow/fake-workflow.js'
+import { Deferred } from '../../../test/support/tools.js'
+import type { Timeouts } from '../../common/run-config.js'
+import type { RequestSlotInput, SlotAnswer, ToolSlotsState } from '../../common/tool-slots.js'
+import { requestSlot } from '../temporal/activities.js'
+import { CancellationScope } from '@temporalio/workflow'
+import { handleSlotAnswers, ToolSlots } from './tool-slots.js'
+
+vi.mock('@temporalio/workflow', async (importOriginal) => {
+  const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
+  return { ...(await importOriginal<object>()), ...fakeWorkflowModule }
+})
+vi.mock('../temporal/activities.js', () => ({ requestSlot: vi.fn() }))
+
+const minutes = 60_000
+const limiter = 'tool-limit:queue:work'
+const work = { name: 'work', concurrency: 2 }
+
+beforeEach(() => {
+  startFakeWorkflow({ workflowId: 'run' })
+  vi.mocked(requestSlot).mockReset().mockResolvedValue()
+})
+afterEach(() => void vi.useRealTimers())
+
+/** Keys of the requests since the last call. */
+function requested(): readonly string[] {
+  const inputs = vi
+    .mocked(requestSlot)
+    .mock.calls.splice(0)
+    .map(([input]) => input)
+  for (const input of inputs) expect(input).toEqual(requestInput(input.request.key))
+  return inputs.map(({ request }) => request.key)
+}
+
+function requestInput(key: string): RequestSlotInput {
+  const request = { key, workflowId: 'run', slots: work.concurrency, maxHoldMs: 10 * minutes }
+  return { tool: 'work', limiter, taskQueue: 'queue', request }
+}
+
+/** Keys of the slots that were given back since the last call. */
+function released(): readonly string[] {
+  return takeSent().map(({ workflowId, signal, input }) => {
+    expect({ workflowId, signal }).toEqual({ workflowId: limiter, signal: 'release' })
+    return (input as { readonly key: string }).key
+  })
+}
+
+/** The slots of a run, and its calls, which a test ends. */
+class TestRun {
+  readonly slots: ToolSlots
+  /** In the order of their begin. */
+  readonly begun: string[] = []
+  readonly refusals: Record<string, string> = {}
+  readonly #ends = new Map<string, Deferred>()
+
+  constructor(state?: ToolSlotsState) {
+    this.slots = new ToolSlots({} as Timeouts, state)
+  }
+
+  /** Settles when the call has ended. */
+  async call(key: string): Promise<string> {
+    const end = new Deferred()
+    this.#ends.set(key, end)
+    const execute = async (): Promise<void> => {
+      this.begun.push(key)
+      await end.promise
+    }
+    const refuse = (reason: string): void => void (this.refusals[key] = reason)
+    return this.slots.run({ tool: work, key, maxHoldMs: 10 * minutes, execute, refuse }).then(
+      () => 'ended',
+      (thrown: Error) => thrown.message,
+    )
+  }
+
+  /** Begins calls. */
+  async calls(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) void this.call(key)
+    await settle()
+  }
+
+  async answer(key: string, answer: SlotAnswer['answer'] = 'granted'): Promise<boolean> {
+    const isKnown = this.slots.answer({ key, limiter, answer })
+    await settle()
+    return isKnown
+  }
+
+  async end(key: string): Promise<void> {
+    this.#ends.get(key)?.resolve()
+    await settle()
+  }
+}
+
+describe('the calls of a run', () => {
+  it('request as many slots at once as the tool has, begin when they are granted, and give them back', async () => {
+    const run = new TestRun()
+    await run.calls('a', 'b', 'c')
+    expect(requested()).toEqual(['a', 'b'])
+    expect(run.begun).toEqual([])
+    expect(await run.answer('b')).toBe(true)
+    expect(run.begun).toEqual(['b'])
+    await run.end('b')
+    expect(released()).toEqual(['b'])
+    expect(requested()).toEqual(['c'])
+    await run.answer('a')
+    await run.answer('c')
+    expect(run.begun).toEqual(['b', 'a', 'c'])
+    await run.end('a')
+    await run.end('c')
+    expect(released()).toEqual(['a', 'c'])
+    expect(run.slots.state).toBeUndefined()
+  })
+
+  it('begin once when a grant comes twice, and know no grant of another call, or of a queued one', async () => {
+    const run = new TestRun()
+    await run.calls('a', 'b', 'queued')
+    expect(await run.answer('a')).toBe(true)
+    expect(await run.answer('a')).toBe(true)
+    expect(await run.answer('queued')).toBe(false)
+    expect(await run.answer('other')).toBe(false)
+    expect(run.begun).toEqual(['a'])
+  })
+
+  it('give a slot back when they fail', async () => {
+    const run = new TestRun()
+    const execute = () => Promise.reject(new Error('broken'))
+    const failing = run.slots.run({ tool: work, key: 'a', maxHoldMs: 1, execute, refuse: () => undefined })
+    const failure = expect(failing).rejects.toThrow('broken')
+    await settle()
+    await run.answer('a')
+    await failure
+    expect(released()).toEqual(['a'])
+  })
+
+  it('are refused when the limiter refuses them, or when it can not be asked', async () => {
+    const cause = ApplicationFailure.nonRetryable('no worker')
+    const failure = new ActivityFailure('failed', 'tool.slot', '1', 'MAXIMUM_ATTEMPTS_REACHED', 'worker', cause)
+    vi.mocked(requestSlot).mockResolvedValueOnce().mockRejectedValueOnce(failure)
+    const run = new TestRun()
+    await run.calls('a', 'b')
+    await run.answer('a', 'refused')
+    expect(run.refusals).toEqual({ a: 'too many calls wait for one', b: 'no worker' })
+    expect(run.begun).toEqual([])
+    // The limiter may have got the request of b.
+    expect(released()).toEqual(['b'])
+    expect(run.slots.state).toBeUndefined()
+  })
+})
+
+describe('a request without an answer', () => {
+  it('is repeated every 5 minutes, until it has one', async () => {
+    const run = new TestRun()
+    await run.calls('a', 'b', 'queued')
+    await run.answer('a')
+    requested()
+    await passTime(5 * minutes - 1)
+    expect(requested()).toEqual([])
+    await passTime(1)
+    expect(requested()).toEqual(['b'])
+    await passTime(5 * minutes)
+    expect(requested()).toEqual(['b'])
+    await run.answer('b')
+    await passTime(10 * minutes)
+    expect(requested()).toEqual([])
+    expect(run.begun).toEqual(['a', 'b'])
+  })
+
+  it('is repeated after a repetition that failed', async () => {
+    const run = new TestRun()
+    await run.calls('a')
+    requested()
+    vi.mocked(requestSlot).mockRejectedValueOnce(new Error('no worker'))
+    await passTime(5 * minutes)
+    expect(requested()).toEqual(['a'])
+    await passTime(5 * minutes)
+    expect(requested()).toEqual(['a'])
+    await run.answer('a')
+    expect(run.begun).toEqual(['a'])
+  })
+
+  it('is repeated also after the call that asked first was cancelled', async () => {
+    const run = new TestRun()
+    const scope = new CancellationScope()
+    void scope.run(() => run.call('a'))
+    await run.calls('b')
+    scope.cancel()
+    await settle()
+    requested()
+    await passTime(5 * minutes)
+    expect(requested()).toEqual(['b'])
+  })
+})
+
+describe('a cancelled call', () => {
+  it('gives up its place, and does not begin', async () => {
+    const run = new TestRun()
+    const scope = new CancellationScope()
+    await run.calls('a')
+    const waiting = scope.run(() => run.call('b'))
+    const queued = scope.run(() => run.call('c'))
+    await settle()
+    expect(requested()).toEqual(['a', 'b'])
+    scope.cancel()
+    await settle()
+    expect([await waiting, await queued]).toEqual(['cancelled', 'cancelled'])
+    expect(released()).toEqual(['b'])
+    expect(await run.answer('b')).toBe(false)
+    expect(run.slots.has('c')).toBe(false)
+    await run.calls('d')
+    expect(requested()).toEqual(['d'])
+    expect(run.begun).toEqual([])
+  })
+})
+
+describe('the next execution of a run', () => {
+  it('keeps slots, repeats requests, and gives back what the limiter has not confirmed', async () => {
+    fakeWorkflow.deliver = () => new Promise(() => undefined)
+    const run = new TestRun()
+    await run.calls('a', 'b')
+    await run.answer('a')
+    await run.answer('b')
+    await run.end('b')
+    await run.calls('c', 'queued')
+    expect(run.slots.state).toEqual([
+      { key: 'a', tool: 'work', state: 'granted' },
+      { key: 'b', tool: 'work', state: 'returning' },
+      { key: 'c', tool: 'work', state: 'requested' },
+    ])
+    requested()
+    expect(released()).toEqual(['b'])
+
+    const state = structuredClone(run.slots.state)
+    startFakeWorkflow({ workflowId: 'run' })
+    const next = new TestRun(state)
+    expect(released()).toEqual(['b'])
+    await next.calls('a', 'c', 'queued')
+    expect(requested()).toEqual(['c', 'queued'])
+    expect(next.begun).toEqual(['a'])
+    await next.answer('c')
+    expect(next.begun).toEqual(['a', 'c'])
+    await next.end('a')
+    expect(released()).toEqual(['a'])
+  })
+})
+
+describe('the end of a run', () => {
+  it('gives all slots back, and waits until the limiter has them, or has ended', async () => {
+    const deliveries: Record<string, Deferred> = { a: new Deferred(), b: new Deferred() }
+    fakeWorkflow.deliver = async ({ input }) => {
+      const { key } = input as { readonly key: string }
+      await deliveries[key]?.promise
+      if (key === 'b') throw new Error('not found')
+    }
+    const run = new TestRun()
+    await run.calls('a', 'b', 'queued')
+    await run.answer('a')
+    let isClosed = false
+    void run.slots.close().then(() => (isClosed = true))
+    await settle()
+    expect(released()).toEqual(['a', 'b'])
+    deliveries['a']?.resolve()
+    await settle()
+    expect(isClosed).toBe(false)
+    deliveries['b']?.resolve()
+    await settle()
+    expect(isClosed).toBe(true)
+    requested()
+    await passTime(10 * minutes)
+    expect(requested()).toEqual([])
+  })
+})
+
+describe('an answer of a limiter', () => {
+  it('goes to the run that has the call; a slot that no run wants goes back', async () => {
+    const [one, other] = [new TestRun(), new TestRun()]
+    handleSlotAnswers(() => [one.slots, other.slots])
+    const answer = async (key: string, given: SlotAnswer['answer']) => {
+      const input: SlotAnswer = { key, limiter, answer: given }
+      fakeWorkflow.handlers.get('ptc.slotAnswer')?.(input)
+      await settle()
+    }
+    await one.calls('a')
+    await other.calls('b')
+    await answer('b', 'granted')
+    expect([one.begun, other.begun]).toEqual([[], ['b']])
+    await answer('unknown', 'refused')
+    expect(released()).toEqual([])
+    await answer('unknown', 'granted')
+    expect(released()).toEqual(['unknown'])
+  })
+})

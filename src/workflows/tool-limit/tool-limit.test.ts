@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  fakeWorkflow,
+  passTime,
+  settle,
+  startFakeWorkflow,
+  takeSent,
+} from '../../../test/support/workflow/fake-workflow.js'
+import { maxWaitingForSlot, type SlotRequest } from '../../common/tool-slots.js'
+import { ToolLimit } from './tool-limit.js'
+
+vi.mock('@temporalio/workflow', async () => {
+  const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
+  return fakeWorkflowModule
+})
+
+const seconds = 1_000
+const minutes = 60 * seconds
+
+beforeEach(() => startFakeWorkflow({ workflowId: 'limiter' }))
+afterEach(() => void vi.useRealTimers())
+
+const requestOf = (key: string, slots = 1, maxHoldMs = 60 * minutes): SlotRequest => ({
+  key,
+  workflowId: `run-of-${key}`,
+  slots,
+  maxHoldMs,
+})
+
+/** A limiter that has got these requests, in this order. */
+function limitWith(...requests: readonly SlotRequest[]): ToolLimit {
+  const limit = new ToolLimit()
+  for (const request of requests) limit.request(request)
+  return limit
+}
+
+/** The answers since the last call, each as `key answer`. */
+function answers(): readonly string[] {
+  return takeSent().map(({ workflowId, signal, input }) => {
+    const { key, limiter, answer } = input as {
+      readonly key: string
+      readonly limiter: string
+      readonly answer: string
+    }
+    expect({ workflowId, signal, limiter }).toEqual({
+      workflowId: `run-of-${key}`,
+      signal: 'ptc.slotAnswer',
+      limiter: 'limiter',
+    })
+    return `${key} ${answer}`
+  })
+}
+
+describe('the slots of a tool', () => {
+  it('go to calls in the order of their requests, as many as the tool has', () => {
+    const limit = limitWith(requestOf('a', 2), requestOf('b', 2), requestOf('c', 2), requestOf('d', 2))
+    expect(answers()).toEqual(['a granted', 'b granted'])
+    expect(fakeWorkflow.currentDetails).toBe('2 of 2 slots in use, 2 calls waiting')
+    limit.release({ key: 'b' })
+    expect(answers()).toEqual(['c granted'])
+    limit.release({ key: 'a' })
+    limit.release({ key: 'c' })
+    expect(answers()).toEqual(['d granted'])
+    expect(limit.isIdle).toBe(false)
+    limit.release({ key: 'd' })
+    expect(limit.isIdle).toBe(true)
+    expect(fakeWorkflow.currentDetails).toBe('0 of 2 slots in use, 0 calls waiting')
+  })
+
+  it('are granted once, whatever is requested or released twice', () => {
+    const limit = limitWith(requestOf('a'), requestOf('b'), requestOf('c'))
+    limit.request(requestOf('a'))
+    expect(answers()).toEqual(['a granted', 'a granted'])
+    limit.request(requestOf('b')) // keeps its place
+    limit.release({ key: 'unknown' })
+    expect(answers()).toEqual([])
+    limit.release({ key: 'a' })
+    limit.release({ key: 'a' })
+    expect(answers()).toEqual(['b granted'])
+    limit.release({ key: 'c' }) // no longer waits
+    limit.release({ key: 'b' })
+    expect(answers()).toEqual([])
+    expect(limit.isIdle).toBe(true)
+  })
+
+  it('follow the latest limit', () => {
+    const limit = limitWith(requestOf('a', 3), requestOf('b', 3), requestOf('c', 3), requestOf('d', 1))
+    expect(answers()).toEqual(['a granted', 'b granted', 'c granted'])
+    limit.release({ key: 'a' })
+    limit.release({ key: 'b' })
+    expect(answers()).toEqual([])
+    limit.release({ key: 'c' })
+    expect(answers()).toEqual(['d granted'])
+    limit.request(requestOf('e', 1))
+    expect(answers()).toEqual([])
+    limit.request(requestOf('f', 3))
+    expect(answers()).toEqual(['e granted', 'f granted'])
+  })
+
+  it('are refused when too many calls wait, but not to a call that waits already', () => {
+    const limit = limitWith(requestOf('holder'))
+    for (let n = 0; n < maxWaitingForSlot; n += 1) limit.request(requestOf(`w${n}`))
+    expect(answers()).toEqual(['holder granted'])
+    limit.request(requestOf('w0'))
+    expect(answers()).toEqual([])
+    limit.request(requestOf('late'))
+    expect(answers()).toEqual(['late refused'])
+    limit.release({ key: 'w1' })
+    limit.request(requestOf('late'))
+    expect(answers()).toEqual([])
+  })
+})
+
+describe('a slot is free again', () => {
+  it('when the server finds that its run has ended: the next call gets it', async () => {
+    fakeWorkflow.deliver = ({ workflowId }) =>
+      workflowId === 'run-of-a' ? Promise.reject(new Error('not found')) : Promise.resolve()
+    const limit = limitWith(requestOf('a'), requestOf('b'))
+    expect(answers()).toEqual(['a granted'])
+    await settle()
+    expect(answers()).toEqual(['b granted'])
+    expect(limit.state).toMatchObject({ holders: [{ key: 'b', isDelivered: true }], waiting: [] })
+  })
+
+  it('when its call has surely ended, also when no other call waits', async () => {
+    const limit = limitWith(requestOf('a', 1, 30 * minutes))
+    await passTime(30 * minutes - 1)
+    expect(limit.isIdle).toBe(false)
+    await passTime(1)
+    expect(limit.isIdle).toBe(true)
+    limit.request(requestOf('b', 1, 4 * seconds))
+    limit.request(requestOf('c'))
+    answers()
+    await passTime(4 * seconds)
+    expect(answers()).toEqual(['c granted'])
+  })
+
+  it('but not for a failure to deliver to a call that has given it back meanwhile', async () => {
+    fakeWorkflow.deliver = failFirst
+    const limit = limitWith(requestOf('a'))
+    limit.release({ key: 'a' })
+    limit.request(requestOf('a'))
+    await passTime(1 * seconds) // the first grant has failed, and the second one is on its way
+    limit.request(requestOf('b'))
+    expect(answers()).toEqual(['a granted', 'a granted'])
+  })
+})
+
+/** The first signal fails after half a second; no later one is delivered. */
+function failFirst(): Promise<void> {
+  const isFirst = fakeWorkflow.sent.length === 1
+  return new Promise((_resolve, reject) => {
+    if (isFirst) setTimeout(() => reject(new Error('not found')), 500)
+  })
+}
+
+describe('while calls wait', () => {
+  it('those that hold a slot are asked after 5 s, and each time after twice as long, up to 10 minutes', async () => {
+    limitWith(requestOf('a', 1, 24 * 60 * minutes), requestOf('b'))
+    answers()
+    for (const pause of [5, 10, 20, 40, 80, 160, 320, 600, 600]) {
+      await passTime(pause * seconds - 1)
+      expect(answers()).toEqual([])
+      await passTime(1)
+      expect(answers()).toEqual(['a granted'])
+    }
+  })
+
+  it('and only then: a call that comes later makes the limiter ask at once', async () => {
+    const limit = limitWith(requestOf('a'))
+    await passTime(10 * minutes)
+    expect(answers()).toEqual(['a granted'])
+    limit.request(requestOf('b'))
+    expect(answers()).toEqual(['a granted'])
+    await passTime(10 * seconds)
+    expect(answers()).toEqual(['a granted'])
+  })
+})
+
+describe('the next execution of the limiter', () => {
+  it('has the holders and the calls that wait, and sends the grants again that were not delivered', async () => {
+    fakeWorkflow.deliver = ({ workflowId }) =>
+      workflowId === 'run-of-b' ? new Promise(() => undefined) : Promise.resolve()
+    const limit = limitWith(requestOf('a', 2), requestOf('b', 2), requestOf('c', 2), requestOf('d', 2))
+    await settle()
+    answers()
+    expect(limit.hasGranted).toBe(true)
+    const state = structuredClone(limit.state)
+
+    startFakeWorkflow({ workflowId: 'limiter' })
+    const next = new ToolLimit(state)
+    expect(answers()).toEqual(['b granted'])
+    expect(next.state).toMatchObject({ slots: 2, waiting: [{ key: 'c' }, { key: 'd' }] })
+    next.release({ key: 'a' })
+    expect(answers()).toEqual(['c granted'])
+    await passTime(5 * seconds)
+    expect(answers()).toEqual(['b granted', 'c granted'])
+    expect(next.state.holders.map(({ key, isDelivered }) => ({ key, isDelivered }))).toEqual([
+      { key: 'b', isDelivered: true },
+      { key: 'c', isDelivered: true },
+    ])
+  })
+
+  it('ends the time of a holder as if there had been one execution', async () => {
+    const limit = limitWith(requestOf('a', 1, 30 * minutes))
+    await passTime(20 * minutes)
+    const next = new ToolLimit(structuredClone(limit.state))
+    expect(next.hasGranted).toBe(false)
+    await passTime(10 * minutes)
+    expect(next.isIdle).toBe(true)
+  })
+})

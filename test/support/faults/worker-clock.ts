@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 const preload = new URL('../../fixtures/fake-clock.mjs', import.meta.url).href
 
-/** The wall clock of a worker process, which a test can change. */
+/** The wall clock of a worker, or of another process of ours, which a test can change. */
 export class WorkerClock {
   readonly #folder = mkdtempSync(join(tmpdir(), 'ptc-clock-'))
   readonly #file = join(this.#folder, 'clock')
@@ -15,8 +15,8 @@ export class WorkerClock {
     this.setOffset(0)
   }
 
-  /** Environment variables with which a worker uses this clock. */
-  get environment(): NodeJS.ProcessEnv {
+  /** Environment variables with which a process uses this clock. */
+  get environment(): Readonly<Record<string, string>> {
     return { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK: this.#file }
   }
 

@@ -102,6 +102,40 @@ describe('the context', () => {
   })
 })
 
+describe('a deferred tool', () => {
+  const asked: { readonly invoice: string; readonly token: string }[] = []
+  const approve = defineTool({
+    name: 'approve',
+    description: 'Asks a person.',
+    input: z.object({ invoice: z.string() }),
+    output: z.object({ approved: z.boolean() }),
+    effect: 'idempotent',
+    deferred: { expires: '3d' },
+    run: ({ invoice }, { completionToken, heartbeat }) => {
+      heartbeat({ invoice })
+      if (invoice === 'INV-0') throw new ToolError('no invoice INV-0')
+      asked.push({ invoice, token: completionToken })
+    },
+  })
+
+  it('gets a completion token, the same in every attempt and another one for another call', async () => {
+    const heartbeats: unknown[] = []
+    expect(await runTool(approve, { invoice: 'a' }, { onHeartbeat: (details) => heartbeats.push(details) })).toBeNull()
+    await runTool(approve, { invoice: 'a' }, { attempt: 2 })
+    await runTool(approve, { invoice: 'b' })
+    const [first, second, third] = asked.map(({ token }) => token)
+    expect(first).toMatch(/^[\w-]+$/)
+    expect([second === first, third === first]).toEqual([true, false])
+    expect(heartbeats).toEqual([{ invoice: 'a' }])
+  })
+
+  it('fails as any other tool', async () => {
+    await expect(runTool(approve, { invoice: 'INV-0' }, { log: silent })).rejects.toMatchObject({
+      type: 'TOOL_REFUSED',
+    })
+  })
+})
+
 describe('failures are those of production', () => {
   const refuse = toolOf(() => Promise.reject(new ToolError('no such invoice')))
   const fail = toolOf(() => Promise.reject(new Error('connection lost')), { attempts: 2 })

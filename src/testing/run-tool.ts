@@ -48,7 +48,11 @@ export interface RunToolOptions {
  * Runs one attempt of a tool call without a server, with the checks of production: caller, input, timeout, output and
  * sizes.
  *
- * @returns the result as its caller gets it: plain JSON, after the transforms of the output schema
+ * A deferred tool gets a `completionToken`, which is the same in every attempt. No run waits for this call: a client
+ * refuses to complete it.
+ *
+ * @returns the result as its caller gets it: plain JSON, after the transforms of the output schema; null for a deferred
+ * tool
  * @throws ApplicationFailure that Temporal would record. Its `type` is the error code (`TOOL_REFUSED` for a ToolError,
  * `TOOL_FAILED` for any other error, `TOOL_INPUT_INVALID`, `TOOL_OUTPUT_INVALID`, `TOOL_TIMED_OUT` and others), and
  * `nonRetryable` says whether Temporal would start another attempt. CancelledFailure when `signal` is aborted.
@@ -95,6 +99,7 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       ...(options.context && { context: options.context }),
       ...(options.agent !== undefined && { agent: options.agent }),
       inputDigest: digestJson(tool.inputSchema),
+      ...(tool.deferred && { deferred: { firstExecutionRunId: 'run-tool', signature: 'run-tool' } }),
     }
     // Without a follow-up, the activity returns the value alone.
     const credentials = credentialsOf(options.credentials ?? {})

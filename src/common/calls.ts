@@ -86,7 +86,10 @@ export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   readonly followUp?: FollowUpInput
 }
 
-/** What a remote tool learns of its call, as the second argument, if it asks for that. */
+/**
+ * What a remote tool learns of its call, if it asks for that: as the second argument, or as `call` beside `arguments` in
+ * the input of a Nexus operation.
+ */
 export interface RemoteCall {
   /** Identity of the call: the same in every attempt. */
   readonly idempotencyKey: string

@@ -69,6 +69,8 @@ export interface RemoteNexusOperation {
   readonly endpoint: string
   readonly service: string
   readonly operation: string
+  /** The input of the operation is `{ arguments, call }`, with a `RemoteCall`. */
+  readonly passCall?: true
 }
 
 /** Milliseconds, and the types of failures that are not retried. Undefined fields have their defaults. */

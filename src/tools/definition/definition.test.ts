@@ -39,6 +39,14 @@ describe('a remote tool', () => {
     })
     const nexus = { endpoint: 'e', service: 's', operation: 'o' }
     expect(defineTool({ ...rest, nexus })).toMatchObject({ attempts: 1, remote: { kind: 'nexus', ...nexus } })
+    for (const passCall of [true, false]) {
+      const passed = passCall ? { passCall } : {}
+      expect(defineTool({ ...rest, nexus: { ...nexus, passCall } }).remote).toEqual({
+        kind: 'nexus',
+        ...nexus,
+        ...passed,
+      })
+    }
     expect(refusal({ ...rest, workflow, retry: { attempts: 2 } })).toMatch(
       /retry is not for a tool that is a workflow$/,
     )

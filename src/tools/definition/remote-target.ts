@@ -35,6 +35,8 @@ export interface NexusTarget {
   readonly endpoint: string
   readonly service: string
   readonly operation: string
+  /** Makes the input `{ arguments, call }`, with the {@link RemoteCall}. Default false: only the arguments. */
+  readonly passCall?: boolean
 }
 
 const passCall = z.boolean().optional()
@@ -48,7 +50,7 @@ const schemas = {
     passCall,
   }),
   workflow: z.strictObject({ type: typeName, taskQueue: taskQueueName.optional(), passCall }),
-  nexus: z.strictObject({ endpoint: typeName, service: typeName, operation: typeName }),
+  nexus: z.strictObject({ endpoint: typeName, service: typeName, operation: typeName, passCall }),
 }
 
 /** As long as a call waits for a worker that has a tool of ours. */
@@ -103,13 +105,15 @@ export function parseRemoteTarget(definition: TargetDefinition, invalid: Invalid
         ...(passesCall && { passCall: true as const }),
       })
     }
-    case 'nexus':
+    case 'nexus': {
       if (effect === 'once') {
         throw invalid(
           "a Nexus operation can't have effect 'once'",
           "Temporal repeats the start of an operation with the same request id: use effect 'idempotent'.",
         )
       }
-      return Object.freeze({ kind, ...parseOption(kind, schemas.nexus, definition.nexus, invalid) })
+      const { passCall: passesCall, ...target } = parseOption(kind, schemas.nexus, definition.nexus, invalid)
+      return Object.freeze({ kind, ...target, ...(passesCall && { passCall: true as const }) })
+    }
   }
 }

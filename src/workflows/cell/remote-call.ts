@@ -183,7 +183,7 @@ function schedule(
     case 'workflow':
       return executeRemoteWorkflow(run, tool, remote, call, identity)
     case 'nexus':
-      return executeNexusOperation(tool, remote, call)
+      return executeNexusOperation(run, tool, remote, call, identity)
   }
 }
 
@@ -237,9 +237,11 @@ function executeRemoteWorkflow(
 }
 
 function executeNexusOperation(
+  run: Run,
   tool: RemoteToolConfig,
-  { endpoint, service, operation }: RemoteNexusOperation,
+  { endpoint, service, operation, passCall }: RemoteNexusOperation,
   call: ReadyCall,
+  identity: Identity,
 ): Promise<RawValue | undefined> {
   // The SDK makes such a definition of the types of a service, which is unknown here.
   type Service = Parameters<typeof createNexusServiceClient>[0]['service']
@@ -247,7 +249,9 @@ function executeNexusOperation(
     name: service,
     operations: { [operation]: { name: operation, ...rawOutput } },
   } as unknown as Service
-  return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, call.arguments, {
+  // An operation has one input. Its headers are no place for a context, because they are not encrypted.
+  const input = passCall ? { arguments: call.arguments, call: remoteCallOf(run, tool, identity) } : call.arguments
+  return createNexusServiceClient({ endpoint, service: definition }).executeOperation(operation, input, {
     scheduleToCloseTimeout: tool.timeoutMs,
     cancellationType: 'TRY_CANCEL',
     summary: toTemporalSummary(call.summary),
@@ -260,16 +264,12 @@ function inputOf(
   tool: ToolConfig,
   { passCall }: RemoteActivity | RemoteWorkflow,
   call: ReadyCall,
-  { caller, idempotencyKey }: Identity,
+  identity: Identity,
 ): JsonValue[] {
-  if (!passCall) return [call.arguments]
+  return passCall ? [call.arguments, { ...remoteCallOf(run, tool, identity) }] : [call.arguments]
+}
+
+function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: Identity): RemoteCall {
   const context = contextOf(run)
-  const remoteCall: RemoteCall = {
-    idempotencyKey,
-    tool: tool.name,
-    caller,
-    run: run.identity.workflowId,
-    ...(context && { context }),
-  }
-  return [call.arguments, { ...remoteCall }]
+  return { idempotencyKey, tool: name, caller, run: run.identity.workflowId, ...(context && { context }) }
 }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { renderTree } from '../../../src/cli/rendering/index.js'
-import { defineTool } from '../../../src/index.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { pollOptions } from '../../support/poll-options.js'
-import { uniqueName } from '../../support/temporal/shared-server.js'
-import { tool } from '../../support/tools.js'
+import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { defineTool } from '../../../../src/index.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { pollOptions } from '../../../support/poll-options.js'
+import { uniqueName } from '../../../support/temporal/shared-server.js'
+import { tool } from '../../../support/tools.js'
 
 const any = z.looseObject({})
 

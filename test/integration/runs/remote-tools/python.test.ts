@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../../src/index.js'
-import { describeDependency } from '../../support/docker/describe-dependency.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { waitForActivity } from '../../support/environment/waits.js'
-import { pythonPackages } from '../../support/python/python-environment.js'
-import { PythonWorker } from '../../support/python/python-worker.js'
-import { uniqueName } from '../../support/temporal/shared-server.js'
+import { defineTool } from '../../../../src/index.js'
+import { describeDependency } from '../../../support/docker/describe-dependency.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { waitForActivity } from '../../../support/environment/waits.js'
+import { pythonPackages } from '../../../support/python/python-environment.js'
+import { PythonWorker } from '../../../support/python/python-worker.js'
+import { uniqueName } from '../../../support/temporal/shared-server.js'
 
-const script = fileURLToPath(new URL('../../fixtures/python/worker.py', import.meta.url))
+const script = fileURLToPath(new URL('../../../fixtures/python/worker.py', import.meta.url))
 const packages = await pythonPackages()
 const missing = packages === undefined ? 'no Temporal SDK for Python' : undefined
 const startWorker = (...args: string[]) => PythonWorker.start(packages ?? '', script, args)

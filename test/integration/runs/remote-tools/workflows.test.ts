@@ -1,26 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { NativeConnection, Worker } from '@temporalio/worker'
-import * as nexus from 'nexus-rpc'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../../src/index.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { pollOptions } from '../../support/poll-options.js'
-import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
+import { defineTool } from '../../../../src/index.js'
+import { startOtherWorker } from '../../../support/environment/other-worker.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { pollOptions } from '../../../support/poll-options.js'
+import { uniqueName } from '../../../support/temporal/shared-server.js'
 
 const workflowsPath = fileURLToPath(new URL('workflows.ts', import.meta.url))
 const taskQueue = uniqueName('elsewhere')
-const endpoint = `endpoint-${randomUUID()}`
 const any = z.looseObject({})
 const read = { description: 'Of a test.', effect: 'read', input: any, output: any } as const
 const once = { ...read, effect: 'once' } as const
 const nothing = { ...read, output: z.null() }
-
-const service = nexus.service('quotes', {
-  quote: nexus.operation<{ article: string }, { price: number }>(),
-  refuse: nexus.operation<object, null>(),
-})
 
 const tools = [
   defineTool({ ...read, name: 'review', workflow: { type: 'review', taskQueue } }),
@@ -29,15 +21,6 @@ const tools = [
   defineTool({ ...once, name: 'failing_once', workflow: { type: 'failing', taskQueue } }),
   defineTool({ ...nothing, name: 'endless', workflow: { type: 'endless', taskQueue } }),
   defineTool({ ...nothing, name: 'too_long', timeout: '1s', workflow: { type: 'endless', taskQueue } }),
-  defineTool({ ...read, name: 'quote', nexus: { endpoint, service: 'quotes', operation: 'quote' } }),
-  defineTool({ ...nothing, name: 'refuse', nexus: { endpoint, service: 'quotes', operation: 'refuse' } }),
-  defineTool({ ...nothing, name: 'no_operation', nexus: { endpoint, service: 'quotes', operation: 'nothing' } }),
-  defineTool({
-    ...nothing,
-    name: 'no_endpoint',
-    timeout: '2s',
-    nexus: { endpoint: `no-${endpoint}`, service: 'quotes', operation: 'quote' },
-  }),
 ]
 
 const attempt = `
@@ -49,26 +32,11 @@ async def attempt(call):
 `
 
 let env: TestEnvironment
-const cleanups: (() => unknown)[] = []
+const cleanups: (() => Promise<void>)[] = []
+const onCleanup = (end: () => Promise<void>): void => void cleanups.push(end)
 beforeAll(async () => {
-  env = await TestEnvironment.start({ tools, onCleanup: (end) => void cleanups.push(end) })
-  const { namespace, address } = sharedServer()
-  const target = { worker: { namespace, taskQueue } }
-  await env.client.connection.operatorService.createNexusEndpoint({ spec: { name: endpoint, target } })
-  const connection = await NativeConnection.connect({ address })
-  cleanups.push(() => connection.close())
-  const handlers = nexus.serviceHandler(service, {
-    quote: async (_context, { article }) => ({ price: article.length }),
-    refuse: async () => {
-      throw new nexus.OperationError('failed', 'not for sale')
-    },
-  })
-  const worker = await Worker.create({ connection, namespace, taskQueue, workflowsPath, nexusServices: [handlers] })
-  const ended = worker.run()
-  cleanups.push(() => {
-    worker.shutdown()
-    return ended
-  })
+  env = await TestEnvironment.start({ tools, onCleanup })
+  await startOtherWorker({ taskQueue, workflowsPath }, onCleanup)
 })
 afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup()
@@ -111,18 +79,4 @@ it('a cancelled run cancels the workflow of its call', async () => {
   await handle.cancel()
   await expect(handle.result()).rejects.toThrow()
   await expect.poll(async () => (await childHandle.describe()).status.name, pollOptions).toBe('CANCELLED')
-})
-
-it('an operation of a Nexus service is a tool', async () => {
-  const { outcome } = await env.runProgram(`${attempt}
-print(await quote(article="bolt"))
-print(await attempt(refuse()))
-print(await attempt(no_operation()))
-print(await attempt(no_endpoint()))`)
-  expect(outcome.output.trimEnd().split('\n')).toEqual([
-    "{'price': 4}",
-    'ToolError: refuse: not for sale',
-    "ToolDenied: NOT_FOUND: Operation handler not registered for operation 'nothing' in service 'quotes'",
-    expect.stringMatching(/^ToolDenied: there is no Nexus endpoint named no-endpoint-/),
-  ])
 })

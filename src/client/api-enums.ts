@@ -4,10 +4,13 @@
  */
 
 /** TASK_QUEUE_TYPE_* */
-export const taskQueueTypes = { workflow: 1, activity: 2 } as const
+export const taskQueueTypes = { workflow: 1, activity: 2, nexus: 3 } as const
 
 /** PENDING_ACTIVITY_STATE_* and PENDING_WORKFLOW_TASK_STATE_*; an activity between two attempts is scheduled. */
 export const pendingStates = { scheduled: 1, started: 2 } as const
+
+/** PENDING_NEXUS_OPERATION_STATE_STARTED: the operation runs, and completes asynchronously. */
+export const nexusOperationStarted = 3
 
 /** HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT */
 export const closeEventFilter = 2

@@ -2,10 +2,10 @@ import type { CallNode, RunTree, Span, TurnNode } from '../../client/run-tree/in
 
 /** A tree for `--json`, with its times in ISO 8601 as other commands print them. Values of the run are unchanged. */
 export function withIsoTimes(tree: RunTree): object {
-  const unserved = tree.unserved.map(({ waitingSince, lastPolledAt, ...queue }) => ({
-    ...queue,
-    waitingSince: iso(waitingSince),
-    lastPolledAt: iso(lastPolledAt),
+  const unserved = tree.unserved.map((each) => ({
+    ...each,
+    waitingSince: iso(each.waitingSince),
+    ...('lastPolledAt' in each && { lastPolledAt: iso(each.lastPolledAt) }),
   }))
   return { ...isoSpan(tree), unserved, turns: tree.turns.map(isoTurn) }
 }

@@ -53,8 +53,8 @@ interface RunTreeBase {
    * missing key); the server retries it.
    */
   readonly failure: Failure | undefined
-  /** Task queues on which the run waits while no worker polls them. */
-  readonly unserved: readonly UnservedQueue[]
+  /** Task queues on which the run waits while no worker polls them, and Nexus endpoints that do not start operations. */
+  readonly unserved: readonly Unserved[]
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
   /** Counts in the run's result; before there is one, counted from the history so far. */
@@ -70,17 +70,34 @@ export interface Failure {
   readonly message: string
 }
 
+/** What a run waits for in vain. */
+export type Unserved = UnservedQueue | UnservedEndpoint
+
 /** A task queue that no worker has polled since a task waits on it. Times are in milliseconds since the epoch. */
 export interface UnservedQueue {
   readonly taskQueue: string
   /** Role of its workers; undefined for the queue of a sandbox host, and of a remote tool. */
   readonly role: Role | undefined
-  /** The activity or workflow type that waits, if a tool has its own task queue or is remote. */
+  /** What waits, if a tool has its own task queue or is remote: an activity or workflow type, or a Nexus operation. */
   readonly waitingType?: string
+  /** Only of the target of a Nexus endpoint in another namespace. */
+  readonly namespace?: string
   /** When the oldest waiting task was scheduled. */
   readonly waitingSince: number
   /** Undefined when there was no poll in the last 5 minutes. */
   readonly lastPolledAt: number | undefined
+}
+
+/** A Nexus endpoint of which an operation has not started, after at least one attempt. */
+export interface UnservedEndpoint {
+  readonly endpoint: string
+  /** Service and operation: `quotes.quote`. */
+  readonly operation: string
+  /** When the operation was scheduled, in milliseconds since the epoch. */
+  readonly waitingSince: number
+  readonly attempts: number
+  /** Why the last attempt failed. */
+  readonly reason: string
 }
 
 /** What a run currently does. */

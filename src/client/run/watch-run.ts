@@ -6,7 +6,7 @@ import {
   type PendingActivity,
   RunTreeBuilder,
   type RunTree,
-  type UnservedQueue,
+  type Unserved,
   type ValueReader,
 } from '../run-tree/index.js'
 import { ThrottledTask } from './throttled-task.js'
@@ -49,7 +49,7 @@ export async function watchRun(
     queueTail = result.catch(() => undefined)
     return result
   }
-  let unserved: readonly UnservedQueue[] = []
+  let unserved: readonly Unserved[] = []
   // A failed notification ends the watch at once: the next event may come hours later.
   const failed = new AbortController()
   const pagesSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
@@ -130,7 +130,7 @@ function createBuilder(client: Client, { workflowId }: ExecutionRef): RunTreeBui
 /** Pending activities, and task queues without a worker. */
 interface LiveStatus {
   readonly pending: readonly PendingActivity[]
-  readonly unserved: readonly UnservedQueue[]
+  readonly unserved: readonly Unserved[]
 }
 
 /** The history stream reports an unavailable server; here it counts as unknown. */
@@ -156,7 +156,7 @@ async function fetchLiveStatus(
 }
 
 /** The current tree. A run that has ended waits for no queue. */
-function treeWithUnserved(builder: RunTreeBuilder, unserved: readonly UnservedQueue[]): RunTree {
+function treeWithUnserved(builder: RunTreeBuilder, unserved: readonly Unserved[]): RunTree {
   const tree = builder.tree()
   return tree.status === 'running' ? { ...tree, unserved } : tree
 }

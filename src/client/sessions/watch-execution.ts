@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { type HistoryEvent, type RunTree, RunTreeBuilder, type UnservedQueue } from '../run-tree/index.js'
+import { type HistoryEvent, type RunTree, RunTreeBuilder, type Unserved } from '../run-tree/index.js'
 import { toEventId } from '../run-tree/history/event.js'
 import { findUnservedQueues } from '../temporal/unserved-queues.js'
 import type { WorkflowExecution } from './session-name.js'
@@ -31,7 +31,7 @@ export async function watchExecution(
   const builder = new RunTreeBuilder({ workflowId: execution.workflowId, namespace, dataConverter })
   const startedAt = Date.now()
   let lastEvent = 0
-  let unserved: readonly UnservedQueue[] = []
+  let unserved: readonly Unserved[] = []
   const poll = async (): Promise<void> => {
     const events = await eventsSince(client, execution, lastEvent)
     lastEvent = Math.max(lastEvent, ...events.map(({ eventId }) => toEventId(eventId)))

@@ -25,15 +25,19 @@ export interface TaskQueueStatus {
   readonly waitingSince: number | undefined
 }
 
-/** @throws PtcError TEMPORAL_UNREACHABLE */
+/**
+ * @param namespace default: that of the client
+ * @throws PtcError TEMPORAL_UNREACHABLE
+ */
 export async function describeTaskQueue(
   { workflowService, options }: Client,
   taskQueue: string,
   type: keyof typeof taskQueueTypes,
+  namespace = options.namespace,
 ): Promise<TaskQueueStatus> {
   try {
     const { pollers, stats } = await workflowService.describeTaskQueue({
-      namespace: options.namespace,
+      namespace,
       taskQueue: { name: taskQueue },
       // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- see api-enums.ts
       taskQueueType: taskQueueTypes[type],

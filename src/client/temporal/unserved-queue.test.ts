@@ -4,7 +4,7 @@ import { describeUnserved } from './unserved-queue.js'
 const now = 1_000_000
 const queue = { taskQueue: 'q.model', role: 'model', waitingSince: now - 12_000, lastPolledAt: now - 48_000 } as const
 
-test.each([
+test.each<[Parameters<typeof describeUnserved>[0], string]>([
   [
     queue,
     'no worker takes tasks from q.model: waiting for 12.0s, last poll 48.0s ago; `ptc worker --roles model` starts one',
@@ -21,6 +21,15 @@ test.each([
     { ...queue, taskQueue: 'q.host.box', role: undefined },
     'no worker takes tasks from q.host.box: waiting for 12.0s, last poll 48.0s ago; its sandbox host is gone or busy',
   ],
-])('a queue without a worker is described: %j', (described, text) => {
+  [
+    { ...queue, taskQueue: 'q', role: undefined, namespace: 'sales', waitingType: 'quotes.quote of Nexus endpoint e' },
+    'no worker takes tasks from q in namespace sales: waiting for 12.0s, last poll 48.0s ago; ' +
+      'start the worker that has quotes.quote of Nexus endpoint e',
+  ],
+  [
+    { endpoint: 'e', operation: 'quotes.quote', waitingSince: now - 12_000, attempts: 3, reason: 'no\n  price' },
+    'Nexus endpoint e has not started quotes.quote: waiting for 12.0s, 3 attempts, the last failed: no price',
+  ],
+])('a queue without a worker, or an endpoint that fails, is described: %j', (described, text) => {
   expect(describeUnserved(described, now)).toBe(text)
 })

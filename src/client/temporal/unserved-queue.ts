@@ -1,18 +1,34 @@
-import type { UnservedQueue } from '../run-tree/index.js'
+import type { UnservedEndpoint, UnservedQueue } from '../run-tree/index.js'
 import { formatDuration } from '../../common/format.js'
-import { toPlainLine } from '../../common/text.js'
+import { pluralize, toPlainLine, truncateMiddle } from '../../common/text.js'
+
+/** Of a failure that another worker has written. */
+const maxReasonCharacters = 500
 
 /** `waitingSince` is undefined when no task waits on the queue. */
 type UnservedQueueStatus = Omit<UnservedQueue, 'waitingSince'> & { readonly waitingSince: number | undefined }
 
 /**
- * Says which task queue no worker polls, for how long, and what to do. A worker with no free slot does not poll either,
- * so the text does not claim that no worker runs.
+ * Says which task queue no worker polls, for how long, and what to do; or why a Nexus operation does not start. A worker
+ * with no free slot does not poll either, so the text does not claim that no worker runs.
  *
  * @param now milliseconds since the epoch
  */
-export function describeUnserved(
-  { taskQueue, role, waitingType, waitingSince, lastPolledAt }: UnservedQueueStatus,
+export function describeUnserved(unserved: UnservedQueueStatus | UnservedEndpoint, now: number): string {
+  return 'endpoint' in unserved ? describeEndpoint(unserved, now) : describeQueue(unserved, now)
+}
+
+function describeEndpoint(
+  { endpoint, operation, waitingSince, attempts, reason }: UnservedEndpoint,
+  now: number,
+): string {
+  const waited = `waiting for ${formatDuration(now - waitingSince)}, ${pluralize(attempts, 'attempt')}`
+  const subject = `Nexus endpoint ${toPlainLine(endpoint)} has not started ${toPlainLine(operation)}`
+  return `${subject}: ${waited}, the last failed: ${truncateMiddle(toPlainLine(reason), maxReasonCharacters)}`
+}
+
+function describeQueue(
+  { taskQueue, namespace, role, waitingType, waitingSince, lastPolledAt }: UnservedQueueStatus,
   now: number,
 ): string {
   const polled =
@@ -24,5 +40,6 @@ export function describeUnserved(
         ? 'its sandbox host is gone or busy'
         : `\`ptc worker --roles ${role}\` starts one`
   const waited = waitingSince === undefined ? '' : `waiting for ${formatDuration(now - waitingSince)}, `
-  return `no worker takes tasks from ${toPlainLine(taskQueue)}: ${waited}${polled}; ${remedy}`
+  const queue = toPlainLine(taskQueue) + (namespace === undefined ? '' : ` in namespace ${toPlainLine(namespace)}`)
+  return `no worker takes tasks from ${queue}: ${waited}${polled}; ${remedy}`
 }

@@ -2,8 +2,9 @@ import type { Client } from '@temporalio/client'
 import { activityNames, type Role, roleQueue, roles } from '../../common/names.js'
 import { pendingStates } from '../api-enums.js'
 import { type WorkflowDescription, toMilliseconds } from '../run-tree/history/event.js'
-import type { UnservedQueue } from '../run-tree/index.js'
+import type { Unserved, UnservedQueue } from '../run-tree/index.js'
 import { describeTaskQueue, isUnserved, type TaskQueueStatus, unservedAfterMs } from './task-queue.js'
+import { findUnservedOperations } from './unserved-operations.js'
 
 /** The queues of the roles and of the sandbox host are seven; the others are of tools. */
 const maxQueues = 20
@@ -20,15 +21,15 @@ interface WaitingQueue {
 }
 
 /**
- * The task queues on which a task of the run waits while no worker polls. Sends a request only for a queue on which a
- * task has waited for {@link unservedAfterMs}.
+ * The task queues on which a task of the run waits while no worker polls, and Nexus endpoints that do not start an
+ * operation. Sends a request only for what has waited for {@link unservedAfterMs}.
  *
- * @throws PtcError TEMPORAL_UNREACHABLE
+ * @throws PtcError TEMPORAL_UNREACHABLE, ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
  */
 export async function findUnservedQueues(
   client: Client,
   description: WorkflowDescription,
-): Promise<readonly UnservedQueue[]> {
+): Promise<readonly Unserved[]> {
   const workflowQueue = description.taskQueue
   const waiting = [...findWaitingQueues(description), ...(await findWaitingChildren(client, description))]
   const queues = await Promise.all(
@@ -39,7 +40,7 @@ export async function findUnservedQueues(
       return [{ ...toUnservedQueue(queue, role), ...(waitingType !== undefined && { waitingType }) }]
     }),
   )
-  return queues.flat()
+  return [...queues.flat(), ...(await findUnservedOperations(client, description))]
 }
 
 /** Task queues on which the child workflows of remote tools wait. */

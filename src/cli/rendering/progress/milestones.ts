@@ -1,5 +1,5 @@
 import { pluralize } from '../../../common/text.js'
-import type { CallNode, CellNode, RunTree, TurnNode, UnservedQueue } from '../../../client/run-tree/index.js'
+import type { CallNode, CellNode, RunTree, TurnNode, Unserved } from '../../../client/run-tree/index.js'
 import { formatArguments, blockedLines } from '../tree/call-branch.js'
 import { formatDuration, formatTokens } from '../../../common/format.js'
 import { type Line, part } from '../text/line.js'
@@ -48,17 +48,20 @@ const scriptedModelMilestone: Milestone = {
   lines: () => [[part('model: a scripted model replies, because the worker found no API key', 'yellow')]],
 }
 
-/** The task queues that no worker polls currently. */
+/** The task queues that no worker polls currently, and Nexus endpoints that fail. */
 export function unservedMilestones({ unserved }: RunTree, columns: number): readonly Milestone[] {
-  return unserved.map((queue) => unservedMilestone(queue, columns))
+  return unserved.map((each) => unservedMilestone(each, columns))
 }
 
-/** Its key changes when a worker has polled in between: then it is printed again. */
-function unservedMilestone(queue: UnservedQueue, columns: number): Milestone {
-  const { taskQueue, role, lastPolledAt } = queue
+/** Its key changes when a worker has polled in between, or the failure is another one: then it is printed again. */
+function unservedMilestone(unserved: Unserved, columns: number): Milestone {
+  const parts =
+    'endpoint' in unserved
+      ? [unserved.endpoint, unserved.operation, unserved.reason]
+      : [unserved.taskQueue, unserved.role ?? '', unserved.lastPolledAt ?? '']
   return {
-    key: `unserved ${taskQueue} ${role ?? ''} ${lastPolledAt ?? ''}`,
-    lines: () => unservedLines(queue, Date.now(), columns),
+    key: `unserved ${parts.join(' ')}`,
+    lines: () => unservedLines(unserved, Date.now(), columns),
     isTransient: true,
   }
 }

@@ -195,7 +195,6 @@ export class SessionHost {
     const backend = this.#backend(session.backend)
     const isKept = (await backend.checkpoints?.checkpoint(id, signal)) ?? false
     if (!isKept) await backend.remove(id)
-    metrics.add('ptc_session_parks_total', 1, { result: isKept ? 'checkpointed' : 'removed' })
     return isKept
   }
 

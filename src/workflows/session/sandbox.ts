@@ -6,6 +6,7 @@ import type { BackendChoice, RunConfig } from '../../common/run-config.js'
 import type { ExecuteStepInput, StepActivityResult } from '../../common/steps.js'
 import type { SessionRef, SessionTools } from '../../common/session.js'
 import * as activities from '../temporal/activities.js'
+import { metrics } from '../temporal/metrics.js'
 import { externalBytes, payloadBytes, type StoredBytes } from '../stored-bytes.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
 
@@ -132,8 +133,9 @@ export class Sandbox {
     const { type } = this.#apply({ type: 'parkStarted' })
     const parked = CancellationScope.nonCancellable(async () => {
       await snapshot
-      if (type === 'parking') await this.#checkpoint(ref, hostQueue)
-      else await this.#remove(ref, hostQueue, 'park the session')
+      const isKept = type === 'parking' && (await this.#checkpoint(ref, hostQueue))
+      if (type !== 'parking') await this.#remove(ref, hostQueue, 'park the session')
+      metrics.add('ptc_session_parks_total', 1, { result: isKept ? 'checkpointed' : 'removed' })
     })
     this.#parking = Promise.all([this.#parking, parked])
   }
@@ -158,7 +160,8 @@ export class Sandbox {
     return { ref: this.#ref, state: this.#state }
   }
 
-  async #checkpoint(ref: SessionRef, hostQueue: string): Promise<void> {
+  /** False when the host removed the sandbox. */
+  async #checkpoint(ref: SessionRef, hostQueue: string): Promise<boolean> {
     let isKept = true
     try {
       isKept = await activities.parkSession(ref, hostQueue, this.#config.timeouts)
@@ -168,6 +171,7 @@ export class Sandbox {
     } finally {
       this.#apply({ type: isKept ? 'checkpointed' : 'released' })
     }
+    return isKept
   }
 
   async #remove(ref: SessionRef, hostQueue: string, summary: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { metricTable } from '../../../src/common/metric-table.js'
-import { type Meter, metrics } from '../../../src/common/metrics.js'
+import { type Meter, type MetricName, metrics } from '../../../src/common/metrics.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { startRunSampler } from '../../../src/worker/resources/run-sampler.js'
 import { usageSampler } from '../../../src/worker/resources/usage-sampler.js'
@@ -49,6 +49,25 @@ describeDocker('the metrics of a worker', () => {
     expect(total(samples, 'ptc_value_bytes_total', { direction: 'written' })).toBeGreaterThan(0)
     expect(total(samples, 'temporal_workflow_completed')).toBe(1)
     expect(undeclared(samples)).toEqual([])
+  })
+
+  it('count the cost of a model, a sandbox that was released, and the claims of the warm pool', async () => {
+    const address = await freeAddress()
+    const environment = { PTC_METRICS_ADDRESS: address, TEST_PARK: 'soon', TEST_WARM: '1' }
+    const { env, ledger } = await startWithLedger(script, { environment })
+    const valueOf = async (name: MetricName, labels?: Sample['labels']) => total(await scrape(address), name, labels)
+    await expect.poll(() => valueOf('ptc_warm_pool_idle')).toBe(1)
+    ledger.holdReplies('a')
+    const handle = await env.startAgent({ model: 'claude-opus-5' })
+    await expect.poll(() => valueOf('ptc_session_parks_total', { result: 'removed' })).toBe(1)
+    expect(await valueOf('ptc_warm_pool_claims_total', { result: 'hit' })).toBe(1)
+    await expect.poll(() => valueOf('ptc_warm_pool_idle')).toBe(1)
+    ledger.releaseReplies('a')
+    const { costUsd } = await env.agentResult(handle)
+    expect(costUsd).toBeGreaterThan(0)
+    const microdollars = await valueOf('ptc_model_cost_microdollars_total', { model: 'claude-opus-5' })
+    expect(microdollars / 1e6).toBeCloseTo(costUsd ?? 0, 5)
+    expect(await valueOf('ptc_session_opens_total', { reason: 'unpark' })).toBe(1)
   })
 })
 

@@ -13,6 +13,18 @@ export const metricTable = {
     help: 'Runs and sessions of a task queue that have not ended, by status (running, waiting). Sampled.',
     labels: ['task_queue', 'status'],
   },
+  ptc_runs_failing: {
+    kind: 'gauge',
+    unit: '1',
+    help: 'Runs and sessions of a task queue whose workflow task has failed five times in a row, as Temporal reports. Sampled.',
+    labels: ['task_queue'],
+  },
+  ptc_task_queue_backlog_age_milliseconds: {
+    kind: 'gauge',
+    unit: 'ms',
+    help: 'Time for which the oldest task of a role has waited for a worker. 0: none waits. Sampled.',
+    labels: ['task_queue', 'role'],
+  },
   ptc_tool_calls_total: {
     kind: 'counter',
     unit: '1',

@@ -21,6 +21,7 @@ import { startReaper } from './reaper.js'
 import { isMetricsExported } from '../runtime.js'
 import { searchAttributeLookup } from './search-attributes.js'
 import { isWorkflowRunning, sandboxOwner } from './sandbox-owner.js'
+import { startQueueSampler } from './queue-sampler.js'
 import { startRunSampler } from './run-sampler.js'
 import { type Sampler, startSampler } from './sampler.js'
 import { usageSampler } from './usage-sampler.js'
@@ -173,14 +174,10 @@ async function openSandboxes(options: ResourceOptions, owner: string): Promise<S
   }
 }
 
-function startSamplers(
-  { connection, namespace, taskQueue, roles }: ResourceOptions,
-  docker: DockerBackend | undefined,
-  owner: string,
-): readonly Sampler[] {
+function startSamplers(options: ResourceOptions, docker: DockerBackend | undefined, owner: string): readonly Sampler[] {
   if (!isMetricsExported()) return []
   return [
     ...(docker ? [startSampler(usageSampler({ docker, owner }))] : []),
-    ...(roles.has('workflow') ? [startRunSampler({ connection, namespace, taskQueue })] : []),
+    ...(options.roles.has('workflow') ? [startRunSampler(options), startQueueSampler(options)] : []),
   ]
 }

@@ -13,16 +13,25 @@ interface RunSamplerOptions {
 const statuses = ['running', 'waiting'] as const satisfies readonly ActiveStatus[]
 
 /**
- * Samples how many runs and sessions of a task queue are open: Temporal counts them, because a parked run has no worker.
- * On a server without the search attribute `PtcStatus` there is no sample.
+ * Samples how many runs and sessions of a task queue are open, and how many of them can't go on: Temporal counts them,
+ * because a parked run has no worker. On a server without the search attribute `PtcStatus`, or before 1.30 without
+ * `TemporalReportedProblems`, there is no sample.
  */
 export function startRunSampler({ connection, namespace, taskQueue }: RunSamplerOptions): Sampler {
-  const count = async (status: ActiveStatus): Promise<void> => {
-    const query = `TaskQueue = ${quoteLiteral(taskQueue)} AND ExecutionStatus = 'Running' AND PtcStatus = '${status}'`
+  const count = async (condition: string): Promise<number> => {
+    const query = `TaskQueue = ${quoteLiteral(taskQueue)} AND ExecutionStatus = 'Running' AND ${condition}`
     const response = await connection.workflowService.countWorkflowExecutions({ namespace, query })
-    metrics.set('ptc_runs_open', Number(response.count), { task_queue: taskQueue, status })
+    return Number(response.count)
+  }
+  const countOpen = async (status: ActiveStatus): Promise<void> => {
+    const open = await count(`PtcStatus = '${status}'`)
+    metrics.set('ptc_runs_open', open, { task_queue: taskQueue, status })
+  }
+  const countFailing = async (): Promise<void> => {
+    const failing = await count('TemporalReportedProblems IS NOT NULL')
+    metrics.set('ptc_runs_failing', failing, { task_queue: taskQueue })
   }
   return startSampler(async () => {
-    await Promise.all(statuses.map(count))
+    await Promise.all([...statuses.map(countOpen), countFailing()])
   })
 }

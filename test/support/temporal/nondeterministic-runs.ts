@@ -3,13 +3,16 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { expect, onTestFinished } from 'vitest'
 import type { TestEnvironment } from '../environment/test-environment.js'
+import type { TestWorker, WorkerPool } from '../environment/worker-pool.js'
 import { sharedServer } from './shared-server.js'
 
 const workflowsPath = fileURLToPath(new URL('../../fixtures/incompatible-workflows.ts', import.meta.url))
 
 /** Starts runs with other workflow code, which the current worker can't replay, with about this many events each. */
 export async function startNondeterministicRuns(
-  env: TestEnvironment,
+  env: Pick<TestEnvironment, 'startProgram'> & {
+    readonly workers: Pick<WorkerPool<TestWorker, object>, 'start' | 'stop'>
+  },
   lengths: readonly number[],
 ): Promise<WorkflowHandle[]> {
   await env.workers.stop()

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Connection } from '@temporalio/client'
 import { onTestFinished } from 'vitest'
@@ -50,9 +51,7 @@ export class PostgresTemporal implements KillableServer {
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     await createSchema(binaries, database)
     const ports = await portsBelow32768(2 * services.length)
-    await writeFile(join(folder, 'dynamic.yaml'), JSON.stringify(dynamicConfiguration))
-    const configuration = serverConfiguration(database, ports, join(folder, 'dynamic.yaml'))
-    await writeFile(join(folder, 'server.yaml'), JSON.stringify(configuration))
+    await writeFile(join(folder, 'server.yaml'), JSON.stringify(serverConfiguration(database, ports)))
     const server = new PostgresTemporal(binaries.server, folder, `${ip}:${ports[0] ?? 0}`, database)
     onTestFinished(() => server.#stop())
     await server.startProcess()
@@ -124,10 +123,10 @@ async function createSchema({ sqlTool }: TemporalServerBinaries, { port, user }:
   }
 }
 
-/** The same settings as those of the dev server: see there. */
-const dynamicConfiguration = { 'history.transferProcessorMaxPollRPS': [{ value: 2_000 }] }
+/** That of the fleet. */
+const dynamicConfiguration = fileURLToPath(new URL('../../../deploy/temporal/dynamic-config.yaml', import.meta.url))
 
-function serverConfiguration({ port, user }: Postgres, ports: readonly number[], dynamicFile: string) {
+function serverConfiguration({ port, user }: Postgres, ports: readonly number[]) {
   const store = (databaseName: string) => ({
     sql: {
       pluginName: 'postgres12',
@@ -162,6 +161,6 @@ function serverConfiguration({ port, user }: Postgres, ports: readonly number[],
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    dynamicConfigClient: { filepath: dynamicFile, pollInterval: '10s' },
+    dynamicConfigClient: { filepath: dynamicConfiguration, pollInterval: '10s' },
   }
 }

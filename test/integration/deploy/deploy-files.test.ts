@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../../src/common/metric-table.js'
 import { searchAttributeTypes, toTemporalType } from '../../../src/common/search-attributes.js'
-import { composeServices, deployTools, root, runTool } from '../../support/deploy/tools.js'
+import { composeServices, deployTools, root, runTool, validateKubernetes } from '../../support/deploy/tools.js'
 import { temporaryFolder } from '../../support/folders.js'
 
 const tools = await deployTools
@@ -35,6 +35,13 @@ describe('the metrics that dashboard and alerts use', () => {
   })
 })
 
+it('each alert is in the runbook', () => {
+  const alerts = [...read('deploy/prometheus/alerts.yml').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
+  const runbook = read('docs/guides/operations.md')
+  expect(alerts.length).toBeGreaterThan(0)
+  expect(alerts.filter((name) => !runbook.includes(`\`${name}\``))).toEqual([])
+})
+
 describe.skipIf(tools === undefined)('the files of a fleet', () => {
   it('are accepted by Docker Compose, with the Docker socket and the key of the model in one service each', async () => {
     const services = await composeServices()
@@ -42,6 +49,7 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
       Object.entries(services).flatMap(([name, service]) => (JSON.stringify(service).includes(text) ? [name] : []))
     expect(having('docker.sock')).toEqual(['worker-sandbox'])
     expect(having('ANTHROPIC_API_KEY')).toEqual(['worker-model'])
+    expect(having('PTC_CODEC_TOKEN')).toEqual(['codec-proxy', 'codec-server'])
     expect(having('audit.jsonl')).toEqual(['worker-model', 'worker-sandbox', 'worker-tools', 'worker-workflow'])
     const registered = services['search-attributes']?.command?.join(' ')
     const wanted = Object.entries(searchAttributeTypes).map(
@@ -69,10 +77,12 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
   it('are accepted by the schemas of Kubernetes, and the kustomization names them all', async () => {
     const folder = join(root, 'deploy/kubernetes')
     const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml')
-    const paths = files.map((file) => join(folder, file))
-    const environment = { PYTHONPATH: tools?.kubernetesValidate ?? '' }
-    const main = 'from kubernetes_validate.__main__ import main; import sys; sys.exit(main())'
-    await runTool('python3', ['-c', main, '--strict', ...paths], environment)
+    if (tools) {
+      await validateKubernetes(
+        tools,
+        files.map((file) => join(folder, file)),
+      )
+    }
     const named = /resources: \[(?<list>.*)\]/.exec(read('deploy/kubernetes/kustomization.yaml'))?.groups?.['list']
     expect(named?.split(', ').toSorted()).toEqual(files.toSorted())
   })

@@ -22,13 +22,13 @@ export interface DeployTools {
   readonly kubernetesValidate: string
 }
 
-/** The programs that check the files of `deploy`: promtool, docker-compose, kubernetes-validate. */
+/** The programs that check the files of `deploy`: promtool, docker-compose, nginx, kubernetes-validate. */
 export const deployTools = optionalDependency(
   'PTC_TEST_DEPLOY',
   'a program that checks the files of deploy',
   async () => {
     await Promise.all([run('promtool', ['--version']), run('prometheus', ['--version'])])
-    await run('docker-compose', ['--version'])
+    await Promise.all([run('docker-compose', ['--version']), run('nginx', ['-v'])])
     return { kubernetesValidate: await installValidator() } satisfies DeployTools
   },
 )
@@ -80,14 +80,20 @@ export interface ComposeService {
 
 /** The services of docker-compose.yml. @throws Error when Docker Compose refuses the file */
 export async function composeServices(): Promise<Readonly<Record<string, ComposeService>>> {
-  const yaml = await runTool('docker-compose', ['config'])
-  return (await parseYaml(yaml)).services as Readonly<Record<string, ComposeService>>
+  const [project] = await parseYaml(await runTool('docker-compose', ['config']))
+  return (project as { readonly services: Readonly<Record<string, ComposeService>> }).services
 }
 
-/** Python's YAML comes with Docker Compose. */
-async function parseYaml(yaml: string): Promise<{ readonly services: unknown }> {
-  const script = 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, default=str)'
+/** The documents of a YAML file. Python's YAML comes with Docker Compose. */
+export async function parseYaml(yaml: string): Promise<readonly unknown[]> {
+  const script = 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(sys.stdin)), sys.stdout, default=str)'
   const child = spawn('/usr/bin/python3', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(yaml)
-  return JSON.parse(await text(child.stdout)) as { readonly services: unknown }
+  return JSON.parse(await text(child.stdout)) as unknown[]
+}
+
+/** Refuses files that the schemas of Kubernetes do not accept. @throws Error with the reasons */
+export async function validateKubernetes({ kubernetesValidate }: DeployTools, paths: readonly string[]): Promise<void> {
+  const main = 'from kubernetes_validate.__main__ import main; import sys; sys.exit(main())'
+  await runTool('python3', ['-c', main, '--strict', ...paths], { PYTHONPATH: kubernetesValidate })
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheDirectory } from '../../../src/sandbox/cache-directory.js'
 import { executableSuffix } from '../../../src/dev-server/temporal-cli.js'
@@ -41,7 +41,9 @@ async function build({ name, version, package: main, tags = '', buildTime }: GoP
       timeout: buildMs,
       maxBuffer: 64 * 1024 * 1024,
     })
-    await rename(join(folder, `${basename(main)}${executableSuffix}`), target)
+    // Its name is not always the last part of the package: that of `…/kustomize/v5` is `kustomize`.
+    const [executable = ''] = await readdir(folder)
+    await rename(join(folder, executable), target)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

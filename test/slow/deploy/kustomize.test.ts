@@ -12,7 +12,7 @@ const [tools, kustomize] = await Promise.all([
   optionalDependency('PTC_TEST_DEPLOY', 'kustomize', () =>
     buildWithGo({
       name: 'kustomize',
-      version: '5.8.3',
+      version: '5.8.1',
       package: 'sigs.k8s.io/kustomize/kustomize/v5',
       buildTime: 'about a minute',
     }),

@@ -5,6 +5,7 @@ import { createDataConverter, createPtcClient } from '../../../src/client/index.
 import { PtcProcess } from '../../support/cli/ptc.js'
 import { startCodecProxy } from '../../support/deploy/codec-proxy.js'
 import { composeServices, deployTools } from '../../support/deploy/tools.js'
+import { freeAddress } from '../../support/monitoring/free-address.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { connectClient, terminateAfterTest, uniqueName } from '../../support/temporal/shared-server.js'
 
@@ -27,7 +28,8 @@ it.skipIf(!tools || !s3)(
     onTestFinished(() => store.close())
     const { bucket, region = '' } = store.settings()
     const { command = [], environment = {} } = services['codec-server'] ?? {}
-    const server = new PtcProcess([...command, '--port', '0'], project, {
+    const [, port = ''] = (await freeAddress()).split(':')
+    const server = new PtcProcess([...command, '--port', port], project, {
       ...environment,
       PATH: process.env['PATH'] ?? '',
       S3_ENDPOINT: store.endpoint,
@@ -40,14 +42,14 @@ it.skipIf(!tools || !s3)(
       server.signal('SIGTERM')
       expect(await server.result).toMatchObject({ code: 0 })
     })
-    const [, port] = await server.waitForOutput(/codec server: http:\/\/0\.0\.0\.0:(\d+)/, 'stdout')
+    await server.waitForOutput(/codec server: http:\/\/0\.0\.0\.0:/, 'stdout')
     const { environment: proxyEnvironment = {}, ports } = services['codec-proxy'] ?? {}
     const proxy = await startCodecProxy(`127.0.0.1:${port}`, proxyEnvironment)
     const { TEMPORAL_CODEC_ENDPOINT: endpoint = '' } = services['temporal-ui']?.environment ?? {}
     expect(JSON.stringify(ports)).toContain(`${new URL(endpoint).host}:8234`)
 
     const client = await connectClient(
-      await createDataConverter({ kind: 's3', bucket, endpoint: store.endpoint, forcePathStyle: true }),
+      await createDataConverter({ kind: 's3', bucket, region, endpoint: store.endpoint, forcePathStyle: true }),
     )
     onTestFinished(() => client.connection.close())
     const source = `# ${'x'.repeat(500_000)}`

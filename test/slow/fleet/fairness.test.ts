@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
+import { pollOptions } from '../../support/poll-options.js'
 import { PostgresTemporal, postgresTemporalBinaries } from '../../support/temporal/postgres-temporal.js'
 import { connectClient } from '../../support/temporal/shared-server.js'
 
@@ -21,7 +22,9 @@ it.skipIf(!temporal)('a run does not wait behind the earlier runs of another ten
   const poll = { namespace, taskQueue: { name: taskQueue }, identity: 'test' }
   const order: string[] = []
   while (order.at(-1) !== 'late') {
-    const { workflowExecution } = await client.workflowService.pollWorkflowTaskQueue(poll)
+    const { workflowExecution } = await client.withDeadline(Date.now() + pollOptions.timeout, () =>
+      client.workflowService.pollWorkflowTaskQueue(poll),
+    )
     order.push(workflowExecution?.workflowId ?? '')
   }
   // The task queue has four partitions, each with its own order.

@@ -118,6 +118,12 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
+/**
+ * What the retry policy of every activity excludes. Temporal's SDK marks each failure to decode the input of an activity
+ * as retryable, whatever its codec says.
+ */
+export const notRetriedInputErrors: readonly ErrorCode[] = ['DECRYPTION_FAILED']
+
 export interface PtcErrorOptions {
   /** What the reader can do, as a full sentence. */
   readonly hint?: string

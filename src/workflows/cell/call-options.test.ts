@@ -41,7 +41,12 @@ test('a fairness key has at most 64 bytes, which Temporal accepts', () => {
 })
 
 test('the retry policy of a tool of ours is as before without options', () => {
-  expect(retryPolicyOf(tool, 208)).toEqual({ initialInterval: '500ms', maximumInterval: '30s', maximumAttempts: 208 })
+  expect(retryPolicyOf(tool, 208)).toEqual({
+    initialInterval: '500ms',
+    maximumInterval: '30s',
+    maximumAttempts: 208,
+    nonRetryableErrorTypes: ['DECRYPTION_FAILED'],
+  })
 })
 
 test("a remote tool's refusal is not retried, nor is a remote 'once' call at all", () => {
@@ -49,7 +54,7 @@ test("a remote tool's refusal is not retried, nor is a remote 'once' call at all
   const retry = { nonRetryableErrorTypes: ['KeyError'] }
   expect(retryPolicyOf({ ...tool, remote, retry }, 3)).toMatchObject({
     maximumAttempts: 3,
-    nonRetryableErrorTypes: ['KeyError', 'ToolError'],
+    nonRetryableErrorTypes: ['KeyError', 'ToolError', 'DECRYPTION_FAILED'],
   })
   expect(retryPolicyOf({ ...tool, effect: 'once', remote }, 3).maximumAttempts).toBe(1)
 })

@@ -1,5 +1,6 @@
 import type { Priority, RetryPolicy } from '@temporalio/common'
 import { lostWorkerRetries } from '../../common/calls.js'
+import { notRetriedInputErrors } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
 import type { ToolConfig } from '../../common/run-config.js'
 import { utf8Length } from '../../common/text.js'
@@ -34,7 +35,7 @@ export function retryPolicyOf(
     maximumInterval: maximumMs,
     ...(backoffCoefficient !== undefined && { backoffCoefficient }),
     maximumAttempts: remote && effect === 'once' ? 1 : maximumAttempts,
-    ...(types.length > 0 && { nonRetryableErrorTypes: [...types] }),
+    nonRetryableErrorTypes: [...types, ...notRetriedInputErrors],
   }
 }
 

@@ -16,6 +16,7 @@
 import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/approvals.js'
 import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
+import { notRetriedInputErrors } from '../../common/errors.js'
 import type { Externalizable, ExternalValue } from '../../common/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
@@ -42,7 +43,8 @@ const defaultRetry = {
   backoffCoefficient: 2,
   maximumInterval: '30s',
   maximumAttempts: 10,
-} as const
+  nonRetryableErrorTypes: [...notRetriedInputErrors],
+}
 
 /** A run that has variables to lose retries for about ten minutes, for example while a full disk is cleaned up. */
 const rebuildAttempts = 25

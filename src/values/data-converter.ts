@@ -6,8 +6,6 @@ import { addPayloadStorage, type PayloadStorageOptions } from './payload-storage
 export interface ConverterOptions extends Omit<PayloadStorageOptions, 'codec'> {
   /** Encrypt payloads. Undefined: payloads stay as they are. */
   readonly keys: KeyRing | undefined
-  /** As in {@link EncryptionCodec}. */
-  readonly toError?: (thrown: unknown) => unknown
 }
 
 /**
@@ -16,11 +14,11 @@ export interface ConverterOptions extends Omit<PayloadStorageOptions, 'codec'> {
  */
 export function extendDataConverter(
   existing: DataConverter | undefined,
-  { keys, toError, ...storage }: ConverterOptions,
+  { keys, ...storage }: ConverterOptions,
 ): DataConverter {
   const codecs = existing?.payloadCodecs ?? []
   const present = codecs.find((each) => each instanceof EncryptionCodec)
-  const codec = present ?? (keys && new EncryptionCodec(keys, toError))
+  const codec = present ?? (keys && new EncryptionCodec(keys, storage.toError))
   return {
     ...existing,
     ...(codec && { payloadCodecs: present ? codecs : [...codecs, codec] }),

@@ -1,5 +1,6 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common'
 import proto from '@temporalio/proto'
+import { PtcError } from '../common/errors.js'
 import { previewCharacters } from '../common/external-value.js'
 import { EncryptedStore } from './encryption/encrypted-store.js'
 import type { EncryptionCodec } from './encryption/payload-codec.js'
@@ -23,30 +24,41 @@ export interface PayloadStorageOptions {
    * codec, so that references in it can be found, and is encrypted once.
    */
   readonly codec?: EncryptionCodec | undefined
+  /** What is thrown instead of a PtcError, as in {@link EncryptionCodec}. */
+  readonly toError?: ((thrown: unknown) => unknown) | undefined
 }
 
 /**
  * The value store as Temporal's external storage: any other large payload (a question, a configuration) is stored
  * there, too, and stays under the server's limit of 2 MiB. Clients and workers both need it.
  */
-export function payloadStorage({ open, retryForMs = 30_000, codec }: PayloadStorageOptions): ExternalStorage {
+export function payloadStorage({
+  open,
+  retryForMs = 30_000,
+  codec,
+  toError = (thrown) => thrown,
+}: PayloadStorageOptions): ExternalStorage {
+  const inStore = async <Result>(
+    signal: AbortSignal,
+    work: (store: ValueStore) => Promise<Result>,
+  ): Promise<Result> => {
+    try {
+      return await retryWhileUnavailable(retryForMs, signal, async () => work(await open()))
+    } catch (thrown) {
+      throw PtcError.isInstance(thrown) ? toError(thrown) : thrown
+    }
+  }
   const driver: StorageDriver = {
     name: driverName,
     type: 'durable-ptc.values',
     store: async ({ abortSignal = neverAborted }, payloads) => {
       const content = codec === undefined ? payloads : await codec.decode(payloads)
       return Promise.all(
-        content.map((payload) =>
-          retryWhileUnavailable(retryForMs, abortSignal, async () => storePayload(await open(), payload, abortSignal)),
-        ),
+        content.map((payload) => inStore(abortSignal, (store) => storePayload(store, payload, abortSignal))),
       )
     },
     retrieve: ({ abortSignal = neverAborted }, claims) =>
-      Promise.all(
-        claims.map((claim) =>
-          retryWhileUnavailable(retryForMs, abortSignal, async () => retrievePayload(await open(), claim, abortSignal)),
-        ),
-      ),
+      Promise.all(claims.map((claim) => inStore(abortSignal, (store) => retrievePayload(store, claim, abortSignal)))),
   }
   return new ExternalStorage({ drivers: [driver], payloadSizeThreshold: thresholdBytes })
 }

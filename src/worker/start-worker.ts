@@ -39,7 +39,8 @@ export interface RunningWorker {
 /**
  * Starts a worker process: Temporal's worker with our plugin, as a user embeds it.
  *
- * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID
+ * @throws PtcError TEMPORAL_UNREACHABLE, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID,
+ * ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, server, roles = allRoles, hostId, version, preloadsModel = false, ...settings } = options

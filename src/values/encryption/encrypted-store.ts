@@ -50,6 +50,11 @@ export class EncryptedStore implements ValueStore {
     return this.#store.remove(sha256, signal, unusedSince)
   }
 
+  /** Not encrypted. */
+  putIfAbsent(name: string, content: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    return this.#store.putIfAbsent(name, content, signal)
+  }
+
   close(): Promise<void> {
     return this.#store.close()
   }

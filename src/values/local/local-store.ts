@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { failpoint } from '../../common/failpoint.js'
 import { verifyContent, ContentHasher, corruptError, isKey, missingError, assertKey } from '../content.js'
@@ -85,6 +85,24 @@ export class LocalStore implements ValueStore {
     if (wasPutAgain) await this.#toStoreErrors(() => link(quarantine, path)).catch(ignoreExisting)
     await this.#toStoreErrors(() => rm(quarantine))
     return !wasPutAgain
+  }
+
+  async putIfAbsent(name: string, content: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    signal.throwIfAborted()
+    const target = join(this.#directory, name)
+    const present = await this.#ifPresent(() => readFile(target))
+    if (present !== undefined) return present
+    await this.#ensureFolders()
+    const path = join(this.#incoming, randomUUID())
+    try {
+      await this.#write(path, [content], signal)
+      // Unlike a rename, a link replaces nothing.
+      await this.#toStoreErrors(() => link(path, target)).catch(ignoreExisting)
+      await this.#toStoreErrors(() => syncDirectory(this.#directory))
+    } finally {
+      await rm(path, { force: true }).catch(() => undefined) // the first error is the one to report
+    }
+    return this.#toStoreErrors(() => readFile(target))
   }
 
   close(): Promise<void> {

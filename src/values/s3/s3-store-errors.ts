@@ -11,6 +11,12 @@ export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof S3ServiceException && (thrown.name === 'NoSuchKey' || thrown.name === 'NotFound')
 }
 
+/** Whether another writer of a conditional put came first (412), or writes at this moment (409). */
+export function isConflict(thrown: unknown): boolean {
+  const status = thrown instanceof S3ServiceException ? thrown.$metadata.httpStatusCode : undefined
+  return status === 412 || status === 409
+}
+
 /** Converts an error of S3 or of the connection to it. */
 export function toS3StoreError(thrown: unknown, store: string): PtcError {
   if (PtcError.isInstance(thrown)) return thrown

@@ -4,11 +4,12 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   paginateListObjectsV2,
+  PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { verifyContent, corruptError, isKey, missingError, assertKey } from '../content.js'
-import { isNotFound, toS3StoreError } from './s3-store-errors.js'
+import { isConflict, isNotFound, toS3StoreError } from './s3-store-errors.js'
 import type { S3StoreSettings } from '../settings.js'
 import { spool, type Spooled } from './spool.js'
 import type { StoredContent, ValueStat, ValueStore } from '../store.js'
@@ -93,6 +94,20 @@ export class S3Store implements ValueStore {
     return true
   }
 
+  async putIfAbsent(name: string, content: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    const location = { Bucket: this.#bucket, Key: this.#prefix + name }
+    const read = async (): Promise<Uint8Array> => {
+      const { Body } = await this.#client.send(new GetObjectCommand(location), { abortSignal: signal })
+      return (await Body?.transformToByteArray()) ?? new Uint8Array()
+    }
+    const present = await this.#request(() => read().catch(undefinedIfNotFound), signal)
+    if (present !== undefined) return present
+    const command = new PutObjectCommand({ ...location, Body: content, IfNoneMatch: '*' })
+    const put = () => this.#client.send(command, { abortSignal: signal })
+    await this.#request(() => put().catch(undefinedIfConflict), signal)
+    return this.#request(read, signal)
+  }
+
   close(): Promise<void> {
     this.#client.destroy()
     return Promise.resolve()
@@ -173,6 +188,10 @@ export class S3Store implements ValueStore {
 
 function undefinedIfNotFound(thrown: unknown): undefined {
   if (!isNotFound(thrown)) throw thrown
+}
+
+function undefinedIfConflict(thrown: unknown): undefined {
+  if (!isConflict(thrown)) throw thrown
 }
 
 /** An endpoint URL may contain a user name and a password. */

@@ -83,7 +83,10 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     return this.#tracing?.configureReplayWorker?.(stored) ?? stored
   }
 
-  /** @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING */
+  /**
+   * @throws PtcError CONFIG_INVALID, SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, ENCRYPTION_KEY_UNAVAILABLE,
+   * DECRYPTION_FAILED
+   */
   async configureWorker(requested: WorkerOptions): Promise<WorkerOptions> {
     // A plugin of the connection also gets the workers that a group creates.
     if (this.#roleWorkers.has(keyOf(requested))) return requested

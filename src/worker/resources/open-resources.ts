@@ -13,6 +13,7 @@ import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
 import { openAuditLog } from './open-audit-log.js'
+import { checkEncryptionKey } from './check-encryption-key.js'
 import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
 import { createValues } from './create-values.js'
@@ -85,7 +86,8 @@ export interface Resources {
 /**
  * Opens the value store, the model provider, the sandbox backends, the watchdog and the takeover of a worker process.
  *
- * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID, ENCRYPTION_KEY_UNAVAILABLE
+ * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID, ENCRYPTION_KEY_UNAVAILABLE,
+ * DECRYPTION_FAILED
  */
 export async function openResources(options: ResourceOptions): Promise<Resources> {
   const { config, settings, roles, hostId, connection, connectionOptions, namespace, taskQueue } = options
@@ -97,6 +99,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     const owner = await sandboxOwner(connection, namespace)
     const values = await createValues(config)
     stack.defer(() => values.close())
+    if (encryptionKey) await checkEncryptionKey(values.valueStore, encryptionKey)
     const audit = config.audit && openAuditLog(config.audit, namespace, config.redact)
     if (audit) stack.defer(() => audit.close())
     const provider = createProvider({ ...settings, config })

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import proto from '@temporalio/proto'
-import { createDataConverter, createPtcClient } from '../../../src/client/index.js'
 import { eraseRun } from '../../../src/client/run/erase-run.js'
 import { gcRoots } from '../../../src/client/temporal/gc-roots.js'
 import { startCodecServer } from '../../../src/codec-server/index.js'
@@ -15,14 +14,14 @@ import { openStore } from '../../../src/values/open-store.js'
 import { Values } from '../../../src/values/values.js'
 import type { EncryptionOption } from '../../../src/worker/config/encryption-option.js'
 import { collectPayloads } from '../../../src/client/temporal/encrypted-payloads.js'
-import { TestProject } from '../../support/cli/ptc.js'
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
+import { clientWith, randomKey, show } from '../../support/encryption.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { TestSession } from '../../support/environment/test-session.js'
 import { filesIn } from '../../support/folders.js'
 import { fastPollOptions, pollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
-import { connectClient, sharedServer, useOwnNamespace } from '../../support/temporal/shared-server.js'
+import { connectClient, useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
 
 beforeEach(useOwnNamespace)
@@ -30,20 +29,12 @@ beforeEach(useOwnNamespace)
 const { History } = proto.temporal.api.history.v1
 const { DescribeWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1
 const signal = new AbortController().signal
-const secrets = { k1: randomBytes(32).toString('base64'), k2: randomBytes(32).toString('base64') }
+const secrets = { k1: randomKey(), k2: randomKey() }
 
 /** The keys of a worker or client. The first one encrypts. */
 function keysOf(currentKeyId: keyof typeof secrets, ...others: readonly (keyof typeof secrets)[]): EncryptionOption {
   const known = new Map([currentKeyId, ...others].map((id) => [id as string, secrets[id]]))
   return { currentKeyId, key: (id) => known.get(id) }
-}
-
-/** A client of the same runs that has other keys, or none. */
-async function clientWith(env: TestEnvironment, encryption?: EncryptionOption) {
-  const store = { kind: 'local', directory: env.valuesDirectory } as const
-  const client = await connectClient(await createDataConverter(store, { encryption }))
-  onTestFinished(() => client.connection.close())
-  return createPtcClient({ client, taskQueue: env.taskQueue })
 }
 
 it('encrypts all payloads and values of a run, which client, ptc, UI and replay can read', async () => {
@@ -219,27 +210,8 @@ it('keeps the values of encrypted runs from garbage collection, and erases them 
   vi.spyOn(Date, 'now').mockImplementation(() => now() + 61_000)
   onTestFinished(() => void vi.restoreAllMocks())
   await eraseRun(env.client, { store, workflowId: handle.workflowId, dryRun: false, signal })
-  expect(await filesIn(env.valuesDirectory)).toEqual([])
+  expect(await filesIn(env.valuesDirectory)).toEqual([join(env.valuesDirectory, 'key-check-k1')])
 })
-
-/** `ptc show`, as a user runs it. @param key k1; undefined: the configuration is not loaded */
-async function show(env: TestEnvironment, workflowId: string, key?: string) {
-  const config = `import { defineConfig } from 'durable-ptc'
-const keys = { k1: process.env.SECRET_K1 }
-export default defineConfig({
-  tools: [],
-  taskQueue: '${env.taskQueue}',
-  values: { store: { kind: 'local', directory: '${env.valuesDirectory}' } },
-  encryption: { currentKeyId: 'k1', key: (id) => keys[id] },
-})
-`
-  await using project = await TestProject.create(
-    { 'ptc.config.js': config },
-    { TEMPORAL_ADDRESS: sharedServer().address, TEMPORAL_NAMESPACE: sharedServer().namespace, SECRET_K1: key ?? '' },
-  )
-  const named = key === undefined ? [] : ['--config', 'ptc.config.js']
-  return await project.run('show', workflowId, '--full', ...named)
-}
 
 /** What the Temporal UI shows of payloads. */
 async function decodeAsUi(env: TestEnvironment, payloads: readonly unknown[]): Promise<readonly string[]> {

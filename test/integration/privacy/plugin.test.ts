@@ -9,7 +9,13 @@ import { KeyRing } from '../../../src/values/encryption/key-ring.js'
 import { EncryptionCodec } from '../../../src/values/encryption/payload-codec.js'
 import { clientOf, connect, createPlugin, createWorker } from '../../support/environment/embedded-worker.js'
 import { readHistory } from '../../support/environment/histories.js'
-import { sharedServer, temporalTest as test, useOwnNamespace } from '../../support/temporal/shared-server.js'
+import { temporaryFolder } from '../../support/folders.js'
+import {
+  sharedServer,
+  temporalTest as test,
+  uniqueName,
+  useOwnNamespace,
+} from '../../support/temporal/shared-server.js'
 
 beforeAll(useOwnNamespace)
 
@@ -70,6 +76,21 @@ test('the failure of an encrypted run is readable with its key, and not without'
   expect((await historyText(client, run.workflowId)).includes('marker')).toBe(false)
   const withoutKeys = createPtcClient({ client: clientOf(await connect()), taskQueue })
   await expect(withoutKeys.handle(run.workflowId).tree()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
+})
+
+test('workers with a plugin start at once with one key, and not with another key of the same id', async () => {
+  const values = { store: { kind: 'local', directory: await temporaryFolder() } } as const
+  const start = async (secret: Buffer) => {
+    const plugin = await createPlugin({ values, encryption: { currentKeyId: 'k1', key: () => secret } })
+    const connection = await connect({ plugins: [plugin] })
+    const worker = await createWorker({ connection, taskQueue: uniqueName('queue') })
+    await worker.runUntil(Promise.resolve())
+  }
+  await Promise.all([start(key), start(key)])
+  await expect(start(randomBytes(32))).rejects.toMatchObject({
+    code: 'DECRYPTION_FAILED',
+    message: expect.stringContaining('the encryption key "k1" here is not the one that'),
+  })
 })
 
 /** Adds a note to the metadata of each payload. */

@@ -143,6 +143,21 @@ export function describeValueStore(factory: ValueStoreFactory): void {
     await expect(reading()).rejects.toBe(reason)
   })
 
+  it('stores a named object once, which is no value', async () => {
+    const stores = await Promise.all([factory.open(), factory.openAgain(), factory.openAgain()])
+    const contents = stores.map((_store, index) => Buffer.from(`of writer ${index}`))
+    const put = (store: ValueStore, content = Buffer.from('of a later writer')) =>
+      store.putIfAbsent('an-object.1', content, neverAborted)
+    const found = await Promise.all(stores.map((store, index) => put(store, contents[index])))
+    const texts = new Set(found.map((bytes) => Buffer.from(bytes).toString()))
+    expect(texts.size).toBe(1)
+    const [first] = texts
+    expect(contents.map(String)).toContain(first)
+    const store = await factory.openAgain()
+    expect(Buffer.from(await put(store)).toString()).toBe(first)
+    expect(await listAll(store)).toEqual([])
+  })
+
   it('has an idempotent close', async () => {
     const store = await factory.open()
     await store.close()

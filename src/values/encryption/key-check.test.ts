@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/support/folders.js'
+import { LocalStore } from '../local/local-store.js'
+import { checkKey } from './key-check.js'
+
+const signal = new AbortController().signal
+const key = { id: 'k1', bytes: randomBytes(32) }
+const other = { id: 'k1', bytes: randomBytes(32) }
+let directory = ''
+
+beforeEach(async () => {
+  directory = await temporaryFolder()
+})
+
+function check({ id, bytes }: typeof key): Promise<void> {
+  return checkKey(new LocalStore(directory), { id, bytes }, signal)
+}
+
+it('accepts the key that was there first, and refuses another one of the same id', async () => {
+  await check(key)
+  await check(key)
+  await expect(check(other)).rejects.toMatchObject({
+    code: 'DECRYPTION_FAILED',
+    retryable: false,
+    message: `the encryption key "k1" here is not the one that the folder ${directory} knows under this id`,
+    hint: expect.stringContaining('remove key-check-k1 there'),
+  })
+  await check(key)
+})
+
+it('accepts a new key under a new id', async () => {
+  await check(key)
+  await check({ ...other, id: 'k2' })
+  await check(key)
+})
+
+it('accepts one key from processes that start at once, and only one of two', async () => {
+  await Promise.all([check(key), check(key), check(key)])
+  const ofBoth = await Promise.allSettled([key, other].map((each) => check({ ...each, id: 'k2' })))
+  expect(ofBoth.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+})
+
+it('stores nothing that tells the key', async () => {
+  await check(key)
+  const stored = await readFile(join(directory, 'key-check-k1'), 'latin1')
+  expect(stored).toMatch(/^[0-9a-f]{64}$/)
+  expect(stored).not.toBe(key.bytes.toString('hex'))
+})

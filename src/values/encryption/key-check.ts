@@ -1,0 +1,25 @@
+import { hkdfSync } from 'node:crypto'
+import { PtcError } from '../../common/errors.js'
+import type { ValueStore } from '../store.js'
+import type { EncryptionKey } from './key-ring.js'
+
+/**
+ * Compares a key with the one that the store knows under the same id. The store has a small object for each key id,
+ * which is derived from the key and does not tell it. The first process with a key writes it. It is no value, so garbage
+ * collection keeps it.
+ *
+ * @throws PtcError DECRYPTION_FAILED for another key of this id; as `putIfAbsent` of the store
+ */
+export async function checkKey(store: ValueStore, { id, bytes }: EncryptionKey, signal: AbortSignal): Promise<void> {
+  const name = `key-check-${id}`
+  const expected = Buffer.from(hkdfSync('sha256', bytes, '', `durable-ptc key check ${id}`, 32)).toString('hex')
+  const known = await store.putIfAbsent(name, Buffer.from(expected), signal)
+  if (Buffer.from(known).toString() === expected) return
+  throw new PtcError(
+    'DECRYPTION_FAILED',
+    `the encryption key ${JSON.stringify(id)} here is not the one that ${store.description} knows under this id`,
+    {
+      hint: `Give this process the earlier key; a new key needs a new id. If the earlier key was wrong, remove ${name} there.`,
+    },
+  )
+}

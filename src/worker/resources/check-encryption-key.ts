@@ -1,0 +1,23 @@
+import { Runtime } from '@temporalio/worker'
+import { raceWithSignal, withTimeLimit } from '../../common/abort.js'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { checkKey } from '../../values/encryption/key-check.js'
+import type { EncryptionKey } from '../../values/encryption/key-ring.js'
+import type { ValueStore } from '../../values/store.js'
+
+const timeoutMs = 10_000
+
+/**
+ * Refuses a key when the store knows another one under its id. A worker whose store does not answer, is full or takes
+ * no writes starts unchecked: runs whose values are small do not need the store.
+ *
+ * @throws PtcError DECRYPTION_FAILED
+ */
+export async function checkEncryptionKey(store: ValueStore, key: EncryptionKey): Promise<void> {
+  try {
+    await withTimeLimit(undefined, timeoutMs, (signal) => raceWithSignal(signal, checkKey(store, key, signal)))
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown) && thrown.code === 'DECRYPTION_FAILED') throw thrown
+    Runtime.instance().logger.warn(`the encryption key ${JSON.stringify(key.id)} was not checked: ${messageOf(thrown)}`)
+  }
+}

@@ -5,8 +5,8 @@ import type { EncryptionKey } from './key-ring.js'
 
 /**
  * Compares a key with the one that the store knows under the same id. The store has a small object for each key id,
- * which is derived from the key and does not tell it. The first process with a key writes it. It is no value, so garbage
- * collection keeps it.
+ * which is derived from the key and does not tell it. The first process with a key writes it. It is no value, so
+ * garbage collection keeps it.
  *
  * @throws PtcError DECRYPTION_FAILED for another key of this id; as `putIfAbsent` of the store
  */

@@ -135,11 +135,11 @@ export interface AuditCallInput {
     | ({ readonly kind: 'call.decided' } & CallDecision)
 }
 
-/** How a deferred call got its outcome. */
+/** How a deferred call got its outcome, or a call its approval. */
 export type CallDecision =
   | { readonly decision: 'expired' }
   | {
-      readonly decision: 'completed' | 'failed'
+      readonly decision: 'completed' | 'failed' | 'approved' | 'denied'
       /** Digest of the result. */
       readonly digest: string
       /** Who sent the result, as they say. */

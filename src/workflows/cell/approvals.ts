@@ -48,6 +48,12 @@ export class Approvals {
     return { approved: Object.fromEntries(this.#approved), remembered: [...this.#remembered] }
   }
 
+  /** Whether a call is approved, or waits for its approval. */
+  has(run: Run, call: DescribedCall, position: CallPosition): boolean {
+    const key = deriveIdempotencyKey(run.identity, position, call.digest)
+    return this.#approved.has(key) || run.deferredCalls.has(approvalKey(key))
+  }
+
   /**
    * Executes a call when it is approved, with the arguments of the approval. Otherwise returns why it must not run.
    *

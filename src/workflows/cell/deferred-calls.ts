@@ -194,7 +194,10 @@ export class DeferredCalls {
     if (this.#isRepeated(input)) return
     this.#assertCompletable(input)
     if (!call) return
-    const decision = result.type === 'value' ? 'completed' : 'failed'
+    const [positive, negative] = call.isApproval
+      ? (['approved', 'denied'] as const)
+      : (['completed', 'failed'] as const)
+    const decision = result.type === 'value' ? positive : negative
     let outcome: CallOutcome
     call.isDeciding = true
     try {

@@ -1,6 +1,7 @@
 import { deriveIdempotencyKey } from '../../common/call-identity.js'
 import type { Caller, CallPosition, FollowUpInput } from '../../common/calls.js'
 import { callActivityId } from '../../common/names.js'
+import type { CallOutcome } from '../../common/outcomes.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { showCall } from '../progress.js'
 import type { Run } from '../run.js'
@@ -30,14 +31,20 @@ export async function executeCall(
   options: CallOptions = {},
 ): Promise<void> {
   const execute = (approved: DescribedCall) => executeApprovedCall(run, approved, caller, position, record, options)
-  const isGated = run.tools.get(call.tool)?.approval !== undefined
-  if (!isGated || call.refused || 'status' in findTool(run, call, caller)) return execute(call)
-  const outcome = await run.approvals.run(run, { call, caller, position }, options.onWait, execute)
+  if (run.tools.get(call.tool)?.approval === undefined) return execute(call)
+  // A limit that refuses the call now may not refuse it a moment later: nothing but its approval lets it pass.
+  const refused = run.approvals.has(run, call, position) ? undefined : refusalOf(run, call, caller)
+  const outcome = refused ?? (await run.approvals.run(run, { call, caller, position }, options.onWait, execute))
   if (outcome) record({ outcome, followUps: [] })
 }
 
+function refusalOf(run: Run, call: DescribedCall, caller: Caller): CallOutcome | undefined {
+  const found = call.refused ?? findTool(run, call, caller)
+  return 'status' in found ? found : undefined
+}
+
 /**
- * A call of a tool with a concurrency limit waits for a slot of the
+ * Executes a call that needs no approval, or has it. A call of a tool with a concurrency limit waits for a slot of the
  * tool first, and holds it until it has its outcome.
  *
  * @throws CancelledFailure when the run or the scope of the call is cancelled

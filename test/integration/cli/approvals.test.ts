@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { askHuman, defineTool, type HumanQuestion } from '../../../src/index.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { pollOptions } from '../../support/poll-options.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 
 const pay = defineTool({
@@ -22,10 +23,11 @@ import asyncio
 print(await asyncio.gather(*(pay(euros=n) for n in (1, 2, 3)), return_exceptions=True))
 print(await pay(euros=4))`)
   const waiting = async () => {
-    const { turns } = await env.ptc.handle(id).tree()
-    return turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.filter(({ approval }) => approval)))
+    const tree = await env.ptc.handle(id).tree()
+    if (tree.status !== 'running') throw new Error(`the run has ended: ${JSON.stringify(tree)}`)
+    return tree.turns.flatMap(({ cells }) => cells.flatMap(({ calls }) => calls.filter(({ approval }) => approval)))
   }
-  await expect.poll(async () => (await waiting()).length).toBe(3)
+  await vi.waitUntil(async () => (await waiting()).length === 3, pollOptions)
   const { address, namespace } = sharedServer()
   await using project = await TestProject.create({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
   const call = (n: number) => `turn-0.cell-1.call-${n}`

@@ -108,7 +108,7 @@ except ToolOutcomeUnknown: print("unknown")`
   await env.expectCleanEnd(handle)
 })
 
-it('has the decisions on deferred calls, each before the code goes on, and who made them', async () => {
+it('has the decisions on deferred calls and approvals, each before the code goes on, and who made them', async () => {
   const file = join(await temporaryFolder(), 'audit.jsonl')
   const seen: (readonly string[])[] = []
   const calls = new DeferredToolCalls()
@@ -116,8 +116,11 @@ it('has the decisions on deferred calls, each before the code goes on, and who m
     seen.push((await readEvents(file)).flatMap((event) => (event.kind === 'call.decided' ? event.decision : [])))
     return null
   })
-  const tools = [calls.tool('approve'), calls.tool('approve_soon', { expires: '2s' }), look]
-  const env = await TestEnvironment.start({ tools, audit: { file } })
+  const pay = tool('pay', () => null, { approval: 'always' })
+  const tools = [calls.tool('approve'), calls.tool('approve_soon', { expires: '2s' }), pay, look]
+  const tokens: string[] = []
+  const approvals = { onRequest: ({ token }: { readonly token: string }) => void tokens.push(token) }
+  const env = await TestEnvironment.start({ tools, audit: { file }, approvals })
   const source = `print(await approve(id=1))
 await look()
 try: await approve(id=2)
@@ -125,16 +128,19 @@ except ToolError as error: print(error)
 await look()
 try: await approve_soon(id=3)
 except ToolTimedOut as error: print(error)
+await pay()
 await look()`
   const handle = await env.startProgram(source, { context: { tenant: 'acme' } })
   await env.ptc.completeCall(await calls.token(1), { approved: true }, { by: 'ada' })
   await env.ptc.failCall(await calls.token(2), 'a secret reason')
+  await expect.poll(() => tokens.length).toBe(1)
+  await env.ptc.approveCall(tokens[0] ?? '', { by: 'bob' })
   expect(await handle.result()).toMatchObject({
     outcome: {
       output: expect.stringMatching(/^\{'approved': True\}\na secret reason\napprove_soon has expired: .+\n$/),
     },
   })
-  expect(seen).toEqual([['completed'], ['completed', 'failed'], ['completed', 'failed', 'expired']])
+  expect(seen).toEqual([['completed'], ['completed', 'failed'], ['completed', 'failed', 'expired', 'approved']])
   const events = await readEvents(file)
   const of = { caller: 'code_execution', tenant: 'acme', cell: 1 }
   const digest = expect.stringMatching(/^[0-9a-f]{16,}$/)
@@ -143,6 +149,7 @@ await look()`
     { ...of, tool: 'approve', call: 1, decision: 'completed', by: 'ada', digest },
     { ...of, tool: 'approve', call: 3, decision: 'failed', by: env.client.options.identity, digest },
     { ...of, tool: 'approve_soon', call: 5, decision: 'expired' },
+    { ...of, tool: 'pay', call: 6, decision: 'approved', by: 'bob' },
   ])
   expect(decisions[2]).not.toHaveProperty('by')
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)

@@ -17,9 +17,8 @@ import { collectPayloads } from '../../../src/client/temporal/encrypted-payloads
 import { DeferredToolCalls } from '../../support/deferred-tool.js'
 import { clientWith, randomKey, show } from '../../support/encryption.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { TestSession } from '../../support/environment/test-session.js'
 import { filesIn } from '../../support/folders.js'
-import { fastPollOptions, pollOptions } from '../../support/poll-options.js'
+import { fastPollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
 import { connectClient, useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
@@ -141,36 +140,6 @@ it('shows at once which key is missing, and goes on when it is there', async () 
   expect(await both.result()).toMatchObject({ outcome: { status: 'ok' } })
   const none = (await clientWith(env)).handle(handle.workflowId)
   await expect(none.result()).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNAVAILABLE' })
-})
-
-it('takes the result of a deferred call whose run has a failing workflow task for a while', async () => {
-  const calls = new DeferredToolCalls()
-  const env = await TestEnvironment.start({ encryption: keysOf('k1'), tools: [calls.tool('approve')] })
-  const handle = await env.startProgram('print((await approve(id=1))["approved"])')
-  const token = await calls.token(1)
-  await env.workers.stop()
-  const withoutKey = await env.workers.start({ encryption: keysOf('k2') })
-  const completed = env.ptc.completeCall(token, { approved: true })
-  const attempts = async () => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
-  await expect.poll(attempts, pollOptions).toBeGreaterThan(3)
-  await withoutKey.shutdown()
-  await env.workers.start({ encryption: keysOf('k1') })
-  await completed
-  expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'True\n' } })
-})
-
-it('executes the code of a session whose workflow task fails for a while', async () => {
-  const session = TestSession.create(await TestEnvironment.start({ encryption: keysOf('k1') }))
-  await session.outputOf('x = 1')
-  await session.env.workers.stop()
-  const withoutKey = await session.env.workers.start({ encryption: keysOf('k2') })
-  const output = session.outputOf('print(x)')
-  const attempts = async () => (await session.handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
-  await expect.poll(attempts, pollOptions).toBeGreaterThan(3)
-  await withoutKey.shutdown()
-  await session.env.workers.start({ encryption: keysOf('k1') })
-  expect(await output).toBe('1\n')
-  await session.close()
 })
 
 it('does not start a worker or a run without the current key', async () => {

@@ -1,7 +1,11 @@
 import { executeChild, proxyActivities } from '@temporalio/workflow'
 import type { ProgramResult } from '../../../../src/client/index.js'
 
-const { greet } = proxyActivities<{ greet(name: string): Promise<string> }>({ startToCloseTimeout: '10s' })
+const { greet } = proxyActivities<{ greet(name: string): Promise<string> }>({
+  startToCloseTimeout: '10s',
+  // A worker without this activity may take it first.
+  retry: { maximumInterval: '1s' },
+})
 
 /** A workflow of a user: an activity of the user, then a program as a child workflow. */
 export async function welcome(name: string): Promise<{ greeting: string; program: ProgramResult }> {

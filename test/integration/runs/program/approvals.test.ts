@@ -8,6 +8,7 @@ import { resetToCall } from '../../../support/environment/reset.js'
 import { fastPollOptions } from '../../../support/poll-options.js'
 import { answerResult, call, turn } from '../../../support/script.js'
 import { DeferredToolCalls } from '../../../support/deferred-tool.js'
+import { Deferred, tool } from '../../../support/tools.js'
 
 const requests: ApprovalRequest[] = []
 const paid: unknown[] = []
@@ -31,6 +32,12 @@ function payment(name: string, approval: 'always' | ApprovalRule<{ euros: number
 }
 
 const deferred = new DeferredToolCalls()
+const held = new Deferred()
+const released = new Deferred()
+const hold = tool('hold', () => {
+  held.resolve()
+  return released.promise.then(() => null)
+})
 let env: TestEnvironment
 let end: (() => Promise<void>) | undefined
 
@@ -43,6 +50,7 @@ beforeAll(async () => {
         return euros > 100 && context['user'] !== 'boss' && caller === 'code_execution'
       }),
       deferred.tool('approve'),
+      hold,
     ],
     approvals: {
       onRequest: (request) => {
@@ -183,6 +191,24 @@ print(await asyncio.gather(*(pay(id=n, euros=n) for n in range(400, 410)), retur
     await env.ptc.completeCall(other, { approved: true })
     expect(await handle.result()).toMatchObject({ outcome: { output: "paid 9 {'approved': True}\n" } })
     expect(payments(91)).toEqual([[91, 9]])
+  })
+
+  it('is refused at the limit of waiting calls, and does not start later without an approval', async () => {
+    const source = `
+import asyncio
+first = asyncio.ensure_future(pay(id=96, euros=1))
+await asyncio.sleep(1)
+print(await asyncio.gather(first, hold(), pay(id=97, euros=2), return_exceptions=True))`
+    const handle = await env.startProgram(source, { limits: { callsInFlight: 1, deferredCalls: 1 } })
+    await held.promise
+    await approve(96)
+    released.resolve()
+    const output = expect.stringMatching(
+      /^\['paid 1', None, ToolDenied\('a run may have 1 deferred call at once'\)\]\n$/,
+    )
+    expect(await handle.result()).toMatchObject({ outcome: { output } })
+    expect(payments(97)).toEqual([])
+    await env.expectCleanEnd(handle)
   })
 
   it('is not asked for again after a reset', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { metricTable } from '../../../src/common/metric-table.js'
 import { type Meter, type MetricName, metrics } from '../../../src/common/metrics.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
@@ -55,6 +55,8 @@ describeDocker('the metrics of a worker', () => {
     const address = await freeAddress()
     const environment = { PTC_METRICS_ADDRESS: address, TEST_PARK: 'soon', TEST_WARM: '1' }
     const { env, ledger } = await startWithLedger(script, { environment })
+    // A worker that is killed leaves its idle container to the next one.
+    onTestFinished(() => env.workers.stop())
     const valueOf = async (name: MetricName, labels?: Sample['labels']) => total(await scrape(address), name, labels)
     await expect.poll(() => valueOf('ptc_warm_pool_idle')).toBe(1)
     ledger.holdReplies('a')

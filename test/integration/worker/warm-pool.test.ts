@@ -1,14 +1,17 @@
 import Dockerode from 'dockerode'
-import { expect, onTestFinished, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, vi } from 'vitest'
 import { parseConfig } from '../../../src/worker/config/parse-config.js'
 import { installRuntime, startWorker } from '../../../src/worker/index.js'
 import { sandboxOwner } from '../../../src/worker/resources/sandbox-owner.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { readHistory, activityResultTexts } from '../../support/environment/histories.js'
 import { pollOptions } from '../../support/poll-options.js'
-import { temporalTest as test } from '../../support/temporal/shared-server.js'
+import { temporalTest as test, useOwnNamespace } from '../../support/temporal/shared-server.js'
 
 installRuntime('ERROR', () => undefined)
+
+// Other tests may have idle containers of the shared namespace.
+beforeAll(useOwnNamespace)
 
 describeDocker('a worker with a warm pool', () => {
   test('runs a program in a pool container, and leaves no container behind', async ({

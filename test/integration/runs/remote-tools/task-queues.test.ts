@@ -28,7 +28,7 @@ for error in await asyncio.gather(look_up(), pay(), review(), return_exceptions=
   await expect
     .poll(shown, pollOptions)
     .toMatch(new RegExp(`no worker takes tasks from ${taskQueue}: waiting for .*start the worker that has lookup`))
-  expect(await shown()).toContain('start the worker that has review')
+  await expect.poll(shown, pollOptions).toContain('start the worker that has review')
   const { outcome } = (await handle.result()) as { outcome: { output: string } }
   expect(outcome.output.trimEnd().split('\n')).toEqual([
     `ToolDenied: no worker took look_up from task queue ${taskQueue} within 8 seconds`,

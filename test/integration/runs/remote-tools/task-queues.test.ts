@@ -68,7 +68,7 @@ it('workers poll the task queues of their own tools, with rate, priority and ret
   const { outcome } = await env.runProgram(`
 import asyncio
 print(await queued())
-await asyncio.gather(*[limited() for _ in range(10)])
+await asyncio.gather(*[limited() for _ in range(16)])
 for kind in ["final", "again"]:
     try:
         await failing(kind=kind)

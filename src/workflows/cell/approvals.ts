@@ -66,7 +66,9 @@ export class Approvals {
     execute: (call: DescribedCall) => Promise<void>,
   ): Promise<CallOutcome | undefined> {
     const key = deriveIdempotencyKey(run.identity, position, call.digest)
-    if (!this.#remembered.has(call.tool) && !this.#approved.has(key)) {
+    // A call that waits already keeps waiting, also when the run has continued as new meanwhile.
+    const isRemembered = this.#remembered.has(call.tool) && !run.deferredCalls.has(approvalKey(key))
+    if (!isRemembered && !this.#approved.has(key)) {
       const denied = await this.#ask(run, { call, caller, position }, key, onWait)
       if (denied) return denied
     }

@@ -8,6 +8,8 @@ import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../co
 import type { ValueReader } from './run-tree/index.js'
 import { approveCall, type ApproveOptions, denyCall } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
+import { type Conversation, createConversation } from './conversations/conversation.js'
+import type { ConversationOptions } from './conversations/conversation-options.js'
 import { checkInput, checkKeys } from './start/check-input.js'
 import { listRuns, type ListOptions } from './run/list-runs.js'
 import { type RunHandle, runHandle } from './run/run-handle.js'
@@ -86,6 +88,12 @@ export interface PtcClient {
    * @throws PtcError as {@link completeCall}
    */
   denyCall(token: string, reason: string, options?: CompleteOptions): Promise<void>
+  /**
+   * A conversation by its name. Sends no request: the first message starts it, with the options.
+   *
+   * @throws PtcError RUN_INPUT_INVALID
+   */
+  conversation(name: string, options?: ConversationOptions): Conversation
   /** Named sandboxes, whose variables outlive a run. */
   readonly sessions: Sessions
 }
@@ -148,6 +156,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),
     approveCall: (token, options) => approveCall(client, token, options),
     denyCall: (token, reason, options) => denyCall(client, token, reason, options),
+    conversation: (name, options) => createConversation({ client, taskQueue, values, redact }, name, options),
     sessions: createSessions(client, taskQueue),
   }
 }

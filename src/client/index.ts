@@ -1,6 +1,6 @@
 /*
  * The client library (entry point `durable-ptc/client`) owns starting, following, reading and cancelling runs, and
- * named sessions.
+ * conversations and named sessions.
  *
  * Boundary: Temporal's client. No worker, no sandbox, no terminal.
  *
@@ -22,6 +22,9 @@ export type { StartOptions } from './start/start-options.js'
 export type { AgentResultOf } from './run/agent-result.js'
 export type { RunHandle } from './run/run-handle.js'
 export type { RunInfo } from './run/run-info.js'
+export type { AskOptions, Conversation, SendOptions, SentMessage } from './conversations/conversation.js'
+export type { ConversationOptions } from './conversations/conversation-options.js'
+export type { ConversationAnswer, ConversationStatus, ProviderMessage } from '../common/conversation.js'
 export type { SessionInfo } from './sessions/session-info.js'
 export type { Sessions } from './sessions/sessions.js'
 export type { ExecuteOptions, SessionExecution } from './sessions/execute.js'

@@ -109,6 +109,16 @@ export const errorTable = {
   SESSION_FULL: { retryable: false },
   /** The session belongs to a run, and ends with it. */
   SESSION_OWNED: { retryable: false },
+  // conversations
+  /** The server knows no conversation of this name. */
+  CONVERSATION_NOT_FOUND: { retryable: false },
+  CONVERSATION_CLOSED: { retryable: false },
+  /** Too many messages wait for their answers. */
+  CONVERSATION_FULL: { retryable: false },
+  /** The conversation works on a message, and its history can't be replaced now. */
+  CONVERSATION_BUSY: { retryable: false },
+  /** No message has this id, or its answer is no longer kept. */
+  MESSAGE_NOT_FOUND: { retryable: false },
   // engine
   TEMPORAL_UNREACHABLE: { retryable: false },
   TEMPORAL_NOT_FOUND: { retryable: false },

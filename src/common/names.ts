@@ -2,7 +2,12 @@ import type { CallPosition } from './calls.js'
 import type { ToolConfig } from './run-config.js'
 
 /** Workflow types. */
-export const workflowNames = { agent: 'agent', program: 'program', session: 'session' } as const
+export const workflowNames = {
+  agent: 'agent',
+  program: 'program',
+  session: 'session',
+  conversation: 'conversation',
+} as const
 
 /** The type of the workflow that limits the concurrent calls of one tool. It is no run. */
 export const toolLimitWorkflow = 'toolLimit'
@@ -16,6 +21,17 @@ export const sessionMessages = {
   interrupt: 'interrupt',
   close: 'close',
   inspect: 'inspect',
+} as const
+
+/** Messages of workflow `conversation`: three updates, two signals, two queries. */
+export const conversationMessages = {
+  send: 'send',
+  answer: 'answer',
+  reset: 'reset',
+  interrupt: 'interrupt',
+  close: 'close',
+  status: 'status',
+  history: 'history',
 } as const
 
 /** The update that completes a deferred call. Workflows of users have it, too, so it must not be a name of theirs. */

@@ -6,7 +6,7 @@ import type { ValueRef } from './external-value.js'
  * Invariants:
  * 1. A segment never changes: it is stored by its content.
  * 2. `length` counts the items of all segments.
- * 3. A log of 16 segments or more is compacted by the next append (`activities/value-log.ts`).
+ * 3. A log of 16 segments or more is compacted by the next append (`values/value-log.ts`).
  */
 export interface ValueLog {
   /** The latest segment. */

@@ -19,6 +19,8 @@ export type RunActivity =
       readonly isParked: boolean
     }
   | { readonly type: 'idle'; readonly until: number }
+  /** A conversation waits for a message. */
+  | { readonly type: 'message' }
 
 interface OpenCall {
   /** Neutral Markdown. */
@@ -48,7 +50,7 @@ export class Progress {
 }
 
 interface ShownRun {
-  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+  readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
   readonly config: Pick<RunConfig, 'limits' | 'sessions'>
   readonly counts: RunCounts
   readonly progress: Progress
@@ -143,6 +145,8 @@ function describeActivity(activity: RunActivity, openCalls: number): string {
     }
     case 'idle':
       return 'Waits for code'
+    case 'message':
+      return 'Waits for a message'
   }
 }
 
@@ -159,13 +163,17 @@ function describeWait(
   ].join(' ')
 }
 
+/** What `limits.callsPerRun` counts. */
+const callScopes = { agent: '', conversation: ' a message', program: '', session: ' a cell', embedded: '' } as const
+
 function describeCounts(kind: ShownRun['kind'], { limits, sessions }: ShownRun['config'], counts: RunCounts): string {
   const { turns, cells, toolCalls, usage, costUsd } = counts
-  const isAgent = kind === 'agent'
+  const isAgent = kind === 'agent' || kind === 'conversation'
   return [
-    ...(isAgent ? [`turn ${turns} of at most ${limits.turns}`] : []),
+    ...(kind === 'agent' ? [`turn ${turns} of at most ${limits.turns}`] : []),
+    ...(kind === 'conversation' ? [`turns ${turns}, at most ${limits.turns} a message`] : []),
     kind === 'session' ? `cells ${cells} of at most ${sessions.executions}` : `cells ${cells}`,
-    `tool calls ${toolCalls} of at most ${limits.callsPerRun}${kind === 'session' ? ' a cell' : ''}`,
+    `tool calls ${toolCalls} of at most ${limits.callsPerRun}${callScopes[kind]}`,
     ...(isAgent
       ? [
           `tokens ${formatCompactNumber(promptTokens(usage))} in, ${formatCompactNumber(usage.outputTokens)} out`,

@@ -41,7 +41,7 @@ export interface Run {
   /** The slots of tools with a concurrency limit. */
   readonly toolSlots: ToolSlots
   /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
-  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+  readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
 }
 
@@ -59,7 +59,7 @@ export interface RunState {
 }
 
 export interface StartedRun {
-  readonly kind: 'agent' | 'program' | 'session'
+  readonly kind: 'agent' | 'conversation' | 'program' | 'session'
   readonly options: RunConfigInput
   /** Of the same run in the execution before this one. */
   readonly state?: RunState | undefined

@@ -1,8 +1,8 @@
 import type { ValueLog } from '../../common/value-log.js'
-import type { Message, PendingBlock, UserBlock } from '../../common/messages.js'
+import type { Message, PendingBlock } from '../../common/messages.js'
 import type { Values } from '../../values/values.js'
-import { appendToLog, readLog } from '../value-log.js'
-import { renderTextParts } from '../join-text.js'
+import { appendToLog, readLog } from '../../values/value-log.js'
+import { toUserBlock } from '../../values/text-parts.js'
 
 const neededBy = 'the conversation'
 
@@ -29,11 +29,4 @@ export function appendTurn(
   signal: AbortSignal,
 ): Promise<ValueLog> {
   return appendToLog(values, history, messages, neededBy, signal)
-}
-
-async function toUserBlock(values: Values, block: PendingBlock, signal: AbortSignal): Promise<UserBlock> {
-  if (!('externalContent' in block)) return block
-  const { externalContent, ...rest } = block
-  const text = await renderTextParts(values, externalContent, signal)
-  return { ...rest, content: text === '' ? '(empty)' : text }
 }

@@ -2,7 +2,7 @@ import type { ValueLog } from '../../common/value-log.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { AppendJournalInput, RecordedStep, RecordedSteps } from '../../common/steps.js'
 import type { Values } from '../../values/values.js'
-import { appendToLog, readLog } from '../value-log.js'
+import { appendToLog, readLog } from '../../values/value-log.js'
 import { runActivity } from '../run-activity.js'
 
 const neededBy = "the session's journal"

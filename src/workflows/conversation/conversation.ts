@@ -1,129 +1,302 @@
 /*
- * The conversation of an agent. `interpret-reply.ts` says what a reply asks for; `execute-tool-uses.ts` executes its
- * tool uses.
+ * Conversation: works on the messages of people one after the other, each until the model has answered it.
  *
- * Owns: the reference of the history, the blocks of the next user message, the token limit of the next reply.
- * Boundary: no activity and no text of the history. Activity `model.turn` loads the history, appends the pending blocks
- * and the reply to it, and returns the new reference. The workflow commits that reference or ignores it.
+ * Owns: the queue of messages, the message that is worked on, the latest answers, interruption, reset, and what the
+ * conversation takes through continue-as-new. `workflow.ts` binds these to updates, signals and queries.
+ * Boundary: `turns/` takes the turns for a message. The messages themselves are in the value store.
  *
  * Invariants:
- * 1. The history changes only by `commitTurn`. A turn that is not committed is repeated with the same history.
- * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
- * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once in a run.
- *    Answers that do not fit the output schema are counted.
- * 4. The state does not grow with the conversation: the earlier messages are in the value store.
+ * 1. The conversation works on one message at a time, in the order in which Temporal accepted their updates. A message
+ *    with `steer` joins the one that is worked on, with the next turn.
+ * 2. An accepted message has an answer, also when it was interrupted or the engine failed; or its conversation was
+ *    closed. A message that the client sends again under its id is not worked on again.
+ * 3. A failure ends the work on a message, never the conversation. A message that the model never saw is taken back.
+ * 4. A waiting conversation holds nothing but its history, and after `timeouts.idle` no sandbox.
+ * 5. No update waits while the conversation continues as new: it returns `continues`, and its client asks again.
  */
 
-import type { ValueLog } from '../../common/value-log.js'
-import type { ModelReply, PendingBlock } from '../../common/messages.js'
-import { submitAnswerTool } from '../../common/names.js'
-import { promptTokens, replyText } from '../../common/runs.js'
-import type { ModelTurnResult } from '../../common/model-turn.js'
-import { formatCompactNumber } from '../../common/text.js'
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  ContinueAsNew,
+  isCancellation,
+} from '@temporalio/workflow'
+import { canonicalJson } from '../../common/canonical-json.js'
+import {
+  type AnswerResult,
+  type ConversationHistory,
+  type ConversationInput,
+  type ConversationResult,
+  type ConversationStatus,
+  maxMessageBytes,
+  maxQueuedMessages,
+  type InterruptConversationInput,
+  type MessageStatus,
+  type ProviderMessage,
+  type SendInput,
+} from '../../common/conversation.js'
+import { type RunCounts, zeroUsage } from '../../common/runs.js'
+import { utf8Length } from '../../common/text.js'
+import { showProgress } from '../progress.js'
+import { type Run, type RunState, runState } from '../run.js'
+import { storeMessages } from '../temporal/activities.js'
+import { publishStatus } from '../temporal/search-attributes.js'
+import { AgentTurns, type AgentTurnsState } from '../turns/agent-turns.js'
+import type { MessageHistoryState } from '../turns/message-history.js'
+import { failureOf, rejection } from './failures.js'
+import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage } from './messages.js'
 
-/** A conversation between two turns, also for the next execution of the continue-as-new chain. */
-export interface ConversationState {
-  /** The messages before `pending`, in the value store; null before the first turn that was committed. */
-  readonly history: ValueLog | null
-  /** Blocks of the next user message. */
-  readonly pending: readonly PendingBlock[]
-  /** Output tokens that the next reply may have. */
-  readonly maxTokens: number
-  /** How often an empty reply was followed by another prompt. */
-  readonly promptsAgain: number
-  /** How many answers did not fit the output schema. Absent before the first. */
-  readonly rejectedAnswers?: number
-  /** Text of the latest reply that had any. */
-  readonly lastReplyText: string
-  /** Prompt and output tokens of the last turn; null before the first. */
-  readonly lastTurnTokens: number | null
+/** The state of a conversation beside its turns, for the next execution of the continue-as-new chain. */
+interface LifeState {
+  readonly createdAt: number
+  readonly lastUsedAt: number
+  readonly isClosing: boolean
 }
 
-/** The conversation of an agent; see the header. */
-export class Conversation {
-  readonly #defaultMaxTokens: number
-  #state: ConversationState
+export type ConversationState = RunState & AgentTurnsState & { readonly messages: MessagesState } & LifeState
 
-  /**
-   * @param maxTokens default for the output tokens of a reply
-   * @param state of the same conversation in the execution before this one
-   */
-  constructor(maxTokens: number, question: string, state?: ConversationState) {
-    this.#defaultMaxTokens = maxTokens
-    const pending: PendingBlock[] = [{ type: 'text', text: question }]
-    this.#state = state ?? {
-      history: null,
-      pending,
-      maxTokens,
-      promptsAgain: 0,
-      lastReplyText: '',
-      lastTurnTokens: null,
+/** What the conversation has once its configuration is recorded. */
+interface ReadyConversation {
+  readonly run: Run
+  readonly turns: AgentTurns
+}
+
+/** The state of workflow `conversation`; see the header. */
+export class Conversation {
+  readonly #input: ConversationInput
+  readonly #createdAt: number
+  readonly #context: string
+  readonly #messages: Messages
+  #ready: ReadyConversation | undefined
+  #lastUsedAt: number
+  #isContinuing = false
+  #isResetting = false
+  #isClosing: boolean
+  #end: { readonly failure: ApplicationFailure | ActivityFailure } | undefined
+
+  /** @param state of the same conversation in the execution before this one */
+  constructor(input: ConversationInput, state: ConversationState | undefined) {
+    this.#input = input
+    this.#context = canonicalJson(input.context ?? {})
+    this.#createdAt = state?.createdAt ?? Date.now()
+    this.#messages = new Messages(state?.messages)
+    this.#lastUsedAt = state?.lastUsedAt ?? this.#createdAt
+    this.#isClosing = state?.isClosing ?? false
+  }
+
+  /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
+  validateMessage({ text, agent, context }: SendInput, id: string): void {
+    const { name } = this.#input
+    if (typeof text !== 'string' || text.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the message is empty')
+    const bytes = utf8Length(text)
+    if (bytes > maxMessageBytes)
+      throw rejection('RUN_INPUT_INVALID', `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`)
+    if (context !== undefined && canonicalJson(context) !== this.#context)
+      throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
+    if (agent !== undefined && agent !== this.#input.agent)
+      throw rejection('RUN_INPUT_INVALID', `conversation ${name} was not started with agent ${agent}`)
+    if (this.#messages.isKnown(id)) return
+    if (this.#isClosing) throw this.#closedFailure()
+    if (this.#messages.isQueueFull)
+      throw rejection('CONVERSATION_FULL', `${maxQueuedMessages} messages wait in conversation ${name}`)
+  }
+
+  /** Accepts a message, unless it was accepted before, and waits for its answer. */
+  send({ text, steer = false }: SendInput, id: string): Promise<AnswerResult> {
+    if (!this.#messages.isKnown(id)) this.#messages.accept(id, text, steer)
+    return this.waitForAnswer(id)
+  }
+
+  /** @throws ApplicationFailure MESSAGE_NOT_FOUND */
+  validateRequest(id: string): void {
+    if (!this.#messages.isKnown(id)) throw rejection('MESSAGE_NOT_FOUND', `no answer to message ${id} is kept`)
+  }
+
+  /** @throws ApplicationFailure CONVERSATION_CLOSED */
+  async waitForAnswer(id: string): Promise<AnswerResult> {
+    await condition(() => this.#messages.answerTo(id) !== undefined || this.#isContinuing || this.#end !== undefined)
+    const answer = this.#messages.answerTo(id)
+    if (answer) return { type: 'answered', answer }
+    if (this.#end) throw this.#end.failure
+    return { type: 'continues' }
+  }
+
+  interrupt({ what }: InterruptConversationInput): void {
+    if (this.#messages.current) this.#ready?.turns.interrupt(what === 'message')
+  }
+
+  close(): void {
+    this.#isClosing = true
+    this.#ready?.turns.interrupt(true)
+  }
+
+  /** @throws ApplicationFailure CONVERSATION_BUSY, CONVERSATION_CLOSED, RUN_INPUT_INVALID */
+  validateReset(messages: readonly ProviderMessage[]): void {
+    if (this.#isClosing) throw this.#closedFailure()
+    if (this.#isWorking || this.#isResetting || !this.#ready)
+      throw rejection('CONVERSATION_BUSY', `conversation ${this.#input.name} works on a message`)
+    if (!Array.isArray(messages)) throw rejection('RUN_INPUT_INVALID', 'the messages are no list')
+  }
+
+  /** Replaces all messages. The variables of the sandbox stay. */
+  async reset(messages: readonly ProviderMessage[]): Promise<void> {
+    // The validator has seen that it is there.
+    if (!this.#ready) return
+    this.#isResetting = true
+    try {
+      await this.#replaceMessages(this.#ready, messages)
+    } finally {
+      this.#isResetting = false
     }
   }
 
-  get state(): ConversationState {
-    return this.#state
+  status(): ConversationStatus {
+    const counts = this.#ready?.run.counts ?? zeroCounts
+    return {
+      state: this.#isClosing ? 'closing' : this.#isWorking ? 'working' : 'waiting',
+      messages: this.#messages.state.accepted,
+      queued: this.#messages.state.queue.length,
+      contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
+      createdAt: this.#createdAt,
+      lastUsedAt: this.#lastUsedAt,
+      ...counts,
+    }
   }
 
-  /** Notes text and tokens of a reply, whether or not the turn is committed. */
-  recordReply({ content, usage }: ModelReply): void {
-    const lastTurnTokens = promptTokens(usage) + usage.outputTokens
-    this.#state = { ...this.#state, lastReplyText: replyText(content) || this.#state.lastReplyText, lastTurnTokens }
+  history(): ConversationHistory {
+    const { history, pending } = this.#ready?.turns.messages.state ?? { history: null, pending: [] }
+    return { history, pending }
   }
 
-  /** The turn becomes part of the history. Nothing is pending. */
-  commitTurn({ history }: ModelTurnResult): void {
-    this.#state = { ...this.#state, history, pending: [] }
+  /** The turns of the conversation, with the state of the execution before this one. */
+  createTurns(
+    run: Run,
+    state: ConversationState | undefined,
+    continueAsNew: (state: ConversationState, isUpgraded: boolean) => Promise<void>,
+  ): AgentTurns {
+    const turns = new AgentTurns(run, {
+      state,
+      onContinuing: (isContinuing) => void (this.#isContinuing = isContinuing),
+      continueAsNew: (turnsState, isUpgraded) =>
+        continueAsNew({ ...runState(run), ...turnsState, ...this.#state }, isUpgraded),
+    })
+    this.#ready = { run, turns }
+    return turns
   }
 
-  /** Doubles the token limit, to repeat a truncated turn. False when it was doubled already. */
-  raiseTokenLimit(): boolean {
-    if (this.#state.maxTokens > this.#defaultMaxTokens) return false
-    this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens * 2 }
-    return true
+  /** Works on messages until the conversation is closed. */
+  async runUntilClosed(run: Run, turns: AgentTurns): Promise<ConversationResult> {
+    turns.resume()
+    if (this.#input.messages) await this.#replaceMessages({ run, turns }, this.#input.messages)
+    if (this.#messages.current) await this.#workOn(run, turns, undefined)
+    for (let isFirst = true; ; isFirst = false) {
+      const next = await this.#nextMessage(run, turns, isFirst)
+      if (!next) {
+        this.#end = { failure: this.#closedFailure() }
+        return { messages: this.#messages.state.accepted, ...run.counts }
+      }
+      await this.#workOn(run, turns, next.text)
+    }
   }
 
-  /** Adds a prompt, to repeat a turn whose reply was empty. False when the conversation had one already. */
-  promptAgain(): boolean {
-    if (this.#state.promptsAgain > 0) return false
-    this.addPending([{ type: 'text', text: 'Your last reply was empty. Continue, or give your answer.' }])
-    this.#state = { ...this.#state, promptsAgain: 1 }
-    return true
+  /** When `work` fails, the messages without an answer fail with it, or with CONVERSATION_CLOSED. */
+  async failMessagesWith<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (thrown instanceof ContinueAsNew) throw thrown
+      const isFailure = thrown instanceof ApplicationFailure || thrown instanceof ActivityFailure
+      this.#end = { failure: isFailure ? thrown : this.#closedFailure() }
+      await CancellationScope.nonCancellable(() => condition(allHandlersFinished))
+      throw thrown
+    }
   }
 
-  /**
-   * Counts an answer that does not fit the output schema.
-   *
-   * @param limit of such answers
-   * @returns false when this was the last one
-   */
-  rejectAnswer(limit: number): boolean {
-    const { rejectedAnswers = 0 } = this.#state
-    this.#state = { ...this.#state, rejectedAnswers: rejectedAnswers + 1 }
-    return rejectedAnswers + 1 < limit
+  /** Waits for a message, and takes it from the queue. Undefined when the conversation is closed. */
+  async #nextMessage(run: Run, turns: AgentTurns, isFirst: boolean): Promise<QueuedMessage | undefined> {
+    const isWanted = () => (this.#isWorking && !this.#isResetting) || this.#isClosing
+    for (;;) {
+      if (!isWanted()) {
+        showProgress(run, { type: 'message' })
+        publishStatus(run, 'idle')
+      }
+      await condition(() => isWanted() || turns.isContinueAsNewDue)
+      if (this.#isClosing) return undefined
+      await turns.continueAsNewIfDue(null, !isFirst)
+      const next = this.#isResetting ? undefined : this.#messages.begin(run.counts)
+      if (!next) continue
+      publishStatus(run, 'running')
+      return next
+    }
   }
 
-  /** Asks for the answer after a reply of text. */
-  askForAnswer(): void {
-    this.addPending([{ type: 'text', text: `Deliver your answer with ${submitAnswerTool}: a text is not an answer.` }])
+  /** @param text of a new message; undefined after continue-as-new */
+  async #workOn(run: Run, turns: AgentTurns, text: string | undefined): Promise<void> {
+    const before = turns.messages.state
+    turns.clearInterruption()
+    if (this.#isClosing) turns.interrupt(true)
+    if (text !== undefined) {
+      run.quota.calls = 0
+      turns.messages.addMessage(text)
+    }
+    const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns
+    try {
+      const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
+      if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
+      this.#answer(run, turns, before, outcome ?? { status: 'interrupted', answer: turns.messages.state.lastReplyText })
+    } catch (thrown) {
+      if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
+      const error = failureOf(thrown)
+      await turns.recover(`[failed] ${error.code}: ${error.message}`)
+      this.#answer(run, turns, before, { status: 'failed', answer: '', error })
+    }
   }
 
-  /** Appends to the next user message. Tool results are added first: the Messages API wants them before text. */
-  addPending(blocks: readonly PendingBlock[]): void {
-    this.#state = { ...this.#state, pending: [...this.#state.pending, ...blocks] }
+  /** The model reads these messages with the next turn. */
+  #joinSteering({ messages }: AgentTurns): void {
+    messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
   }
 
-  /** Adds the results of a turn's tool uses, and resets the token limit. */
-  addToolResults(results: readonly PendingBlock[]): void {
-    this.addPending(results)
-    this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens }
+  #answer({ counts }: Run, turns: AgentTurns, before: MessageHistoryState, outcome: WorkOutcome): void {
+    const { messages } = turns
+    const isTakenBack = takenBackStatuses.includes(outcome.status) && messages.state.history === before.history
+    if (isTakenBack) messages.restore(before)
+    this.#messages.answer({ ...outcome, isTakenBack }, counts, this.#input.startedByMessage)
+    this.#lastUsedAt = Date.now()
   }
 
-  /** The summary of a turn's activity. */
-  summary(turn: number): string {
-    const { lastTurnTokens } = this.#state
-    return lastTurnTokens === null
-      ? `model turn ${turn}`
-      : `model turn ${turn} · ${formatCompactNumber(lastTurnTokens)} in`
+  async #replaceMessages({ run, turns }: ReadyConversation, messages: readonly ProviderMessage[]): Promise<void> {
+    turns.messages.replace(messages.length === 0 ? null : await storeMessages(messages, run.config.timeouts))
+  }
+
+  /** A message is worked on, or waits. */
+  get #isWorking(): boolean {
+    return this.#messages.current !== null || this.#messages.state.queue.length > 0
+  }
+
+  get #state(): Omit<ConversationState, keyof (RunState & AgentTurnsState)> {
+    return {
+      messages: this.#messages.state,
+      createdAt: this.#createdAt,
+      lastUsedAt: this.#lastUsedAt,
+      isClosing: this.#isClosing,
+    }
+  }
+
+  #closedFailure(): ApplicationFailure {
+    return rejection('CONVERSATION_CLOSED', `conversation ${this.#input.name} is closed`)
   }
 }
+
+/** The model reads it with the next message. */
+const interruptedNote = '(A person interrupted the work on this message.)'
+
+type WorkOutcome = Omit<MessageOutcome, 'isTakenBack'>
+
+/** After these, a message that changed nothing is taken back. */
+const takenBackStatuses: readonly MessageStatus[] = ['failed', 'refused', 'context_full']
+
+const zeroCounts: RunCounts = { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }

@@ -13,8 +13,9 @@
  * 4. The options depend only on the input and on the recorded configuration of the run.
  */
 
-import { type ActivityOptions, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import { type ActivityOptions, ApplicationFailure, scheduleActivity, workflowInfo } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/approvals.js'
+import type { ProviderMessage } from '../../common/conversation.js'
 import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
 import type { Externalizable, ExternalValue } from '../../common/external-value.js'
@@ -124,6 +125,23 @@ export function appendJournal(timeouts: Timeouts): AppendToLog {
       valueOptions(timeouts, `store ${pluralize(steps, 'recorded step')}`),
     )
   }
+}
+
+/** Stores messages from elsewhere as the history of a conversation. A text becomes a block of text. */
+export async function storeMessages(messages: readonly ProviderMessage[], timeouts: Timeouts): Promise<ValueLog> {
+  const stored = messages.map(({ role, content }) => ({
+    role,
+    content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+  }))
+  const options = valueOptions(timeouts, `store ${pluralize(stored.length, 'message')}`)
+  const logs: readonly ValueLog[] = await scheduleEngineActivity(
+    activityNames.appendJournal,
+    { log: null, batches: [stored] },
+    options,
+  )
+  const [log] = logs
+  if (!log) throw ApplicationFailure.nonRetryable('the messages were not stored', 'INTERNAL')
+  return log
 }
 
 /** Joins output whose parts are external values. */

@@ -22,7 +22,7 @@ type SearchAttributePair = ReturnType<WorkflowInfo['typedSearchAttributes']['get
 interface PublishedRun {
   readonly config: RunConfig
   readonly counts: RunCounts
-  readonly kind: 'agent' | 'program' | 'session' | 'embedded'
+  readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
 }
 
 /** Makes a new run findable. One event of the history, or none on a server without our search attributes. */
@@ -33,7 +33,7 @@ export function publishStart(run: PublishedRun, session?: string): void {
     PtcAgent: toKeyword(config.agentName),
     PtcStatus: status,
     PtcTenant: tenantOf(config),
-    PtcModel: kind === 'agent' ? toKeyword(config.model.name) : undefined,
+    PtcModel: kind === 'agent' || kind === 'conversation' ? toKeyword(config.model.name) : undefined,
     PtcSession: toKeyword(session),
   })
 }

@@ -7,6 +7,7 @@ import { inject, onTestFinished } from 'vitest'
 import { toolLimitId } from '../../../src/common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs.js'
 import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
+import { conversationWorkflowId } from '../../../src/client/conversations/conversation-options.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import type { Tool } from '../../../src/index.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
@@ -230,6 +231,13 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   /** The workflow of a session; it ends with the test. */
   sessionHandle(name: string): WorkflowHandle {
     const handle = this.client.workflow.getHandle(sessionWorkflowId(this.taskQueue, name))
+    this.#runs.push(handle)
+    return handle
+  }
+
+  /** The workflow of a conversation; it ends with the test. */
+  conversationHandle(name: string): WorkflowHandle {
+    const handle = this.client.workflow.getHandle(conversationWorkflowId(this.taskQueue, name))
     this.#runs.push(handle)
     return handle
   }

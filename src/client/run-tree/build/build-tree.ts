@@ -71,8 +71,8 @@ export function buildTree(
     totals: countsOf(agent ?? program) ?? countNodes(turns, carriedState?.counts ?? zeroCounts),
     phase: phaseOf(run, activities, settledCount, end),
   }
-  if (workflowType === workflowNames.agent) {
-    const question = agentInput.safeParse(start.input).data?.question ?? ''
+  if (workflowType === workflowNames.agent || workflowType === workflowNames.conversation) {
+    const question = agentInput.safeParse(start.input).data?.question ?? summary
     return { ...base, type: 'agent', question: isContinuation ? summary : question, result: agent }
   }
   if (workflowType === workflowNames.program) {

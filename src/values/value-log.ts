@@ -1,7 +1,7 @@
 import type { ValueLog, ValueLogSegment } from '../common/value-log.js'
 import type { JsonValue } from '../common/json.js'
 import { externalValue } from '../common/external-value.js'
-import type { Values } from '../values/values.js'
+import type { Values } from './values.js'
 
 /** A log with this many segments is compacted by the next append: each segment costs one read. */
 const maxSegments = 16
@@ -29,7 +29,7 @@ export async function appendToLog(
  * @throws PtcError VALUE_MISSING, VALUE_CORRUPT, naming what needed it
  */
 export async function readLog<Item = unknown>(
-  values: Values,
+  values: Pick<Values, 'load'>,
   log: ValueLog | null,
   neededBy: string,
   signal: AbortSignal,

@@ -1,3 +1,4 @@
+import { CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/messages.js'
 import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
 import type { CallOutcome } from '../../common/outcomes.js'
@@ -38,6 +39,14 @@ export function rejectAnswers(uses: readonly ToolUseBlock[], problem: string): R
   return Object.fromEntries(answers.map((use) => [use.id, toolResult(use, problem, true)]))
 }
 
+/** How the tool uses are interrupted. The cell that runs is interrupted by its session. */
+export interface ToolUseInterruption {
+  /** Then no other cell starts. */
+  readonly isRequested: () => boolean
+  /** Ends the direct calls when it is cancelled. */
+  readonly directCalls: CancellationScope
+}
+
 /**
  * Executes every tool_use that has no result, and returns one tool_result for each, in the same order. Direct calls run in
  * parallel. Cells share one session and run one after the other, beside the direct calls.
@@ -49,6 +58,7 @@ export async function executeToolUses(
   runtime: CodeRuntime,
   pending: PendingToolUses,
   suspended: SuspendedCell | undefined,
+  interruption: ToolUseInterruption,
 ): Promise<PendingBlock[]> {
   let cells: Promise<unknown> = Promise.resolve()
   const runInOrder = <T>(runCell: () => Promise<T>): Promise<T> => {
@@ -59,15 +69,35 @@ export async function executeToolUses(
   const { toolUses, calls, results } = pending
   const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
     if (use.name === executeCodeTool) {
-      return runInOrder(() => {
+      return runInOrder(async () => {
+        if (interruption.isRequested()) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
         return executeCell(run, runtime, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
       })
     }
-    return executeDirectCall(run, use, calls[use.id], position + 1, (block) => (results[use.id] = block))
+    const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
+    const call = () => executeDirectCall(run, use, calls[use.id], position + 1, record)
+    return runInterruptible(interruption, call, () => record(toolResult(use, interrupted, true)))
   }
   if (toolUses.every(({ name }) => name !== executeCodeTool)) showProgress(run, { type: 'direct_calls' })
   return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
+}
+
+const notStarted = '[stopped] a person interrupted the work before this code started'
+const interrupted = '[stopped] a person interrupted the work during this call; its effect may have happened'
+
+async function runInterruptible<Result>(
+  { directCalls, isRequested }: ToolUseInterruption,
+  work: () => Promise<Result>,
+  onInterrupt: () => Result,
+): Promise<Result> {
+  try {
+    return await directCalls.run(work)
+  } catch (thrown) {
+    if (isCancellation(thrown) && isRequested() && !CancellationScope.current().consideredCancelled)
+      return onInterrupt()
+    throw thrown
+  }
 }
 
 async function executeCell(
@@ -112,7 +142,7 @@ function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
   return truncateMiddle(jsonToText(value), limit)
 }
 
-function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {
+export function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {
   const base = { type: 'tool_result', tool_use_id: id, ...(isError ? { is_error: true } : {}) } as const
   if (typeof text !== 'string') return { ...base, externalContent: text }
   // The API refuses an empty text in some positions.

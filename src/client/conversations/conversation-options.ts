@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject } from '../../common/json.js'
+import { type ConversationInput, maxMessageBytes, type ProviderMessage } from '../../common/conversation.js'
+import { checkInput, checkKeys } from '../start/check-input.js'
+
+/** What a conversation begins with. One that has begun refuses a message with another `agent` or `context`. */
+export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'name' | 'startedByMessage'>> {
+  /** Fail if the conversation does not exist, instead of starting it. */
+  readonly mustExist?: boolean
+}
+
+const optionNames = [
+  'agent',
+  'model',
+  'sandbox',
+  'limits',
+  'tools',
+  'context',
+  'input',
+  'messages',
+  'mustExist',
+] as const satisfies readonly (keyof ConversationOptions)[]
+
+/** @throws PtcError RUN_INPUT_INVALID */
+export function checkConversationOptions(options: ConversationOptions): void {
+  checkKeys('the options', options, optionNames)
+  const { messages, mustExist: _, ...input } = options
+  checkInput('agent', { question: '', ...input })
+  if (messages) checkMessages(messages)
+}
+
+const block = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
+  'no content block: an object with a type',
+)
+
+const messagesSchema = z.array(
+  z.strictObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(block)]) }),
+)
+
+/**
+ * Checks messages from elsewhere: their shape, and that the next message of a person can follow.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function checkMessages(messages: readonly ProviderMessage[]): void {
+  const { error } = messagesSchema.safeParse(messages)
+  if (error) throw new PtcError('RUN_INPUT_INVALID', `the messages are not valid:\n${z.prettifyError(error)}`)
+  const last = messages.at(-1)
+  if (last && last.role !== 'assistant')
+    throw new PtcError('RUN_INPUT_INVALID', 'the last of the messages is not of the assistant', {
+      hint: 'Send the last message of the user to the conversation.',
+    })
+  const uses = last && typeof last.content !== 'string' && last.content.some(({ type }) => type === 'tool_use')
+  if (uses === true)
+    throw new PtcError('RUN_INPUT_INVALID', 'the last of the messages has a tool_use without its result')
+}
+
+/** @throws PtcError RUN_INPUT_INVALID */
+export function checkText(text: string): void {
+  if (typeof text !== 'string' || text.trim() === '') throw new PtcError('RUN_INPUT_INVALID', 'the message is empty')
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxMessageBytes) return
+  throw new PtcError('RUN_INPUT_INVALID', `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`, {
+    hint: 'Give large data through a tool.',
+  })
+}
+
+/**
+ * The id of the workflow of a conversation. It contains the task queue, as that of a session does.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export function conversationWorkflowId(taskQueue: string, name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) return `conversation:${taskQueue}:${name}`
+  throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(name)} can't be the name of a conversation`, {
+    hint: 'A name has 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
+  })
+}

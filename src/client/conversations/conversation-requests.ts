@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  ApplicationFailure,
+  type Client,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type WorkflowUpdateHandle,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  WorkflowUpdateStage,
+} from '@temporalio/client'
+import type {
+  AnswerRequest,
+  AnswerResult,
+  ConversationAnswer,
+  InterruptConversationInput,
+} from '../../common/conversation.js'
+import { PtcError } from '../../common/errors.js'
+import { conversationMessages } from '../../common/names.js'
+import { runError } from '../run/run-error.js'
+import { runInfo } from '../run/run-info.js'
+import { queryRun } from '../temporal/query-run.js'
+import { retryLongPoll } from '../temporal/retry.js'
+import { isFailedPrecondition, isTransient, temporalError } from '../temporal/temporal-error.js'
+import { failWithoutWorker } from '../temporal/worker-availability.js'
+
+/** A conversation, for its requests. */
+export interface ConversationRef {
+  readonly client: Client
+  readonly name: string
+  readonly workflowId: string
+}
+
+/** The update that sent a message, or that asks for its answer. */
+export type UpdateHandle = WorkflowUpdateHandle<AnswerResult>
+
+/** While the conversation continues as new, it may not take an update. */
+const busyPauseMs = 200
+
+/** Waits for an answer, over the continue-as-new chain. @param first of the execution that accepted the message */
+export async function waitForAnswer(
+  conversation: ConversationRef,
+  id: string,
+  first: UpdateHandle | undefined,
+): Promise<ConversationAnswer> {
+  const { client, workflowId } = conversation
+  const ask = (): Promise<UpdateHandle> =>
+    client.workflow.getHandle(workflowId).startUpdate<AnswerResult, [AnswerRequest]>(conversationMessages.answer, {
+      args: [{ id }],
+      waitForStage: WorkflowUpdateStage.ACCEPTED,
+    })
+  for (let handle = first; ; handle = undefined) {
+    const result = await request(conversation, async () => (handle ?? (await ask())).result())
+    if (result.type === 'answered') return result.answer
+    await delay(busyPauseMs)
+  }
+}
+
+/** Sends a request, and repeats it while the server is unavailable. An update has an id, so it is accepted once. */
+export async function request<Result>(conversation: ConversationRef, send: () => Promise<Result>): Promise<Result> {
+  const isRetryable = (thrown: unknown): boolean =>
+    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTransient(thrown) || isFailedPrecondition(thrown)
+  try {
+    return await retryLongPoll(send, { isRetryable, aliveAfterMs: longPollMs })
+  } catch (thrown) {
+    throw await requestError(conversation, thrown)
+  }
+}
+
+/** The server answers a long poll within 20 s. */
+const longPollMs = 15_000
+
+/** The conversation ended before it answered: its own failure says why. */
+async function requestError(conversation: ConversationRef, thrown: unknown): Promise<PtcError> {
+  const { client, workflowId } = conversation
+  if (!isGone(thrown)) return conversationError(conversation, thrown)
+  try {
+    await client.workflow.getHandle(workflowId).result()
+    return closedError(conversation)
+  } catch (ended) {
+    return conversationError(conversation, ended)
+  }
+}
+
+function isGone(thrown: unknown): boolean {
+  if (!(thrown instanceof WorkflowUpdateFailedError) || !(thrown.cause instanceof ApplicationFailure)) return false
+  // The server's error type.
+  return thrown.cause.type === 'AcceptedUpdateCompletedWorkflow'
+}
+
+export async function interruptWork(
+  conversation: ConversationRef,
+  what: InterruptConversationInput['what'],
+): Promise<void> {
+  const { client, workflowId } = conversation
+  const args: [InterruptConversationInput] = [{ what }]
+  try {
+    await client.workflow.getHandle(workflowId).signal(conversationMessages.interrupt, ...args)
+  } catch (thrown) {
+    if (thrown instanceof WorkflowNotFoundError) await requireOpen(conversation)
+    throw conversationError(conversation, thrown)
+  }
+}
+
+export async function query<Result>(conversation: ConversationRef, name: string): Promise<Result> {
+  const { client, workflowId } = conversation
+  const { runId } = await describe(conversation)
+  try {
+    const awaitedWork = { failedAction: `can't ask conversation ${conversation.name}`, isQuery: true }
+    const result = await failWithoutWorker(client, { workflowId, runId }, awaitedWork, () =>
+      queryRun<Result>(client, { workflowId }, name),
+    )
+    if (result === undefined) throw closedError(conversation)
+    return result
+  } catch (thrown) {
+    throw conversationError(conversation, thrown)
+  }
+}
+
+/** @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE */
+export async function requireOpen(conversation: ConversationRef): Promise<{ readonly runId: string }> {
+  const { runId, status } = await describe(conversation)
+  if (status !== 'running') throw closedError(conversation)
+  return { runId }
+}
+
+async function describe(conversation: ConversationRef): Promise<ReturnType<typeof runInfo>> {
+  const { client, workflowId } = conversation
+  try {
+    return runInfo(await client.workflow.getHandle(workflowId).describe())
+  } catch (thrown) {
+    throw conversationError(conversation, thrown)
+  }
+}
+
+export function conversationError({ name, workflowId }: ConversationRef, thrown: unknown): PtcError {
+  const error =
+    thrown instanceof WorkflowNotFoundError
+      ? temporalError(thrown, `use conversation ${name}`, workflowId)
+      : runError(thrown, workflowId)
+  if (error.code !== 'TEMPORAL_NOT_FOUND') return error
+  return new PtcError('CONVERSATION_NOT_FOUND', `there is no open conversation ${name}`, { cause: thrown })
+}
+
+function closedError({ name }: ConversationRef): PtcError {
+  return new PtcError('CONVERSATION_CLOSED', `conversation ${name} is closed`, {
+    hint: 'A message starts a new conversation of this name.',
+  })
+}

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import { type Client, WithStartWorkflowOperation, type Workflow, WorkflowUpdateStage } from '@temporalio/client'
+import type {
+  AnswerResult,
+  ConversationAnswer,
+  ConversationHistory,
+  ConversationInput,
+  ConversationResult,
+  ConversationStatus,
+  InterruptConversationInput,
+  ProviderMessage,
+  ResetInput,
+  SendInput,
+} from '../../common/conversation.js'
+import { withAbortListener } from '../../common/abort.js'
+import { PtcError } from '../../common/errors.js'
+import { conversationMessages, memoKeys, workflowNames } from '../../common/names.js'
+import { type Redact, unredacted } from '../../common/redact.js'
+import { jsonToText } from '../../common/text.js'
+import { toSummary } from '../../common/run-texts.js'
+import { toUserBlock } from '../../values/text-parts.js'
+import { readLog } from '../../values/value-log.js'
+import type { ValueReader } from '../run-tree/index.js'
+import { checkKeys } from '../start/check-input.js'
+import { checkInlineSize } from '../start/start-options.js'
+import { failWithoutWorker } from '../temporal/worker-availability.js'
+import {
+  checkConversationOptions,
+  checkMessages,
+  checkText,
+  type ConversationOptions,
+  conversationWorkflowId,
+} from './conversation-options.js'
+import {
+  conversationError,
+  type ConversationRef,
+  interruptWork,
+  query,
+  request,
+  requireOpen,
+  type UpdateHandle,
+  waitForAnswer,
+} from './conversation-requests.js'
+
+/*
+ * `src/client/conversations` owns conversations: sending messages, waiting for answers, interrupting, closing, reading
+ * and replacing the messages.
+ *
+ * Boundary: the conversation's workflow by its messages (updates, queries, signals). It keeps no state of its own: any
+ * number of clients may use one conversation, and a client needs nothing but its name.
+ *
+ * Invariants:
+ * 1. A message has one id, that of its update. The conversation works on an id once.
+ * 2. Waiting for an answer goes over the continue-as-new chain, and survives a server that is unavailable for 60 s.
+ */
+
+export interface SendOptions {
+  /**
+   * While the conversation works on a message: the model reads this one with its next turn, and both get the same
+   * answer. Default: it is queued.
+   */
+  readonly steer?: boolean
+  /** Default: random. Sent again under the same id, a message is not worked on again. */
+  readonly id?: string
+}
+
+export interface AskOptions extends SendOptions {
+  /** Interrupts the work on the message, whose answer then has the status `interrupted`. */
+  readonly signal?: AbortSignal
+}
+
+/** A message that the conversation has accepted. */
+export interface SentMessage {
+  readonly id: string
+  /** Waits for the answer. @throws PtcError as {@link Conversation.answer} */
+  answer(): Promise<ConversationAnswer>
+}
+
+/** A conversation with an agent: a workflow that lives until it is closed. */
+export interface Conversation {
+  readonly name: string
+  /** `client.handle(workflowId)` has its tree and its events. */
+  readonly workflowId: string
+  /**
+   * Sends a message and waits for its answer. Starts the conversation if needed (`isNew: true`).
+   *
+   * @throws PtcError as {@link send} and {@link answer}
+   */
+  ask(text: string, options?: AskOptions): Promise<ConversationAnswer>
+  /**
+   * Sends a message. Settles when the conversation has accepted it: from then on the message survives every crash.
+   *
+   * @throws PtcError RUN_INPUT_INVALID, CONVERSATION_FULL, CONVERSATION_CLOSED; CONVERSATION_NOT_FOUND only with
+   *   `mustExist`; TEMPORAL_UNREACHABLE; VALUE_STORE_UNKNOWN
+   */
+  send(text: string, options?: SendOptions): Promise<SentMessage>
+  /**
+   * Waits for the answer to a message, whoever sent it. The conversation keeps the latest 20 answers.
+   *
+   * @throws PtcError MESSAGE_NOT_FOUND, CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED; the failure that ended the
+   *   conversation; TEMPORAL_UNREACHABLE
+   */
+  answer(id: string): Promise<ConversationAnswer>
+  /**
+   * Interrupts the work on the current message: all of it, or only the code that runs (`code`), as Ctrl-C does. Does
+   * nothing when the conversation waits.
+   *
+   * @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE
+   */
+  interrupt(what?: InterruptConversationInput['what']): Promise<void>
+  /** @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE */
+  status(): Promise<ConversationStatus>
+  /**
+   * All messages, in the format of the provider's API. Also of a closed conversation, while the server keeps it.
+   *
+   * @throws PtcError VALUE_STORE_UNKNOWN when the client has no `values`; CONVERSATION_NOT_FOUND, WORKER_MISSING,
+   *   TEMPORAL_UNREACHABLE, and errors of the store
+   */
+  history(): Promise<readonly ProviderMessage[]>
+  /**
+   * Replaces all messages; without an argument, forgets them. The variables of the sandbox stay.
+   *
+   * @throws PtcError RUN_INPUT_INVALID, CONVERSATION_BUSY while it works on a message, CONVERSATION_NOT_FOUND,
+   *   CONVERSATION_CLOSED, TEMPORAL_UNREACHABLE
+   */
+  reset(messages?: readonly ProviderMessage[]): Promise<void>
+  /**
+   * Interrupts the work, refuses messages that wait, and removes the sandbox. A later message starts a new conversation.
+   *
+   * @throws PtcError CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED, WORKER_MISSING, TEMPORAL_UNREACHABLE
+   */
+  close(): Promise<ConversationResult>
+}
+
+interface ConversationClient {
+  readonly client: Client
+  readonly taskQueue: string
+  readonly values?: ValueReader | undefined
+  readonly redact?: Redact
+}
+
+const sendOptionNames = ['steer', 'id'] as const satisfies readonly (keyof SendOptions)[]
+
+/** A conversation by its name; sends no request. @throws PtcError RUN_INPUT_INVALID */
+export function createConversation(
+  { client, taskQueue, values, redact = unredacted }: ConversationClient,
+  name: string,
+  options: ConversationOptions = {},
+): Conversation {
+  const workflowId = conversationWorkflowId(taskQueue, name)
+  checkConversationOptions(options)
+  const conversation: ConversationRef = { client, name, workflowId }
+  const send = async (text: string, sendOptions: SendOptions = {}): Promise<SentMessage> => {
+    checkKeys('the options', sendOptions, sendOptionNames)
+    checkText(text)
+    const { id = randomUUID(), steer = false } = sendOptions
+    const { mustExist = false, ...input } = options
+    const { agent, context } = input
+    const message = { text, ...(steer && { steer }), ...(agent && { agent }), ...(context && { context }) }
+    const update = { updateId: id, args: [message] as [SendInput], waitForStage: WorkflowUpdateStage.ACCEPTED } as const
+    const summary = toSummary(redact(text, { kind: 'question' }))
+    const start = (): Promise<UpdateHandle> => {
+      const startInput: ConversationInput = { name, startedByMessage: id, ...input }
+      checkInlineSize(Buffer.byteLength(JSON.stringify(startInput)), client.options.loadedDataConverter)
+      return client.workflow.startUpdateWithStart<Workflow, AnswerResult, [SendInput]>(conversationMessages.send, {
+        ...update,
+        startWorkflowOperation: new WithStartWorkflowOperation<Workflow>(workflowNames.conversation, {
+          workflowId,
+          taskQueue,
+          args: [startInput],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          staticSummary: summary,
+          memo: { [memoKeys.summary]: summary },
+        }),
+      })
+    }
+    const join = (): Promise<UpdateHandle> =>
+      client.workflow.getHandle(workflowId).startUpdate<AnswerResult, [SendInput]>(conversationMessages.send, update)
+    const handle = await request(conversation, mustExist ? join : start)
+    return { id, answer: () => waitForAnswer(conversation, id, handle) }
+  }
+  const answer = async (id: string): Promise<ConversationAnswer> => waitForAnswer(conversation, id, undefined)
+  return {
+    name,
+    workflowId,
+    send,
+    answer,
+    async ask(text, { signal, ...sendOptions } = {}) {
+      signal?.throwIfAborted()
+      const message = await send(text, sendOptions)
+      // When the work has ended or the server is unavailable, waiting for the answer reports it.
+      const interrupt = (): void => void interruptWork(conversation, 'message').catch(() => undefined)
+      return withAbortListener(signal, interrupt, () => message.answer())
+    },
+    interrupt: (what = 'message') => interruptWork(conversation, what),
+    status: async () => {
+      const status = await query<ConversationStatus>(conversation, conversationMessages.status)
+      await requireOpen(conversation)
+      return status
+    },
+    async history() {
+      if (values === undefined) {
+        throw new PtcError(
+          'VALUE_STORE_UNKNOWN',
+          'the messages are in the value store, which this client does not know',
+          {
+            hint: 'Create the client with `values`.',
+          },
+        )
+      }
+      const { history, pending } = await query<ConversationHistory>(conversation, conversationMessages.history)
+      const never = new AbortController().signal
+      const stored = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
+      const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
+      return content.length === 0
+        ? stored
+        : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]
+    },
+    async reset(messages = []) {
+      checkMessages(messages)
+      const args: [ResetInput] = [{ messages }]
+      checkInlineSize(Buffer.byteLength(JSON.stringify(messages)), client.options.loadedDataConverter)
+      await requireOpen(conversation)
+      const updateId = randomUUID()
+      await request(conversation, () =>
+        client.workflow.getHandle(workflowId).executeUpdate<void, [ResetInput]>(conversationMessages.reset, {
+          args,
+          updateId,
+        }),
+      )
+    },
+    async close() {
+      const { runId } = await requireOpen(conversation)
+      const handle = client.workflow.getHandle(workflowId)
+      try {
+        await handle.signal(conversationMessages.close)
+        const awaitedWork = { failedAction: `conversation ${name} is to close`, isQuery: false }
+        const ended = failWithoutWorker(client, { workflowId, runId }, awaitedWork, () => handle.result())
+        // The workflow type guarantees this result type.
+        return (await ended) as ConversationResult
+      } catch (thrown) {
+        throw conversationError(conversation, thrown)
+      }
+    },
+  }
+}
+
+/** A client loads a large value as a whole, to show head and tail of it. */
+function wholeValues(values: ValueReader): Parameters<typeof toUserBlock>[0] {
+  return {
+    load: (value, neededBy, signal) => values.load(value, neededBy, signal),
+    excerpt: async (value, _limit, neededBy, signal) => jsonToText(await values.load(value, neededBy, signal)),
+  }
+}

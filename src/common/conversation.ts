@@ -1,0 +1,121 @@
+/*
+ * Conversations: the messages of workflow `conversation`, and what its clients see. Times are milliseconds since 1970.
+ */
+
+import type { JsonObject, JsonValue } from './json.js'
+import type { PendingBlock } from './messages.js'
+import type { AgentInput, AgentStatus, RunCounts } from './runs.js'
+import type { ValueLog } from './value-log.js'
+
+/** A message in the format of the provider's API: what {@link ConversationInput.messages} begins with. */
+export interface ProviderMessage {
+  readonly role: 'user' | 'assistant'
+  /** A text, or content blocks of the provider. */
+  readonly content: string | readonly JsonObject[]
+}
+
+/** Argument of workflow `conversation`. */
+export interface ConversationInput extends Omit<AgentInput, 'question'> {
+  readonly name: string
+  /** Update id of the message that started the conversation. Its answer has `isNew: true`. */
+  readonly startedByMessage: string
+  /** Messages from elsewhere that the conversation begins with. */
+  readonly messages?: readonly ProviderMessage[]
+}
+
+/** Argument of update `send`. Its update id is the id of the message. */
+export interface SendInput {
+  readonly text: string
+  /** While the conversation works on a message: the model reads this one with its next turn. Default: it is queued. */
+  readonly steer?: boolean
+  /** What the caller relies on: that of the conversation, or it refuses the message. */
+  readonly agent?: string
+  readonly context?: JsonObject
+}
+
+/** How the work on a message ended. */
+export type MessageStatus =
+  | AgentStatus
+  /** A client interrupted it. */
+  | 'interrupted'
+  /** The engine failed: `error` says why. The conversation goes on. */
+  | 'failed'
+
+/** The answer to one message, or to several that were sent while it was worked on. */
+export interface ConversationAnswer {
+  readonly status: MessageStatus
+  readonly answer: string
+  /** Only of an agent with an output schema that ended with `answered`. */
+  readonly output?: JsonValue
+  /** Only with `failed`: a code of an error, or of a failure of Temporal. */
+  readonly error?: { readonly code: string; readonly message: string }
+  /**
+   * True when the model never saw the message, or declined it: the conversation is as before it, and it can be sent
+   * again.
+   */
+  readonly isTakenBack: boolean
+  /** Number of the message, from 1. */
+  readonly message: number
+  /** Of this message. */
+  readonly turns: number
+  readonly cells: number
+  readonly toolCalls: number
+  /** The message started the conversation: there were no earlier ones. */
+  readonly isNew: boolean
+}
+
+/** Result of the updates `send` and `answer`. */
+export type AnswerResult =
+  | { readonly type: 'answered'; readonly answer: ConversationAnswer }
+  /** The conversation continues as new: ask the next execution. */
+  | { readonly type: 'continues' }
+
+/** Argument of update `answer`. */
+export interface AnswerRequest {
+  /** Update id of the message. */
+  readonly id: string
+}
+
+/** Argument of signal `interrupt`. */
+export interface InterruptConversationInput {
+  /** `code`: as Ctrl-C, the model goes on with what the code printed. `message`: all work on the current message. */
+  readonly what: 'code' | 'message'
+}
+
+/** Argument of update `reset`. */
+export interface ResetInput {
+  /** The messages that replace all earlier ones. */
+  readonly messages: readonly ProviderMessage[]
+}
+
+/** Result of query `status`. */
+export interface ConversationStatus extends RunCounts {
+  /** `waiting`: for a message. */
+  readonly state: 'working' | 'waiting' | 'closing'
+  /** Number of messages that were accepted. */
+  readonly messages: number
+  /** Number of those that wait. */
+  readonly queued: number
+  /** Tokens that the last turn read and wrote; null before the first. */
+  readonly contextTokens: number | null
+  readonly createdAt: number
+  /** When the last answer was given, or the conversation began. */
+  readonly lastUsedAt: number
+}
+
+/** Result of query `history`: the messages in the value store, and the blocks that follow them. */
+export interface ConversationHistory {
+  readonly history: ValueLog | null
+  readonly pending: readonly PendingBlock[]
+}
+
+/** Result of workflow `conversation`. */
+export interface ConversationResult extends RunCounts {
+  readonly messages: number
+}
+
+/** Messages that wait for an answer; one more is refused. */
+export const maxQueuedMessages = 100
+
+/** Bytes of the text of one message. */
+export const maxMessageBytes = 500_000

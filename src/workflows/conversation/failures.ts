@@ -1,0 +1,15 @@
+import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TimeoutFailure } from '@temporalio/workflow'
+import type { ErrorCode } from '../../common/errors.js'
+
+/** The innermost failure says what happened. */
+export function failureOf(thrown: unknown): { readonly code: string; readonly message: string } {
+  const cause = thrown instanceof ActivityFailure || thrown instanceof ChildWorkflowFailure ? thrown.cause : thrown
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'INTERNAL', message }
+  return { code: cause instanceof TimeoutFailure ? 'RUN_TIMED_OUT' : 'INTERNAL', message }
+}
+
+/** The failure of an update. */
+export function rejection(code: ErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code)
+}

@@ -1,0 +1,128 @@
+import { type ConversationAnswer, maxQueuedMessages } from '../../common/conversation.js'
+import type { RunCounts } from '../../common/runs.js'
+import { utf8Length } from '../../common/text.js'
+
+/** A message that was accepted. */
+interface AcceptedMessage {
+  /** Update id. */
+  readonly id: string
+  /** From 1. */
+  readonly number: number
+}
+
+export interface QueuedMessage extends AcceptedMessage {
+  readonly text: string
+  readonly steer: boolean
+}
+
+/** The message that is worked on, and those that joined it. */
+export interface CurrentMessage {
+  readonly messages: readonly AcceptedMessage[]
+  /** The counts of the run before it. */
+  readonly before: Pick<RunCounts, 'turns' | 'cells' | 'toolCalls'>
+}
+
+/** How the work on a message ended. */
+export type MessageOutcome = Pick<ConversationAnswer, 'status' | 'answer' | 'output' | 'error' | 'isTakenBack'>
+
+interface AnsweredMessage {
+  readonly id: string
+  readonly answer: ConversationAnswer
+}
+
+/** The messages for the next execution of the continue-as-new chain. */
+export interface MessagesState {
+  readonly accepted: number
+  readonly queue: readonly QueuedMessage[]
+  readonly current: CurrentMessage | null
+  readonly answers: readonly AnsweredMessage[]
+}
+
+/** The latest answers are kept for clients that ask for them later. */
+const keptAnswers = { count: 20, bytes: 200_000 } as const
+
+/** The messages of a conversation from their acceptance to their answer, and the latest answers. */
+export class Messages {
+  #state: MessagesState
+
+  /** @param state of the same conversation in the execution before this one */
+  constructor(state: MessagesState = { accepted: 0, queue: [], current: null, answers: [] }) {
+    this.#state = state
+  }
+
+  get state(): MessagesState {
+    return this.#state
+  }
+
+  get current(): CurrentMessage | null {
+    return this.#state.current
+  }
+
+  get isQueueFull(): boolean {
+    return this.#state.queue.length >= maxQueuedMessages
+  }
+
+  isKnown(id: string): boolean {
+    const { queue, current, answers } = this.#state
+    return [...queue, ...(current?.messages ?? []), ...answers].some((message) => message.id === id)
+  }
+
+  answerTo(id: string): ConversationAnswer | undefined {
+    return this.#state.answers.find((answered) => answered.id === id)?.answer
+  }
+
+  accept(id: string, text: string, steer: boolean): void {
+    const accepted = this.#state.accepted + 1
+    this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, { id, number: accepted, text, steer }] }
+  }
+
+  /** Begins with the first message of the queue; undefined when there is none. */
+  begin({ turns, cells, toolCalls }: RunCounts): QueuedMessage | undefined {
+    const [next, ...queue] = this.#state.queue
+    if (next)
+      this.#state = { ...this.#state, queue, current: { messages: [next], before: { turns, cells, toolCalls } } }
+    return next
+  }
+
+  /** The queued messages that steer join the current message. */
+  joinSteering(): readonly QueuedMessage[] {
+    const { queue, current } = this.#state
+    const steering = current ? queue.filter(({ steer }) => steer) : []
+    if (steering.length === 0 || !current) return []
+    const messages = [...current.messages, ...steering]
+    this.#state = { ...this.#state, queue: queue.filter(({ steer }) => !steer), current: { ...current, messages } }
+    return steering
+  }
+
+  /**
+   * Answers the current message, and those that joined it.
+   *
+   * @param counts of the run
+   * @param firstId of the message that started the conversation
+   */
+  answer(outcome: MessageOutcome, counts: RunCounts, firstId: string): void {
+    const { current, answers } = this.#state
+    if (!current) return
+    const { messages, before } = current
+    const used = {
+      turns: counts.turns - before.turns,
+      cells: counts.cells - before.cells,
+      toolCalls: counts.toolCalls - before.toolCalls,
+    }
+    const answered = messages.map(({ id, number }) => ({
+      id,
+      answer: { ...outcome, message: number, ...used, isNew: id === firstId },
+    }))
+    this.#state = { ...this.#state, current: null, answers: latest([...answers, ...answered]) }
+  }
+}
+
+/** The last one is kept, whatever its size. */
+function latest(answers: readonly AnsweredMessage[]): readonly AnsweredMessage[] {
+  let bytes = 0
+  const kept = answers.slice(-keptAnswers.count).toReversed()
+  const firstTooMany = kept.findIndex(
+    (each, position) => (bytes += utf8Length(JSON.stringify(each))) > keptAnswers.bytes && position > 0,
+  )
+  return (firstTooMany < 0 ? kept : kept.slice(0, firstTooMany)).toReversed()
+}

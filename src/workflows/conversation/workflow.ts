@@ -1,0 +1,73 @@
+import { currentUpdateInfo, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow'
+import type {
+  AnswerRequest,
+  AnswerResult,
+  ConversationHistory,
+  ConversationInput,
+  ConversationResult,
+  ConversationStatus,
+  InterruptConversationInput,
+  ResetInput,
+  SendInput,
+} from '../../common/conversation.js'
+import { conversationMessages } from '../../common/names.js'
+import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'
+import { startRun } from '../run.js'
+import { continueAsNew, continueAsNewUpgraded } from '../temporal/continue-as-new.js'
+import { failWorkflowOnError } from '../temporal/fail-workflow.js'
+import { recordSummary } from '../temporal/memo.js'
+import { publishEnd } from '../temporal/search-attributes.js'
+import { Conversation, type ConversationState } from './conversation.js'
+
+const send = defineUpdate<AnswerResult, [SendInput]>(conversationMessages.send)
+const answer = defineUpdate<AnswerResult, [AnswerRequest]>(conversationMessages.answer)
+const reset = defineUpdate<void, [ResetInput]>(conversationMessages.reset)
+const interrupt = defineSignal<[InterruptConversationInput]>(conversationMessages.interrupt)
+const close = defineSignal(conversationMessages.close)
+const status = defineQuery<ConversationStatus>(conversationMessages.status)
+const history = defineQuery<ConversationHistory>(conversationMessages.history)
+
+/**
+ * Workflow `conversation`: answers messages with turns of a model, its code and its tools, until it is closed. Update
+ * `send` sends a message and returns its answer. `conversation.ts` has the invariants.
+ */
+export async function conversation(input: ConversationInput, state?: ConversationState): Promise<ConversationResult> {
+  return failWorkflowOnError(async () => {
+    recordSummary(`conversation ${input.name}`)
+    const { name, startedByMessage, messages: _, ...options } = input
+    const instance = new Conversation(input, state)
+    // The handlers are set before the first await, because the first update arrives with the start.
+    const messageId = (): string => currentUpdateInfo()?.id ?? ''
+    setHandler(send, (message) => failWorkflowOnError(() => instance.send(message, messageId())), {
+      validator: (message) => instance.validateMessage(message, messageId()),
+    })
+    setHandler(answer, ({ id }) => failWorkflowOnError(() => instance.waitForAnswer(id)), {
+      validator: ({ id }) => instance.validateRequest(id),
+    })
+    setHandler(reset, ({ messages }) => failWorkflowOnError(() => instance.reset(messages)), {
+      validator: ({ messages }) => instance.validateReset(messages),
+    })
+    setHandler(interrupt, (request) => instance.interrupt(request))
+    setHandler(close, () => instance.close())
+    setHandler(status, () => instance.status())
+    setHandler(history, () => instance.history())
+    const next: ConversationInput = {
+      name,
+      startedByMessage,
+      ...(input.agent !== undefined && { agent: input.agent }),
+      ...(input.context && { context: input.context }),
+    }
+    const run = await instance.failMessagesWith(() => startRun({ kind: 'conversation', options, state }))
+    const turns = instance.createTurns(run, state, async (nextState, isUpgraded) => {
+      const continueRun = isUpgraded ? continueAsNewUpgraded : continueAsNew
+      await continueRun<typeof conversation>(run, next, nextState)
+    })
+    registerInspectQuery(run, turns.codeRuntime)
+    const work = () => instance.failMessagesWith(() => instance.runUntilClosed(run, turns))
+    return publishEnd(
+      run,
+      () => withRuntime(turns.codeRuntime, work),
+      () => 'closed',
+    )
+  })
+}

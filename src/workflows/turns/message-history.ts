@@ -1,0 +1,145 @@
+/*
+ * The messages of an agent, as the workflow knows them.
+ *
+ * Owns: the reference of the history, the blocks of the next user message, the token limit of the next reply.
+ * Boundary: no activity and no text of the history. Activity `model.turn` loads the history, appends the pending blocks
+ * and the reply to it, and returns the new reference. The workflow commits that reference or ignores it.
+ *
+ * Invariants:
+ * 1. The history changes only by `commitTurn`, `restore` and `replace`. A turn that is not committed is repeated with
+ *    the same history.
+ * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
+ * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once for a message.
+ *    Answers that do not fit the output schema are counted.
+ * 4. The state does not grow with the conversation: the earlier messages are in the value store.
+ */
+
+import type { ValueLog } from '../../common/value-log.js'
+import type { ModelReply, PendingBlock } from '../../common/messages.js'
+import { submitAnswerTool } from '../../common/names.js'
+import { promptTokens, replyText } from '../../common/runs.js'
+import type { ModelTurnResult } from '../../common/model-turn.js'
+import { formatCompactNumber } from '../../common/text.js'
+
+/** The messages between two turns, also for the next execution of the continue-as-new chain. */
+export interface MessageHistoryState {
+  /** The messages before `pending`, in the value store; null before the first turn that was committed. */
+  readonly history: ValueLog | null
+  /** Blocks of the next user message. */
+  readonly pending: readonly PendingBlock[]
+  /** Output tokens that the next reply may have. */
+  readonly maxTokens: number
+  /** How often an empty reply was followed by another prompt. */
+  readonly promptsAgain: number
+  /** How many answers did not fit the output schema. Absent before the first. */
+  readonly rejectedAnswers?: number
+  /** Text of the latest reply that had any. */
+  readonly lastReplyText: string
+  /** Prompt and output tokens of the last turn; null before the first. */
+  readonly lastTurnTokens: number | null
+}
+
+/** The messages of an agent; see the header. */
+export class MessageHistory {
+  readonly #defaultMaxTokens: number
+  #state: MessageHistoryState
+
+  /**
+   * @param maxTokens default for the output tokens of a reply
+   * @param state of the same messages in the execution before this one
+   */
+  constructor(maxTokens: number, state?: MessageHistoryState) {
+    this.#defaultMaxTokens = maxTokens
+    this.#state = state ?? {
+      history: null,
+      pending: [],
+      maxTokens,
+      promptsAgain: 0,
+      lastReplyText: '',
+      lastTurnTokens: null,
+    }
+  }
+
+  get state(): MessageHistoryState {
+    return this.#state
+  }
+
+  /** A message of a person: what was counted for the message before it begins anew. */
+  addMessage(text: string): void {
+    const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
+    this.#state = { ...this.#state, ...counted }
+    this.addPending([{ type: 'text', text }])
+  }
+
+  /** Takes back everything since the given state. */
+  restore(state: MessageHistoryState): void {
+    this.#state = state
+  }
+
+  /** Replaces all messages; null: there are none. */
+  replace(history: ValueLog | null): void {
+    this.#state = { ...this.#state, history, pending: [], lastReplyText: '', lastTurnTokens: null }
+  }
+
+  /** Notes text and tokens of a reply, whether or not the turn is committed. */
+  recordReply({ content, usage }: ModelReply): void {
+    const lastTurnTokens = promptTokens(usage) + usage.outputTokens
+    this.#state = { ...this.#state, lastReplyText: replyText(content) || this.#state.lastReplyText, lastTurnTokens }
+  }
+
+  /** The turn becomes part of the history. Nothing is pending. */
+  commitTurn({ history }: ModelTurnResult): void {
+    this.#state = { ...this.#state, history, pending: [] }
+  }
+
+  /** Doubles the token limit, to repeat a truncated turn. False when it was doubled already. */
+  raiseTokenLimit(): boolean {
+    if (this.#state.maxTokens > this.#defaultMaxTokens) return false
+    this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens * 2 }
+    return true
+  }
+
+  /** Adds a prompt, to repeat a turn whose reply was empty. False when the conversation had one already. */
+  promptAgain(): boolean {
+    if (this.#state.promptsAgain > 0) return false
+    this.addPending([{ type: 'text', text: 'Your last reply was empty. Continue, or give your answer.' }])
+    this.#state = { ...this.#state, promptsAgain: 1 }
+    return true
+  }
+
+  /**
+   * Counts an answer that does not fit the output schema.
+   *
+   * @param limit of such answers
+   * @returns false when this was the last one
+   */
+  rejectAnswer(limit: number): boolean {
+    const { rejectedAnswers = 0 } = this.#state
+    this.#state = { ...this.#state, rejectedAnswers: rejectedAnswers + 1 }
+    return rejectedAnswers + 1 < limit
+  }
+
+  /** Asks for the answer after a reply of text. */
+  askForAnswer(): void {
+    this.addPending([{ type: 'text', text: `Deliver your answer with ${submitAnswerTool}: a text is not an answer.` }])
+  }
+
+  /** Appends to the next user message. Tool results are added first: the Messages API wants them before text. */
+  addPending(blocks: readonly PendingBlock[]): void {
+    this.#state = { ...this.#state, pending: [...this.#state.pending, ...blocks] }
+  }
+
+  /** Adds the results of a turn's tool uses, and resets the token limit. */
+  addToolResults(results: readonly PendingBlock[]): void {
+    this.addPending(results)
+    this.#state = { ...this.#state, maxTokens: this.#defaultMaxTokens }
+  }
+
+  /** The summary of a turn's activity. */
+  summary(turn: number): string {
+    const { lastTurnTokens } = this.#state
+    return lastTurnTokens === null
+      ? `model turn ${turn}`
+      : `model turn ${turn} · ${formatCompactNumber(lastTurnTokens)} in`
+  }
+}

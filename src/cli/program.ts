@@ -17,6 +17,7 @@ import { closestMatch } from '../common/unknown-keys.js'
 import { answerCommand, approveCommand, denyCommand } from './commands/decide.js'
 import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
+import { chatCommand } from './commands/chat.js'
 import { codecServerCommand } from './commands/codec-server.js'
 import { demoCommand } from './commands/demo.js'
 import { devCommand } from './commands/dev.js'
@@ -63,6 +64,7 @@ export function buildProgram(): Command {
     devCommand(),
     workerCommand(),
     runCommand(),
+    chatCommand(),
     execCommand(),
     watchCommand(),
     showCommand(),

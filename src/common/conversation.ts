@@ -56,6 +56,8 @@ export interface ConversationAnswer {
   readonly isTakenBack: boolean
   /** Number of the message, from 1. */
   readonly message: number
+  /** Number of the message that this one joined, because it was sent with `steer`: both have the same answer. */
+  readonly joined?: number
   /** Of this message. */
   readonly turns: number
   readonly cells: number

@@ -17,6 +17,7 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptio
   readonly model?: string
   readonly id?: string
   readonly detach?: boolean
+  readonly interactive?: boolean
 }
 
 /** `ptc run "question"`. */
@@ -30,6 +31,13 @@ export function runCommand(): Command {
     .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
+    .addOption(
+      new Option('-i, --interactive', 'then converse: `ptc chat` with this question as its first message').conflicts([
+        'detach',
+        'id',
+        'json',
+      ]),
+    )
     .addOption(jsonOption('one object with the answer, counts, tokens and cost'))
     .addHelpText(
       'after',
@@ -51,8 +59,13 @@ Examples:
 }
 
 async function run(question: string, options: Options): Promise<number> {
+  const { json, config, sandbox, model, agent, id, detach, interactive, ...overrides } = options
+  if (interactive === true) {
+    const { runChat } = await import('../chat/run-chat.js')
+    const chosen = { name: undefined, config, sandbox, agent, model, json: false, mustExist: false }
+    return runChat({ ...overrides, ...chosen, first: question })
+  }
   const { startRun } = await import('../run/start-run.js')
-  const { json, config, sandbox, model, agent, id, detach, ...overrides } = options
   const request = { type: 'agent', question, model, agent } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

@@ -2,6 +2,7 @@ import type { AgentResult, ProgramResult } from '../../common/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import type { PtcError } from '../../common/errors.js'
 import { withFullOutput } from './full-output.js'
+import { incompleteStatusMessages } from './incomplete-status.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
 import { runReport } from './run-report.js'
@@ -42,15 +43,6 @@ export function printProgramOutcome({ outcome }: Pick<ProgramResult, 'outcome'>,
   if (outcome.status !== 'code_error') printStatus(`ptc: the program ended: ${outcome.status.replaceAll('_', ' ')}`)
   return exitCodes.failed
 }
-
-const incompleteStatusMessages = {
-  turn_limit: 'the run used up its turns; the answer may be incomplete (limits.turns in the configuration)',
-  refused: 'the model declined to answer',
-  truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
-  context_full: "the conversation became larger than the model's context window",
-  no_answer: 'the model gave no answer',
-  invalid_answer: 'no answer of the model fitted the output schema (limits.answerAttempts in the configuration)',
-} as const
 
 function printAnswer({ status, answer }: AgentResult, json: boolean): number {
   if (!json && answer !== '') print(answer)

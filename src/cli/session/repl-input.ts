@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
+import { LineQueue } from '../process/line-queue.js'
 import { completeWord, namesIn } from './complete-word.js'
 import { historySize, type ReplHistory } from './repl-history.js'
 import { continuesBlock, isCompleteBlock } from './python-block.js'
@@ -69,7 +69,7 @@ export async function openReplInput({ names, openHistory }: ReplInputOptions): P
         if (
           blockLines.length > 0 &&
           isCompleteBlock(blockLines) &&
-          !(text.trim() === '' && (await queue.blockContinues()))
+          !(text.trim() === '' && (await queue.continuesWith(continuesBlock)))
         ) {
           const block = blockLines.join('\n')
           blockLines = []
@@ -96,46 +96,4 @@ function prompt(lines: Interface, isTerminal: boolean, text: string): void {
   if (!isTerminal) return
   lines.setPrompt(text)
   lines.prompt()
-}
-
-/** Pasted or piped lines come in quick succession; typing takes longer. */
-const pasteGapMs = 50
-
-/** A queue of input lines with lookahead. */
-class LineQueue {
-  readonly #lines: string[] = []
-  #isClosed = false
-  #notifyChange = (): void => undefined
-
-  constructor(lines: Interface) {
-    lines.on('line', (line) => {
-      this.#lines.push(line)
-      this.#notifyChange()
-    })
-    lines.on('close', () => {
-      this.#isClosed = true
-      this.#notifyChange()
-    })
-  }
-
-  /** Undefined at the end of the input. */
-  async next(): Promise<string | undefined> {
-    while (this.#lines.length === 0 && !this.#isClosed) await this.#waitForChange()
-    return this.#lines.shift()
-  }
-
-  /** After an empty line: whether pasted text continues with more lines of the same block. */
-  async blockContinues(): Promise<boolean> {
-    for (;;) {
-      const next = this.#lines.find((line) => line.trim() !== '')
-      if (next !== undefined) return continuesBlock(next)
-      const known = this.#lines.length
-      await Promise.race([this.#waitForChange(), delay(pasteGapMs)])
-      if (this.#isClosed || this.#lines.length === known) return false
-    }
-  }
-
-  #waitForChange(): Promise<void> {
-    return new Promise((resolve) => (this.#notifyChange = resolve))
-  }
 }

@@ -27,7 +27,7 @@ export function checkConversationOptions(options: ConversationOptions): void {
   checkKeys('the options', options, optionNames)
   const { messages, mustExist: _, ...input } = options
   checkInput('agent', { question: '', ...input })
-  if (messages) checkMessages(messages)
+  if (messages) parseMessages(messages)
 }
 
 const block = z.custom<JsonObject>(
@@ -40,12 +40,12 @@ const messagesSchema = z.array(
 )
 
 /**
- * Checks messages from elsewhere: their shape, and that the next message of a person can follow.
+ * Parses messages from elsewhere: their shape, and that the next message of a person can follow.
  *
  * @throws PtcError RUN_INPUT_INVALID
  */
-export function checkMessages(messages: readonly ProviderMessage[]): void {
-  const { error } = messagesSchema.safeParse(messages)
+export function parseMessages(value: unknown): readonly ProviderMessage[] {
+  const { error, data: messages } = messagesSchema.safeParse(value)
   if (error) throw new PtcError('RUN_INPUT_INVALID', `the messages are not valid:\n${z.prettifyError(error)}`)
   const last = messages.at(-1)
   if (last && last.role !== 'assistant')
@@ -55,6 +55,7 @@ export function checkMessages(messages: readonly ProviderMessage[]): void {
   const uses = last && typeof last.content !== 'string' && last.content.some(({ type }) => type === 'tool_use')
   if (uses === true)
     throw new PtcError('RUN_INPUT_INVALID', 'the last of the messages has a tool_use without its result')
+  return messages
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */

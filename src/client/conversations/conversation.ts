@@ -26,10 +26,10 @@ import { checkInlineSize } from '../start/start-options.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 import {
   checkConversationOptions,
-  checkMessages,
   checkText,
   type ConversationOptions,
   conversationWorkflowId,
+  parseMessages,
 } from './conversation-options.js'
 import {
   conversationError,
@@ -217,7 +217,7 @@ export function createConversation(
         : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]
     },
     async reset(messages = []) {
-      checkMessages(messages)
+      parseMessages(messages)
       const args: [ResetInput] = [{ messages }]
       checkInlineSize(Buffer.byteLength(JSON.stringify(messages)), client.options.loadedDataConverter)
       await requireOpen(conversation)

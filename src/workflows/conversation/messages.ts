@@ -109,10 +109,11 @@ export class Messages {
       cells: counts.cells - before.cells,
       toolCalls: counts.toolCalls - before.toolCalls,
     }
-    const answered = messages.map(({ id, number }) => ({
-      id,
-      answer: { ...outcome, message: number, ...used, isNew: id === firstId },
-    }))
+    const first = messages[0]?.number ?? 0
+    const answered = messages.map(({ id, number }) => {
+      const joined = number === first ? {} : { joined: first }
+      return { id, answer: { ...outcome, message: number, ...joined, ...used, isNew: id === firstId } }
+    })
     this.#state = { ...this.#state, current: null, answers: latest([...answers, ...answered]) }
   }
 }

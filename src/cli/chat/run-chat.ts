@@ -1,0 +1,259 @@
+import type { Conversation } from '../../client/conversations/conversation.js'
+import {
+  checkConversationOptions,
+  checkText,
+  conversationWorkflowId,
+  type ConversationOptions,
+  parseMessages,
+} from '../../client/conversations/conversation-options.js'
+import { generateId } from '../../client/start/start-options.js'
+import { raceWithSignal, waitForAbort } from '../../common/abort.js'
+import type { ConversationAnswer } from '../../common/conversation.js'
+import { type ErrorCode, PtcError } from '../../common/errors.js'
+import { roles } from '../../common/names.js'
+import type { BackendChoice } from '../../common/run-config.js'
+import { pluralize } from '../../common/text.js'
+import type { OverrideOptions } from '../commands/options.js'
+import { type Environment, openEnvironment } from '../environment/environment.js'
+import { raceWithExit } from '../environment/race-with-exit.js'
+import { exitCodes } from '../process/exit-code.js'
+import { listenForInterrupts } from '../process/interrupts.js'
+import { readJson, readText } from '../process/read-text.js'
+import { print, printStatus } from '../process/stdio.js'
+import { incompleteStatusMessages } from '../run/incomplete-status.js'
+import { readRunData } from '../run/read-run-data.js'
+import { type ChatInput, openChatInput } from './chat-input.js'
+
+export interface ChatOptions extends OverrideOptions {
+  /** Undefined: a new conversation. */
+  readonly name: string | undefined
+  readonly config: string | undefined
+  readonly sandbox: BackendChoice | undefined
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  /** A message that is sent first. */
+  readonly first?: string | undefined
+  /** The only message; `-` reads it from standard input. */
+  readonly message?: string | undefined
+  /** A file with messages from elsewhere, or the JSON itself. */
+  readonly messages?: string | undefined
+  readonly mustExist: boolean
+  readonly json: boolean
+}
+
+/** Sends messages to a conversation and prints the answers, until the input ends; returns the exit code. */
+export async function runChat(options: ChatOptions): Promise<number> {
+  using interrupts = listenForInterrupts()
+  const { name = generateId('chat'), config, sandbox, json } = options
+  const conversationOptions = await readConversationOptions(options)
+  checkConversationOptions(conversationOptions)
+  conversationWorkflowId('', name)
+  const single = options.message === '-' ? await raceWithSignal(interrupts.first, readText('-')) : options.message
+  for (const text of [single, options.first]) if (text !== undefined) checkText(text)
+  await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
+  await environment.requireWorkers(roles)
+  const conversation = environment.ptc.conversation(name, conversationOptions)
+  const chat = new Chat(conversation, json)
+  if (single !== undefined) {
+    const asking = chat.ask(single, false)
+    void waitForAbort(interrupts.first).then(() => chat.interrupt())
+    await leaveOn(interrupts.second, asking, chat, environment)
+    return chat.exitCode
+  }
+  using input = openChatInput()
+  if (input.isTerminal) printStatus(`conversation ${name}: /help lists commands; exit or Ctrl-D leaves`)
+  else void waitForAbort(interrupts.first).then(() => chat.interrupt())
+  await leaveOn(
+    AbortSignal.any([interrupts.second, ...(input.isTerminal ? [chat.left, interrupts.first] : [])]),
+    chat.converse(input, options.first),
+    chat,
+    environment,
+  )
+  if (!chat.isClosed && (input.isTerminal || options.name === undefined)) printStatus(`\`ptc chat ${name}\` continues`)
+  return chat.exitCode
+}
+
+async function readConversationOptions(options: ChatOptions): Promise<ConversationOptions> {
+  const { sandbox, agent, model, tools, limits, messages, mustExist } = options
+  return {
+    ...(sandbox !== undefined && { sandbox }),
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(tools && { tools }),
+    ...(limits && { limits }),
+    ...(messages !== undefined && { messages: parseMessages(await readJson(messages, '--messages')) }),
+    ...(mustExist && { mustExist }),
+    ...(await readRunData(options)),
+  }
+}
+
+/** @throws Interrupted when the user leaves */
+function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, environment: Environment): Promise<void> {
+  const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'
+  const { name } = chat.conversation
+  return raceWithExit(work, environment, {
+    leaveSignal,
+    leaveMessage: `the conversation ${continues}; \`ptc chat ${name}\` joins it`,
+  })
+}
+
+const help = `/status     turns, calls, tokens and cost so far
+/history    all messages as JSON, on stdout
+/reset      forget all messages; the variables of the sandbox stay
+/close      end the conversation and its sandbox
+exit        leave; the conversation waits
+Ctrl-C interrupts the work on a message. A message that is sent meanwhile is read with the model's next turn.
+A message that begins with / has another / before it.`
+
+const progressIntervalMs = 1_000
+
+/** After these errors the next message would fail too. */
+const fatalCodes: readonly ErrorCode[] = [
+  'TEMPORAL_UNREACHABLE',
+  'INTERNAL',
+  'AGENT_UNKNOWN',
+  'TOOL_UNKNOWN',
+  'CONVERSATION_NOT_FOUND',
+]
+
+class Chat {
+  readonly conversation: Conversation
+  exitCode: number = exitCodes.ok
+  isClosed = false
+  readonly #json: boolean
+  readonly #leave = new AbortController()
+  #working = 0
+  #isInterrupted = false
+  #printAbove = (print: () => void): void => print()
+  #fail = (_thrown: unknown): void => undefined
+
+  constructor(conversation: Conversation, json: boolean) {
+    this.conversation = conversation
+    this.#json = json
+  }
+
+  /** Aborted by the second Ctrl-C at the prompt. */
+  get left(): AbortSignal {
+    return this.#leave.signal
+  }
+
+  /** Sends the lines of the input. At a terminal the next one may be typed while one is worked on. */
+  async converse(input: ChatInput, first: string | undefined): Promise<void> {
+    if (input.isTerminal) {
+      this.#printAbove = (print) => input.printAbove(print)
+      input.onInterrupt(() => this.#onInterrupt(input))
+    }
+    const failed = new Promise<never>((_resolve, reject) => (this.#fail = reject))
+    if (first !== undefined) await this.#take(first, input)
+    const next = () => Promise.race([input.next(), failed])
+    for (let line = await next(); line !== undefined; line = await next()) {
+      const text = line.trim()
+      if (text === '') continue
+      if (text === 'exit' || text === 'quit' || text === '/exit') break
+      if (text.startsWith('/') && !text.startsWith('//')) {
+        if (await this.#command(text)) return
+      } else await this.#take(text.replace(/^\/\//, '/'), input)
+    }
+    if (this.#working > 0) printStatus('the conversation goes on with its work')
+  }
+
+  /** Prints the answer. @param steers the message joins the one that is worked on */
+  async ask(text: string, steers: boolean): Promise<void> {
+    this.#working += 1
+    const isFirst = this.#working === 1
+    try {
+      const message = await this.conversation.send(text, { steer: steers })
+      const finished = new AbortController()
+      if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
+      const answer = await message.answer().finally(() => finished.abort())
+      if (answer.joined === undefined) this.#printAnswer(answer)
+    } finally {
+      this.#working -= 1
+      if (this.#working === 0) this.#isInterrupted = false
+    }
+  }
+
+  /** Interrupts the work on the current message. */
+  interrupt(): void {
+    this.#isInterrupted = true
+    printStatus('interrupting; press Ctrl-C again to leave it working')
+    // When the server is unavailable, waiting for the answer reports it.
+    this.conversation.interrupt().catch(() => undefined)
+  }
+
+  #onInterrupt(input: ChatInput): void {
+    if (this.#working === 0) return input.printAbove(() => printStatus('(exit or Ctrl-D leaves)'))
+    if (this.#isInterrupted) return this.#leave.abort()
+    input.printAbove(() => this.interrupt())
+  }
+
+  async #take(text: string, { isTerminal }: ChatInput): Promise<void> {
+    const asking = this.ask(text, isTerminal && this.#working > 0)
+    if (!isTerminal) return asking
+    asking.catch((thrown: unknown) => {
+      if (!PtcError.isInstance(thrown) || fatalCodes.includes(thrown.code)) return this.#fail(thrown)
+      const { message, hint } = thrown
+      this.#printAbove(() => printStatus([`ptc: ${message}`, ...(hint === undefined ? [] : [hint])].join('\n')))
+    })
+  }
+
+  /** True when the conversation is closed. */
+  async #command(text: string): Promise<boolean> {
+    switch (text) {
+      case '/status': {
+        const status = await this.conversation.status()
+        this.#printAbove(() => print(JSON.stringify(status)))
+        return false
+      }
+      case '/history': {
+        const messages = await this.conversation.history()
+        this.#printAbove(() => print(JSON.stringify(messages, undefined, 2)))
+        return false
+      }
+      case '/reset':
+        await this.conversation.reset()
+        this.#printAbove(() => printStatus('all messages are forgotten'))
+        return false
+      case '/close':
+        await this.conversation.close()
+        this.isClosed = true
+        printStatus(`conversation ${this.conversation.name} is closed`)
+        return true
+      default:
+        this.#printAbove(() => printStatus(text === '/help' ? help : `there is no command ${text}\n${help}`))
+        return false
+    }
+  }
+
+  #printAnswer(answer: ConversationAnswer): void {
+    const { status } = answer
+    this.exitCode =
+      status === 'answered' ? exitCodes.ok : status === 'interrupted' ? exitCodes.interrupted : exitCodes.failed
+    this.#printAbove(() => {
+      if (this.#json) return print(JSON.stringify(answer))
+      if (answer.answer !== '') print(answer.answer)
+      if (status !== 'answered') printStatus(`ptc: ${describeEnd(answer)}`)
+    })
+  }
+
+  async #showProgress(signal: AbortSignal): Promise<void> {
+    let shown = ''
+    while (!signal.aborted) {
+      await Promise.race([waitForAbort(signal), new Promise((resolve) => setTimeout(resolve, progressIntervalMs))])
+      const status = await this.conversation.status().catch(() => undefined)
+      if (signal.aborted || !status) continue
+      const { turns, cells, toolCalls } = status
+      const line = `› turn ${turns}, ${pluralize(cells, 'cell')}, ${pluralize(toolCalls, 'call')}`
+      if (line !== shown) this.#printAbove(() => printStatus(line))
+      shown = line
+    }
+  }
+}
+
+/** Why a message has no whole answer. */
+function describeEnd({ status, error, isTakenBack }: ConversationAnswer): string {
+  const again = isTakenBack ? '; the message was taken back, and can be sent again' : ''
+  if (status === 'failed') return `the work on the message failed: ${error?.code}: ${error?.message}${again}`
+  if (status === 'interrupted') return 'the work on the message was interrupted'
+  return status === 'answered' ? '' : `${incompleteStatusMessages[status]}${again}`
+}

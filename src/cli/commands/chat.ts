@@ -1,0 +1,60 @@
+import { Command, Option } from 'commander'
+import {
+  boundOptions,
+  configOption,
+  type ConfigOption,
+  dataOptions,
+  jsonOption,
+  type JsonOption,
+  type OverrideOptions,
+  sandboxOption,
+  type SandboxOption,
+} from './options.js'
+
+interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
+  readonly agent?: string
+  readonly model?: string
+  readonly message?: string
+  readonly messages?: string
+  readonly resume?: boolean
+}
+
+/** `ptc chat [name]`. */
+export function chatCommand(): Command {
+  const command = new Command('chat')
+    .description('converse: send messages, one a line; the conversation survives crashes and waits for months')
+    .argument('[name]', 'name of the conversation (default: a new one)')
+    .addOption(configOption())
+    .addOption(sandboxOption())
+    .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
+    .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
+    .addOption(
+      new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
+    )
+    .addOption(
+      new Option('--messages <file-or-json>', 'messages in the format of the API that a new conversation begins with'),
+    )
+    .addOption(new Option('--resume', 'fail if the conversation does not exist, instead of starting it'))
+    .addOption(jsonOption('each answer as one line'))
+    .addHelpText(
+      'after',
+      `
+Answers go to stdout, progress to stderr. At a terminal, /help lists commands. A line that is typed while a message is
+worked on steers that work. Ctrl-C interrupts the work, a second one leaves it going on. exit or Ctrl-D leaves; the
+conversation waits, without a sandbox after a while, until /close.
+
+Examples:
+  ptc chat
+  ptc chat books --agent analyst
+  ptc chat books --message "And in Q4?"
+  echo /close | ptc chat books`,
+    )
+    .action(async (name: string | undefined, options: Options) => {
+      const { runChat } = await import('../chat/run-chat.js')
+      const { config, sandbox, agent, model, json, resume, ...others } = options
+      const chosen = { name, config, sandbox, agent, model, json: json === true, mustExist: resume === true }
+      process.exitCode = await runChat({ ...others, ...chosen })
+    })
+  for (const option of [...boundOptions(), ...dataOptions()]) command.addOption(option)
+  return command
+}

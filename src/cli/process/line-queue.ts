@@ -1,0 +1,44 @@
+import type { Interface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Pasted or piped lines come in quick succession; typing takes longer. */
+const pasteGapMs = 50
+
+/** A queue of input lines with lookahead. */
+export class LineQueue {
+  readonly #lines: string[] = []
+  #isClosed = false
+  #notifyChange = (): void => undefined
+
+  constructor(lines: Interface) {
+    lines.on('line', (line) => {
+      this.#lines.push(line)
+      this.#notifyChange()
+    })
+    lines.on('close', () => {
+      this.#isClosed = true
+      this.#notifyChange()
+    })
+  }
+
+  /** Undefined at the end of the input. */
+  async next(): Promise<string | undefined> {
+    while (this.#lines.length === 0 && !this.#isClosed) await this.#waitForChange()
+    return this.#lines.shift()
+  }
+
+  /** Whether pasted text goes on with a line that is not empty, and that belongs to what came before. */
+  async continuesWith(belongs: (line: string) => boolean): Promise<boolean> {
+    for (;;) {
+      const next = this.#lines.find((line) => line.trim() !== '')
+      if (next !== undefined) return belongs(next)
+      const known = this.#lines.length
+      await Promise.race([this.#waitForChange(), delay(pasteGapMs)])
+      if (this.#isClosed || this.#lines.length === known) return false
+    }
+  }
+
+  #waitForChange(): Promise<void> {
+    return new Promise((resolve) => (this.#notifyChange = resolve))
+  }
+}

@@ -1,0 +1,9 @@
+/** For every status of an answer that is not `answered`. */
+export const incompleteStatusMessages = {
+  turn_limit: 'the run used up its turns; the answer may be incomplete (limits.turns in the configuration)',
+  refused: 'the model declined to answer',
+  truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
+  context_full: "the conversation became larger than the model's context window",
+  no_answer: 'the model gave no answer',
+  invalid_answer: 'no answer of the model fitted the output schema (limits.answerAttempts in the configuration)',
+} as const

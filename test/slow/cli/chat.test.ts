@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { TestProject } from '../../support/cli/ptc.js'
+import { PseudoTerminal } from '../../support/cli/terminal.js'
+import { faulty, text, turn } from '../../support/script.js'
+import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
+
+const configuration = `
+import { setTimeout as delay } from 'node:timers/promises'
+import { defineConfig, defineTool } from 'durable-ptc'
+import { z } from 'zod'
+const wait = defineTool({
+  name: 'wait', description: 'Waits until it is cancelled.', effect: 'idempotent', timeout: '5m',
+  input: z.object({}), output: z.null(), run: async (_, { signal }) => { await delay(240_000, undefined, { signal }); return null },
+})
+export default defineConfig({ tools: [wait], sandbox: { backend: 'wasm' }, taskQueue: '${uniqueName('chat')}' })
+`
+
+/** Repeats what the user says, unless that is one of the other texts. */
+const script = [
+  {
+    ...turn({ type: 'tool_use', name: 'execute_code', input: { code: 'x = 42\nprint(x)' } }),
+    match: { lastUserText: 'set x' },
+  },
+  { ...turn(text('x is {{last_tool_result}}')), match: { lastToolResult: '42' } },
+  { ...turn({ type: 'tool_use', name: 'wait', input: {} }), match: { lastUserText: 'wait' } },
+  {
+    ...faulty([{ type: 'status', status: 401, attempt: 'every' }], turn(text('never'))),
+    match: { lastUserText: { equals: 'break' } },
+  },
+  ...Array.from({ length: 10 }, () => turn(text('You said: {{last_user_text}}'))),
+]
+
+let api: ScriptedMessagesApi
+let project: TestProject
+
+beforeAll(async () => {
+  api = await startScriptedMessagesApi({ script })
+  project = await TestProject.create(
+    { 'ptc.config.ts': configuration },
+    { TEMPORAL_ADDRESS: sharedServer().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test' },
+  )
+  await project.start('worker').waitForOutput(/worker ready/)
+})
+
+afterAll(async () => {
+  await project[Symbol.asyncDispose]()
+  await api.close()
+})
+
+describe('ptc chat', () => {
+  it('answers each line of a pipe, and a later command joins the conversation by its name', async () => {
+    const name = uniqueName('books').slice(0, 20)
+    const first = await project.start('chat', name).input('hello\n\nset x\n').result
+    expect(first).toMatchObject({ code: 0, stdout: 'You said: hello\nx is 42\n' })
+    const second = await project.run('chat', name, '--resume', '--json', '--message', 'again')
+    expect(second.code).toBe(0)
+    expect(JSON.parse(second.stdout)).toMatchObject({ answer: 'You said: again', message: 3, isNew: false })
+    const history = await project.start('chat', name).input('/history\n//not a command\n/close\n').result
+    expect(history.stdout).toMatch(/"text": "hello"[^]*You said: \/not a command\n$/)
+    expect(history.stderr).toMatch(new RegExp(`conversation ${name} is closed`))
+    const closed = await project.run('chat', name, '--resume', '--message', 'again')
+    expect(closed).toMatchObject({ code: 1, stderr: expect.stringMatching(/no open conversation/) })
+  })
+
+  it('says why a message failed, exits with 1, and the conversation goes on', async () => {
+    const name = uniqueName('broken').slice(0, 20)
+    const failed = await project.run('chat', name, '--message', 'break')
+    expect(failed).toMatchObject({ code: 1, stdout: '' })
+    expect(failed.stderr).toMatch(/MODEL_AUTH: .*; the message was taken back, and can be sent again/)
+    const next = await project.start('chat', name).input('mend\n/close\n').result
+    expect(next).toMatchObject({ code: 0, stdout: 'You said: mend\n' })
+  })
+
+  it('refuses wrong input before it connects', async () => {
+    expect(await project.run('chat', 'a b', '--message', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/can't be the name of a conversation/),
+    })
+    expect(await project.run('chat', '--messages', '[{"role":"user","content":"x"}]', '--message', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/not of the assistant/),
+    })
+  })
+
+  it('at a terminal interrupts the work with Ctrl-C, and goes on', async () => {
+    const terminal = PseudoTerminal.start(project, 'run', '-i', 'wait')
+    const [, name] = await terminal.waitForScreen(/conversation (chat-\S+): \/help/)
+    await terminal.waitForScreen(/1 call/)
+    terminal.type('\u0003')
+    await terminal.waitForScreen(/interrupting[^]*was interrupted[^]*> /)
+    terminal.type('hello\r')
+    await terminal.waitForScreen(/You said: [^]*hello[^]*> /)
+    terminal.type('/nonsense\r')
+    await terminal.waitForScreen(/there is no command \/nonsense/)
+    terminal.type('exit\r')
+    await terminal.waitForScreen(new RegExp(`ptc chat ${name}. continues`))
+    expect(await terminal.exitCode).toBe(0)
+    expect((await project.start('chat', `${name}`).input('/close\n').result).code).toBe(0)
+  })
+})

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, vi } from 'vitest'
+import type { ConversationAnswer } from '../../../src/common/conversation.js'
+import type { AgentResult } from '../../../src/common/runs.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf } from '../../support/environment/containers.js'
@@ -12,6 +14,7 @@ import type { WorkerProcess } from '../../support/environment/worker-process.js'
 import type { WorkerProcesses } from '../../support/environment/worker-processes.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
+import { uniqueName } from '../../support/temporal/shared-server.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
 import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
@@ -29,6 +32,7 @@ import {
   historyEvents,
   onceEffect,
   script,
+  secondAnswer,
   turnCount,
 } from './scenario.js'
 
@@ -77,12 +81,12 @@ class ChaosRun {
       },
     })
     await startOtherWorker(env.taskQueue, ledger.url)
-    const handle = await env.startAgent(agentInput)
+    const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env))
     const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
     const approvingCall = approveCall(ledger, env.ptc, approvalRequest)
     const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const [result] = await Promise.all([env.agentResult(handle), completing, approvingCall, approving])
+    const [result] = await Promise.all([working, completing, approvingCall, approving])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
@@ -133,10 +137,11 @@ class ChaosRun {
     else expect(this.#struckFaults.length, context).toBeGreaterThan(0)
     // Each recorded turn is paid once. A reply that its worker lost before it was recorded is requested again.
     const paidReplies = completedReplies(api)
-    expect(completedActivityCount(chain, 'model.turn')).toBe(turnCount)
-    expect(paidReplies).toBeGreaterThanOrEqual(turnCount)
+    const turns = turnCount + (this.#plan.isConversation ? 1 : 0)
+    expect(completedActivityCount(chain, 'model.turn')).toBe(turns)
+    expect(paidReplies).toBeGreaterThanOrEqual(turns)
     expect(paidReplies).toBeLessThanOrEqual(
-      turnCount + this.#struckFaults.filter((hit) => !/^(tool|advance|step)/.test(hit)).length,
+      turns + this.#struckFaults.filter((hit) => !/^(tool|advance|step)/.test(hit)).length,
     )
     const isContinued = this.#plan.seed === undefined ? isContinuedDuringCell(chain) : chain.length > 1
     expect(
@@ -198,6 +203,33 @@ class ChaosRun {
     }
     if (hasStruck) this.#struckFaults.push(kind)
   }
+}
+
+type ScenarioResult = Pick<AgentResult | ConversationAnswer, 'status' | 'answer' | 'turns' | 'cells' | 'toolCalls'>
+
+interface WorkingScenario {
+  readonly handle: WorkflowHandle
+  readonly result: Promise<ScenarioResult>
+}
+
+async function runAgent(env: ProcessEnvironment): Promise<WorkingScenario> {
+  const handle = await env.startAgent(agentInput)
+  return { handle, result: env.agentResult(handle) }
+}
+
+/** The same scenario as the first message of a conversation, with another message in its queue; then it is closed. */
+async function converse(env: ProcessEnvironment): Promise<WorkingScenario> {
+  const conversation = env.ptc.conversation(uniqueName('chaos'), agentInput)
+  const handle = env.conversationHandle(conversation.name)
+  const first = await conversation.send('go')
+  const second = await conversation.send('And now?')
+  const work = async (): Promise<ScenarioResult> => {
+    const result = await first.answer()
+    expect(await second.answer()).toMatchObject({ status: 'answered', answer: secondAnswer, message: 2, turns: 1 })
+    await conversation.close()
+    return result
+  }
+  return { handle, result: work() }
 }
 
 /** False when no worker runs. */

@@ -20,6 +20,8 @@ export interface FaultPlan {
   readonly disturbances: readonly Disturbance[]
   /** Number of steps between snapshots; default: more than the scenario has. */
   readonly snapshotSteps?: number
+  /** The scenario is the first message of a conversation. Default: a run of its own. */
+  readonly isConversation?: boolean
   /** Effects that are applied, but whose reply is lost. */
   readonly droppedReplies: readonly { readonly name: string; readonly count: number }[]
 }

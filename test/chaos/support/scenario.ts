@@ -39,11 +39,16 @@ print(",".join(map(str, done)), len(large))
 `,
 ]
 
+/** The answer to the second message of a conversation. */
+export const secondAnswer = 'That was all.'
+
 export const script = [
   turn(code(cells[0] ?? '')),
   turn(code(cells[1] ?? '')),
   turn(call('charge', { name: 'g' }), code(cells[2] ?? '')),
   turn(text('{{last_tool_result}}')),
+  // Only in a conversation: the answer to its second message.
+  turn(text(secondAnswer)),
 ]
 
 export const agentInput = {
@@ -66,7 +71,8 @@ export const approvalRequest = 'ask j'
 /** Name of the `once` effect: applied once, or its outcome is unknown. */
 export const onceEffect = 'mail'
 
-export const turnCount = script.length
+/** Turns of the first message. */
+export const turnCount = script.length - 1
 
 /**
  * Number of events after which the run continues as new: in the middle of the second cell. Without faults this is

@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow'
 import type { RunIdentity } from '../common/call-identity.js'
 import { memoKeys } from '../common/names.js'
 import type { RunConfigInput, RunCounts } from '../common/runs.js'
-import { addUsage, zeroUsage } from '../common/runs.js'
+import { addUsage, zeroCounts } from '../common/runs.js'
 import type { ModelReply } from '../common/messages.js'
 import type { RunConfig, ToolConfig } from '../common/run-config.js'
 import type { ApprovalsState } from '../common/approvals.js'
@@ -70,7 +70,7 @@ export interface StartedRun {
 export async function startRun({ kind, options, state, session }: StartedRun): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
   const { workflowId, firstExecutionRunId } = workflowInfo()
-  const counts = state?.counts ?? { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
+  const counts = state?.counts ?? zeroCounts
   const identity = { namespace: namespaceOf(config), workflowId, firstExecutionRunId }
   const stored = { bytes: state?.stored.bytes ?? 0 }
   const run = createRun({ config, identity, counts, stored, kind }, state)
@@ -109,7 +109,7 @@ export async function startEmbeddedRun(options: RunConfigInput, ordinal: number)
     workflowId,
     firstExecutionRunId: `${originalExecutionRunId}/${ordinal}`,
   }
-  const counts = { turns: ordinal, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
+  const counts = { ...zeroCounts, turns: ordinal }
   return createRun({ config, identity, counts, stored: { bytes: 0 }, kind: 'embedded' })
 }
 

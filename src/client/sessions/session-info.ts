@@ -21,7 +21,7 @@ export interface SessionInfo extends Omit<SessionStatus, 'createdAt' | 'lastUsed
   readonly expiresAt: Date | undefined
 }
 
-export type SessionOwnerType = 'session' | 'agent' | 'program'
+export type SessionOwnerType = 'session' | 'agent' | 'conversation' | 'program'
 
 export interface SessionOwner extends WorkflowExecution {
   readonly type: SessionOwnerType

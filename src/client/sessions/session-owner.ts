@@ -39,7 +39,7 @@ export async function findNamedSession(client: Client, taskQueue: string, name: 
 async function findRunningRun({ workflow }: Client, id: string): Promise<SessionOwner | undefined> {
   try {
     const { workflowId, runId, type, status } = runInfo(await workflow.getHandle(id).describe())
-    if (status !== 'running' || (type !== 'agent' && type !== 'program')) return undefined
+    if (status !== 'running' || (type !== 'agent' && type !== 'conversation' && type !== 'program')) return undefined
     return { type, workflowId, runId }
   } catch (thrown) {
     const error = temporalError(thrown, `look up run ${id}`, id)

@@ -88,6 +88,7 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
       const owners = await Promise.all([
         listRunning('session', maxListed),
         listRunning('agent', runs),
+        listRunning('conversation', runs),
         listRunning('program', runs),
       ])
       const found = await mapInBatches(owners.flat(), (owner) => inspectSession(client, owner))

@@ -31,22 +31,20 @@ import {
   type ConversationInput,
   type ConversationResult,
   type ConversationStatus,
-  maxMessageBytes,
   maxQueuedMessages,
   type InterruptConversationInput,
   type MessageStatus,
   type ProviderMessage,
   type SendInput,
 } from '../../common/conversation.js'
-import { type RunCounts, zeroUsage } from '../../common/runs.js'
-import { utf8Length } from '../../common/text.js'
+import { zeroCounts } from '../../common/runs.js'
 import { showProgress } from '../progress.js'
 import { type Run, type RunState, runState } from '../run.js'
 import { storeMessages } from '../temporal/activities.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 import { AgentTurns, type AgentTurnsState } from '../turns/agent-turns.js'
 import type { MessageHistoryState } from '../turns/message-history.js'
-import { failureOf, rejection } from './failures.js'
+import { checkText, failureOf, rejection } from './failures.js'
 import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage } from './messages.js'
 
 /** The state of a conversation beside its turns, for the next execution of the continue-as-new chain. */
@@ -90,10 +88,7 @@ export class Conversation {
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
   validateMessage({ text, agent, context }: SendInput, id: string): void {
     const { name } = this.#input
-    if (typeof text !== 'string' || text.trim() === '') throw rejection('RUN_INPUT_INVALID', 'the message is empty')
-    const bytes = utf8Length(text)
-    if (bytes > maxMessageBytes)
-      throw rejection('RUN_INPUT_INVALID', `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`)
+    checkText(text)
     if (context !== undefined && canonicalJson(context) !== this.#context)
       throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
     if (agent !== undefined && agent !== this.#input.agent)
@@ -235,7 +230,8 @@ export class Conversation {
 
   /** @param text of a new message; undefined after continue-as-new */
   async #workOn(run: Run, turns: AgentTurns, text: string | undefined): Promise<void> {
-    const before = turns.messages.state
+    // After continue-as-new, turns of the message may be recorded.
+    const before = text === undefined ? undefined : turns.messages.state
     turns.clearInterruption()
     if (this.#isClosing) turns.interrupt(true)
     if (text !== undefined) {
@@ -260,10 +256,14 @@ export class Conversation {
     messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
   }
 
-  #answer({ counts }: Run, turns: AgentTurns, before: MessageHistoryState, outcome: WorkOutcome): void {
-    const { messages } = turns
-    const isTakenBack = takenBackStatuses.includes(outcome.status) && messages.state.history === before.history
-    if (isTakenBack) messages.restore(before)
+  #answer(
+    { counts }: Run,
+    { messages }: AgentTurns,
+    before: MessageHistoryState | undefined,
+    outcome: WorkOutcome,
+  ): void {
+    const isTakenBack = before?.history === messages.state.history && takenBackStatuses.includes(outcome.status)
+    if (before && isTakenBack) messages.restore(before)
     this.#messages.answer({ ...outcome, isTakenBack }, counts, this.#input.startedByMessage)
     this.#lastUsedAt = Date.now()
   }
@@ -298,5 +298,3 @@ type WorkOutcome = Omit<MessageOutcome, 'isTakenBack'>
 
 /** After these, a message that changed nothing is taken back. */
 const takenBackStatuses: readonly MessageStatus[] = ['failed', 'refused', 'context_full']
-
-const zeroCounts: RunCounts = { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }

@@ -1,4 +1,4 @@
-import { addUsage, zeroUsage, type RunCounts } from '../../../common/runs.js'
+import { addUsage, zeroCounts, type RunCounts } from '../../../common/runs.js'
 import type { JsonValue } from '../../../common/json.js'
 import { workflowNames } from '../../../common/names.js'
 import { cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
@@ -178,8 +178,6 @@ function countNodes(turns: readonly TurnNode[], earlierCounts: RunCounts): RunCo
     ),
   }
 }
-
-const zeroCounts: RunCounts = { turns: 0, cells: 0, toolCalls: 0, usage: zeroUsage, costUsd: 0 }
 
 /** A call without an activity was refused. */
 function wasStarted({ idempotencyKey, attempts }: CallNode): boolean {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
-import { answerResult, code, turn } from '../../../support/script.js'
+import { answerResult, code, faulty, text, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
 
 it('keeps messages, answers, variables and counts over continue-as-new, also during a message', async () => {
@@ -34,4 +34,29 @@ it('keeps messages, answers, variables and counts over continue-as-new, also dur
   expect(await conversation.history()).toHaveLength(16)
   await talk.close()
   expect((await talk.env.executionHistories(talk.handle)).length).toBeGreaterThan(2)
+})
+
+it('keeps what was done for a message before its continue-as-new when the message then fails', async () => {
+  const talk = await TestConversation.start({
+    tools: [tool('ping', ({ number }) => number)],
+    limits: { historyEvents: 100 },
+    script: [
+      turn(
+        code(
+          'import asyncio\nfor n in range(40):\n    await ping(number=n)\n    await asyncio.sleep(0)\nprint("done")',
+        ),
+      ),
+      turn(text('It was done.')),
+      { ...turn(text('It was done.')), match: { lastUserText: 'Go on.' } },
+      {
+        ...faulty([{ type: 'status', attempt: 'every', status: 401 }], turn(text('late'))),
+        match: { lastToolResult: 'done' },
+      },
+    ],
+  })
+  const { conversation } = talk
+  expect(await conversation.ask('Count.')).toMatchObject({ status: 'failed', isTakenBack: false, toolCalls: 40 })
+  expect(await conversation.ask('Go on.')).toMatchObject({ status: 'answered', answer: 'It was done.', turns: 1 })
+  expect(talk.sentMessages).toHaveLength(3)
+  await talk.close()
 })

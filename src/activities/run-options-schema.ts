@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../common/json.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs.js'
 import { describeUnknownKeys } from '../common/unknown-keys.js'
 import { measureJson } from '../tools/validation/measure-json.js'
+import { budgetSchema } from './budget-schema.js'
 import { limitsSchema } from './limits-schema.js'
 
 const name = z.string().min(1)
@@ -14,6 +15,7 @@ export const runOptionFields = {
   model: name.optional(),
   sandbox: name.optional(),
   limits: limitsSchema.partial().optional(),
+  budget: budgetSchema.optional(),
   tools: z.array(name).optional(),
   context: z
     .custom<JsonObject>(

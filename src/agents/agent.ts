@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Budget } from '../common/budget.js'
 import type { JsonObject } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 
@@ -16,6 +17,8 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly output?: Output
   /** Limits that differ from those of the configuration. */
   readonly limits?: Partial<Limits>
+  /** What a run may use before it pauses or ends. Amounts here replace those of the configuration. */
+  readonly budget?: Budget
 }
 
 /** A checked agent, from {@link defineAgent}. Immutable. */
@@ -26,6 +29,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly model: string | undefined
   readonly limits: Partial<Limits>
+  readonly budget: Budget
   readonly output: Output | undefined
   /** JSON Schema of what the model submits; undefined without an output schema. */
   readonly outputSchema: JsonObject | undefined

@@ -15,6 +15,7 @@ const definitionKeys: readonly string[] = [
   'model',
   'output',
   'limits',
+  'budget',
 ] satisfies readonly (keyof AgentDefinition)[]
 
 /**
@@ -26,7 +27,7 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, tools, model, output, limits = {} } = definition
+  const { name, instructions, tools, model, output, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -41,6 +42,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   }
   if (model !== undefined && (typeof model !== 'string' || model === '')) throw invalid('model must be a model id')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
+  if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
   if (tools !== undefined) checkTools(tools, invalid)
   if (output !== undefined) checkSchema('output', output, invalid)
   return sealAgent<Agent<Output>>({
@@ -49,6 +51,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     tools: tools && Object.freeze([...tools]),
     model,
     limits,
+    budget,
     output,
     outputSchema: output && schemaOf(output, invalid),
   })

@@ -15,6 +15,7 @@
 import { Command } from 'commander'
 import { closestMatch } from '../common/unknown-keys.js'
 import { answerCommand, approveCommand, denyCommand } from './commands/decide.js'
+import { budgetCommand } from './commands/budget.js'
 import { callsCommand } from './commands/calls.js'
 import { cancelCommand } from './commands/cancel.js'
 import { chatCommand } from './commands/chat.js'
@@ -70,6 +71,7 @@ export function buildProgram(): Command {
     showCommand(),
     listCommand(),
     cancelCommand(),
+    budgetCommand(),
     approveCommand(),
     denyCommand(),
     answerCommand(),

@@ -37,6 +37,9 @@ export const conversationMessages = {
 /** The update that completes a deferred call. Workflows of users have it, too, so it must not be a name of theirs. */
 export const completeCallUpdate = 'ptc.completeCall'
 
+/** The update that raises the budget of a run, and the query for it. */
+export const budgetMessage = 'ptc.budget'
+
 /** The signal that answers the request for a slot of a tool. */
 export const slotAnswerSignal = 'ptc.slotAnswer'
 

@@ -1,3 +1,4 @@
+import type { Budget } from './budget.js'
 import type { Caller, Effect } from './calls.js'
 import type { DeferredConfig } from './deferred-calls.js'
 import type { Limits } from './limits.js'
@@ -179,6 +180,8 @@ export interface RunConfig {
   readonly timeouts: Timeouts
   readonly sessions: SessionConfig
   readonly approvals: ApprovalConfig
+  /** What an agent or a conversation may use. Undefined: no bound. */
+  readonly budget?: Budget
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */

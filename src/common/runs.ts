@@ -1,3 +1,4 @@
+import type { Budget } from './budget.js'
 import type { JsonObject, JsonValue } from './json.js'
 import type { AssistantBlock, Usage } from './messages.js'
 import type { CellOutcome } from './outcomes.js'
@@ -23,6 +24,8 @@ interface SingleRunOptions extends RunOptions {
 
 /** Argument of workflow `agent`. */
 export interface AgentInput extends SingleRunOptions {
+  /** What the run may use before it pauses, or ends. Default: as configured. */
+  readonly budget?: Budget
   readonly question: string
   /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
   readonly agent?: string
@@ -34,7 +37,7 @@ export interface ProgramInput extends SingleRunOptions {
 }
 
 /** Argument of activity `run.config`: what a run of any kind may override. */
-export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent'>
+export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent' | 'budget'>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048
@@ -52,6 +55,8 @@ export type AgentStatus =
   | 'context_full'
   /** The reply was empty, twice. */
   | 'no_answer'
+  /** The run has used its budget, and was to end then. */
+  | 'budget_spent'
   /** The answer did not fit the output schema of the agent, `limits.answerAttempts` times. */
   | 'invalid_answer'
 

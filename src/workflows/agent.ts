@@ -15,6 +15,7 @@ import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 import { publishEnd } from './temporal/search-attributes.js'
+import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
 import { type RunState, runState, startRun } from './run.js'
 import { AgentTurns, type AgentTurnsState, type AnswerOutcome } from './turns/agent-turns.js'
@@ -38,6 +39,7 @@ export async function agent(input: AgentInput, state?: AgentState): Promise<Agen
     })
     if (!state) turns.messages.addMessage(question)
     registerInspectQuery(run, turns.codeRuntime)
+    handleBudget(run.budget)
     const answer = async (): Promise<AnswerOutcome> => {
       turns.resume()
       const outcome = await turns.runToAnswer(run.config.limits.turns)

@@ -19,6 +19,8 @@ export type RunActivity =
       readonly isParked: boolean
     }
   | { readonly type: 'idle'; readonly until: number }
+  /** The budget is spent. */
+  | { readonly type: 'paused'; readonly reason: string }
   /** A conversation waits for a message. */
   | { readonly type: 'message' }
 
@@ -145,6 +147,8 @@ function describeActivity(activity: RunActivity, openCalls: number): string {
     }
     case 'idle':
       return 'Waits for code'
+    case 'paused':
+      return `Paused: ${activity.reason}`
     case 'message':
       return 'Waits for a message'
   }

@@ -8,6 +8,7 @@ import type { RunConfig, ToolConfig } from '../common/run-config.js'
 import type { ApprovalsState } from '../common/approvals.js'
 import type { DeferredCallsState } from '../common/deferred-calls.js'
 import type { ToolSlotsState } from '../common/tool-slots.js'
+import { RunBudget, type RunBudgetState } from './budget.js'
 import { handleCompletions } from './cell/complete-call.js'
 import { Approvals } from './cell/approvals.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
@@ -43,6 +44,7 @@ export interface Run {
   /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
+  readonly budget: RunBudget
 }
 
 /** The state of a run for the next execution of the continue-as-new chain. */
@@ -56,6 +58,8 @@ export interface RunState {
   readonly approvals?: ApprovalsState
   /** Undefined: no call had a slot of a tool, or had requested one. */
   readonly toolSlots?: ToolSlotsState
+  /** Undefined: the run has no budget. */
+  readonly budget?: RunBudgetState
 }
 
 export interface StartedRun {
@@ -82,7 +86,7 @@ export async function startRun({ kind, options, state, session }: StartedRun): P
 }
 
 /** The state of a run for the next execution. Read when no call is in progress. */
-export function runState({ config, counts, stored, deferredCalls, approvals, toolSlots }: Run): RunState {
+export function runState({ config, counts, stored, deferredCalls, approvals, toolSlots, budget }: Run): RunState {
   const deferred = deferredCalls.state
   const slots = toolSlots.state
   return {
@@ -92,6 +96,7 @@ export function runState({ config, counts, stored, deferredCalls, approvals, too
     ...(deferred && { deferredCalls: deferred }),
     ...(approvals.state && { approvals: approvals.state }),
     ...(slots && { toolSlots: slots }),
+    ...(budget.state && { budget: budget.state }),
   }
 }
 
@@ -122,14 +127,15 @@ const maxLargeCalls = 8
 
 function createRun(
   parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts },
-  state?: Pick<RunState, 'deferredCalls' | 'approvals' | 'toolSlots'>,
+  state?: Pick<RunState, 'deferredCalls' | 'approvals' | 'toolSlots' | 'budget'>,
 ): Run {
-  const { config, counts, stored } = parts
+  const { config, stored } = parts
+  const counts = { ...parts.counts }
   const callSlots = new Semaphore(config.limits.callsInFlight)
   return {
     ...parts,
     tools: new Map(config.tools.map((tool) => [tool.name, tool])),
-    counts: { ...counts },
+    counts,
     quota: { calls: counts.toolCalls },
     callSlots,
     largeCalls: new Semaphore(maxLargeCalls),
@@ -137,6 +143,7 @@ function createRun(
     approvals: new Approvals(state?.approvals),
     toolSlots: new ToolSlots(config.timeouts, state?.toolSlots),
     progress: new Progress(lostSummary()),
+    budget: new RunBudget(counts, config.budget, state?.budget),
   }
 }
 

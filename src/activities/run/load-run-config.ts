@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { activityInfo } from '@temporalio/activity'
 import { type Agents, toolNamesOf } from '../../agents/index.js'
+import { type Budget, budgetItems } from '../../common/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import type { RunConfig, RunDefaults } from '../../common/run-config.js'
-import type { RunConfigInput } from '../../common/runs.js'
+import { type RunConfigInput, zeroUsage } from '../../common/runs.js'
+import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/search-attributes.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
@@ -40,6 +42,7 @@ export function loadRunConfig(
       const model = options.model ?? agent?.model ?? defaults.model.name
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const { context, input } = options
+      const budget = budgetOf(model, defaults.budget, agent?.budget, options.budget)
       const [toolSet, searchAttributes] = await Promise.all([
         recordToolSet(tools, values, signal, tools === registry ? undefined : tools.names),
         lookUpSearchAttributes(),
@@ -57,6 +60,7 @@ export function loadRunConfig(
           completionSecret: randomBytes(32).toString('hex'),
         }),
         ...(agent && { agentName: agent.name }),
+        ...(budget && { budget }),
         ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
         ...(agent?.outputSchema && { outputSchema: await values.externalize(agent.outputSchema, signal) }),
         ...(context && { context }),
@@ -67,6 +71,17 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/** @throws PtcError RUN_INPUT_INVALID for a budget of the cost of a model whose price is unknown */
+function budgetOf(model: string, ...budgets: readonly (Budget | undefined)[]): Budget | undefined {
+  const budget: Budget = Object.assign({}, ...budgets)
+  if (budget.costUsd !== undefined && costOf(model, zeroUsage) === null) {
+    throw new PtcError('RUN_INPUT_INVALID', `the price of ${model} is unknown, so its cost has no budget`, {
+      hint: 'Give a budget of tokens or turns.',
+    })
+  }
+  return budgetItems.some((item) => budget[item] !== undefined) ? budget : undefined
 }
 
 /** The tools that the run asks for, of those that its agent has. */

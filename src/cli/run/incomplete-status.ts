@@ -1,6 +1,7 @@
 /** For every status of an answer that is not `answered`. */
 export const incompleteStatusMessages = {
   turn_limit: 'the run used up its turns; the answer may be incomplete (limits.turns in the configuration)',
+  budget_spent: 'the budget of the run is spent (budget in the configuration, or of the run)',
   refused: 'the model declined to answer',
   truncated: 'the answer was cut at the token limit (model.maxTokens in the configuration)',
   context_full: "the conversation became larger than the model's context window",

@@ -15,6 +15,7 @@ const optionNames = [
   'model',
   'sandbox',
   'limits',
+  'budget',
   'tools',
   'context',
   'input',

@@ -1,9 +1,11 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
+import type { BudgetChange, BudgetStatus } from '../../common/budget.js'
 import type { HistoryEvent, RunTree, ValueReader } from '../run-tree/index.js'
 import type { EventsOptions, ExecutionRef } from '../temporal/history-pages.js'
 import { runEvents } from './run-events.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from './run-error.js'
+import { useBudget } from './use-budget.js'
 import { describeLatestExecution, describeRun } from './describe-run.js'
 import type { RunInfo } from './run-info.js'
 import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
@@ -35,6 +37,14 @@ export interface RunHandle<Result> {
   tree(options?: TreeOptions): Promise<RunTree>
   /** Follows the run until it ends; calls `onChange`; returns the final tree. */
   watch(options?: WatchOptions): Promise<RunTree>
+  /**
+   * What an agent or a conversation has used, and its budget. With an argument, replaces these amounts of the budget
+   * first (null removes a bound): a paused run continues when it has budget left.
+   *
+   * @throws PtcError RUN_INPUT_INVALID, TEMPORAL_NOT_FOUND when there is no such run, or it has ended; WORKER_MISSING,
+   *   TEMPORAL_UNREACHABLE
+   */
+  budget(change?: BudgetChange): Promise<BudgetStatus>
   /**
    * Requests cancellation: running tools receive it, the sandbox is removed. The run has ended when {@link result}
    * settles.
@@ -68,6 +78,7 @@ export function runHandle<Result>(
     events: (options) => runEvents(client, execution, options),
     tree: (options = {}) => readTree(client, execution, { values, ...options }),
     watch: (options = {}) => watchRun(client, execution, { values, ...options }),
+    budget: (change) => useBudget(client, workflowId, change),
     cancel: () => cancelRun(client, execution),
   }
 }

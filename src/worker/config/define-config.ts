@@ -1,6 +1,7 @@
 import type { ClientPlugin } from '@temporalio/client'
 import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../../agents/agent.js'
+import type { Budget } from '../../common/budget.js'
 import type { Limits } from '../../common/limits.js'
 import type { Redact } from '../../common/redact.js'
 import type { BuiltInBackend } from '../../common/run-config.js'
@@ -51,6 +52,11 @@ export interface PtcConfig {
     }
   }
   readonly limits?: Partial<Limits>
+  /**
+   * What an agent or a conversation may use (`costUsd`, `tokens`, `turns`, `toolCalls`, `seconds`) before it pauses, or
+   * ends (`whenSpent: 'end'`). Default: no bound. docs/guides/budgets.md describes it.
+   */
+  readonly budget?: Budget
   readonly timeouts?: {
     /** Heartbeat timeout of activities. Default 10 seconds. */
     readonly heartbeat?: Duration

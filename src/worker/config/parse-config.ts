@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { budgetSchema } from '../../activities/budget-schema.js'
 import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
 import { type Agents, createAgents } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
@@ -87,6 +88,7 @@ const schema = z.strictObject({
   encryption: encryptionOption.optional(),
   redact: z.custom<Redact>((value) => typeof value === 'function', 'must be a function').optional(),
   approvals: approvalsOption.prefault({}),
+  budget: budgetSchema.optional(),
   audit: auditOption.optional(),
   tracing: z
     .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
@@ -153,6 +155,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     encryption,
     redact: hook,
     approvals,
+    budget,
     audit,
     tracing,
     endpoints,
@@ -171,6 +174,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
       backend,
       followUps: true,
+      ...(budget && { budget }),
       ...(hook && { isRedacted: true }),
       ...(audit && { isAudited: true }),
       limits: configuredLimits,
@@ -204,6 +208,12 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
 /** @throws PtcError CONFIG_INVALID, AGENT_DUPLICATE, TOOL_UNKNOWN */
 function checkAgents(definitions: readonly unknown[], registry: ToolRegistry, configured: Limits): Agents {
   const agents = createAgents(definitions, registry)
-  for (const name of agents.names) applyOverrides(configured, agents.require(name).limits, `agent ${name}`)
+  for (const name of agents.names) {
+    const { limits, budget } = agents.require(name)
+    applyOverrides(configured, limits, `agent ${name}`)
+    const { error } = budgetSchema.safeParse(budget)
+    if (error)
+      throw new PtcError('CONFIG_INVALID', `the budget of agent ${name} is not valid:\n${z.prettifyError(error)}`)
+  }
   return agents
 }

@@ -11,6 +11,7 @@ import type {
   SendInput,
 } from '../../common/conversation.js'
 import { conversationMessages } from '../../common/names.js'
+import { handleBudget } from '../budget.js'
 import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'
 import { startRun } from '../run.js'
 import { continueAsNew, continueAsNewUpgraded } from '../temporal/continue-as-new.js'
@@ -63,6 +64,7 @@ export async function conversation(input: ConversationInput, state?: Conversatio
       await continueRun<typeof conversation>(run, next, nextState)
     })
     registerInspectQuery(run, turns.codeRuntime)
+    handleBudget(run.budget)
     const work = () => instance.failMessagesWith(() => instance.runUntilClosed(run, turns))
     return publishEnd(
       run,

@@ -43,6 +43,7 @@ export interface TestEnvironmentOptions
       | 'agents'
       | 'model'
       | 'limits'
+      | 'budget'
       | 'timeouts'
       | 'sessions'
       | 'snapshots'
@@ -112,6 +113,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
       timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts },
       limits: options.limits,
+      budget: options.budget,
       sessions: options.sessions,
       snapshots: options.snapshots,
       approvals: options.approvals,

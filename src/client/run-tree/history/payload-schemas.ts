@@ -22,6 +22,7 @@ const counts = { turns: z.number(), cells: z.number(), toolCalls: z.number(), us
 const agentStatus = z.enum([
   'answered',
   'turn_limit',
+  'budget_spent',
   'refused',
   'truncated',
   'context_full',

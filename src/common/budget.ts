@@ -1,0 +1,84 @@
+/*
+ * Budgets: what a run may use before it pauses or ends. The workflow counts it, so a crash changes no count.
+ *
+ * Invariants:
+ * 1. A budget is checked before each turn of the model. So a turn, with its code and calls, is never cut short, and a
+ *    run may use more than its budget by one turn.
+ * 2. What a run has used never decreases. Only a larger budget lets a paused run continue.
+ */
+
+import type { RunCounts } from './runs.js'
+import { promptTokens } from './runs.js'
+
+/** What a run may use. An absent amount has no bound. */
+export interface BudgetAmounts {
+  /** US dollars. A run whose model has no known price is refused with such a budget. */
+  readonly costUsd?: number
+  /** Tokens that the model reads and writes, all turns together. */
+  readonly tokens?: number
+  readonly turns?: number
+  readonly toolCalls?: number
+  /** Seconds since the run began, pauses included. */
+  readonly seconds?: number
+}
+
+export interface Budget extends BudgetAmounts {
+  /** What the run does then. Default: it pauses until the budget is raised, or the run is cancelled. */
+  readonly whenSpent?: 'pause' | 'end'
+}
+
+export type BudgetItem = keyof BudgetAmounts
+
+export const budgetItems = [
+  'costUsd',
+  'tokens',
+  'turns',
+  'toolCalls',
+  'seconds',
+] as const satisfies readonly BudgetItem[]
+
+/** Argument of the update `ptc.budget`: replaces these amounts; null removes the bound. */
+export type BudgetChange = { readonly [Item in BudgetItem]?: number | null }
+
+/** Result of the update and of the query `ptc.budget`. */
+export interface BudgetStatus {
+  /** Absent: none. */
+  readonly budget?: Budget
+  /** `costUsd` is absent when the price of the model is unknown. */
+  readonly used: BudgetAmounts
+  /** What the run waits for; null while it works. */
+  readonly paused: { readonly item: BudgetItem; /** Milliseconds since 1970. */ readonly since: number } | null
+}
+
+/** What a run has used. */
+export function usedAmounts({ costUsd, usage, turns, toolCalls }: RunCounts, elapsedMs: number): BudgetAmounts {
+  return {
+    ...(costUsd !== null && { costUsd }),
+    tokens: promptTokens(usage) + usage.outputTokens,
+    turns,
+    toolCalls,
+    seconds: elapsedMs / 1_000,
+  }
+}
+
+/** The first item that is spent; undefined while there is budget left. An amount that is unknown counts as spent. */
+export function spentItem(budget: Budget | undefined, used: BudgetAmounts): BudgetItem | undefined {
+  return budgetItems.find((item) => {
+    const cap = budget?.[item]
+    return cap !== undefined && (used[item] ?? Infinity) >= cap
+  })
+}
+
+/** Such as `2.5 US dollars`. */
+export function formatAmount(item: BudgetItem, amount: number): string {
+  const rounded = item === 'costUsd' ? amount.toFixed(4).replace(/\.?0+$/, '') : String(Math.round(amount))
+  return `${rounded} ${budgetUnits[item]}`
+}
+
+const budgetUnits: Readonly<Record<BudgetItem, string>> = {
+  costUsd: 'US dollars',
+  tokens: 'tokens',
+  turns: 'turns',
+  toolCalls: 'tool calls',
+  seconds: 'seconds',
+}

@@ -1,0 +1,112 @@
+import { ApplicationFailure, condition, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow'
+import {
+  type Budget,
+  type BudgetAmounts,
+  type BudgetChange,
+  type BudgetItem,
+  budgetItems,
+  type BudgetStatus,
+  formatAmount,
+  spentItem,
+  usedAmounts,
+} from '../common/budget.js'
+import type { ErrorCode } from '../common/errors.js'
+import { budgetMessage } from '../common/names.js'
+import type { RunCounts } from '../common/runs.js'
+import { failWorkflowOnError } from './temporal/fail-workflow.js'
+
+/** The budget for the next execution of the continue-as-new chain. */
+export interface RunBudgetState {
+  readonly startedAt: number
+  /** Differs from that of the configuration when it was raised. */
+  readonly budget?: Budget
+}
+
+/** The budget of a run, and what the run waits for when it is spent. */
+export class RunBudget {
+  readonly #counts: RunCounts
+  readonly #startedAt: number
+  #budget: Budget | undefined
+  #paused: BudgetStatus['paused'] = null
+
+  /** @param counts of the run; they change while it runs */
+  constructor(counts: RunCounts, budget: Budget | undefined, state?: RunBudgetState) {
+    this.#counts = counts
+    this.#startedAt = state?.startedAt ?? Date.now()
+    this.#budget = state?.budget ?? budget
+  }
+
+  /** Undefined without a budget: the state of such a run is as before there were budgets. */
+  get state(): RunBudgetState | undefined {
+    return this.#budget && { startedAt: this.#startedAt, budget: this.#budget }
+  }
+
+  get status(): BudgetStatus {
+    return { ...(this.#budget && { budget: this.#budget }), used: this.#used, paused: this.#paused }
+  }
+
+  /** What is spent; undefined while there is budget left. */
+  get spent(): BudgetItem | undefined {
+    return spentItem(this.#budget, this.#used)
+  }
+
+  get pauses(): boolean {
+    return this.#budget?.whenSpent !== 'end'
+  }
+
+  /** For people: `the budget of 2 US dollars is spent`. */
+  describe(item: BudgetItem): string {
+    if (this.#used[item] === undefined) return 'the cost is unknown, because the price of a model is'
+    return `the budget of ${formatAmount(item, this.#budget?.[item] ?? 0)} is spent`
+  }
+
+  /**
+   * Waits until the budget is raised.
+   *
+   * @param isOver ends the wait, too
+   */
+  async waitUntilRaised(item: BudgetItem, isOver: () => boolean): Promise<void> {
+    this.#paused = { item, since: Date.now() }
+    await condition(() => this.spent === undefined || isOver())
+    this.#paused = null
+  }
+
+  /** @throws ApplicationFailure RUN_INPUT_INVALID */
+  validate(amounts: BudgetChange): void {
+    const names: readonly string[] = budgetItems
+    for (const [name, amount] of Object.entries(amounts ?? {})) {
+      if (!names.includes(name)) throw invalid(`a budget has no ${name}`)
+      if (amount !== null && (typeof amount !== 'number' || !(amount > 0)))
+        throw invalid(`${name} must be a number above 0`)
+    }
+    if (typeof amounts?.costUsd === 'number' && this.#counts.costUsd === null)
+      throw invalid('the cost so far is unknown, because the price of a model is')
+  }
+
+  /** Replaces the given amounts. */
+  set(amounts: BudgetChange): BudgetStatus {
+    const merged = { ...this.#budget, ...amounts }
+    this.#budget = Object.fromEntries(Object.entries(merged).filter(([, amount]) => amount !== null))
+    return this.status
+  }
+
+  get #used(): BudgetAmounts {
+    return usedAmounts(this.#counts, Date.now() - this.#startedAt)
+  }
+}
+
+const budgetUpdate = defineUpdate<BudgetStatus, [BudgetChange]>(budgetMessage)
+const budgetQuery = defineQuery<BudgetStatus>(budgetMessage)
+
+/** Handles the update that raises the budget of a run, and the query for it. */
+export function handleBudget(budget: RunBudget): void {
+  setHandler(budgetUpdate, (amounts) => failWorkflowOnError(async () => budget.set(amounts)), {
+    validator: (amounts) => budget.validate(amounts),
+  })
+  setHandler(budgetQuery, () => budget.status)
+}
+
+function invalid(message: string): ApplicationFailure {
+  const code: ErrorCode = 'RUN_INPUT_INVALID'
+  return ApplicationFailure.nonRetryable(message, code)
+}

@@ -9,6 +9,7 @@ import { checkSize, parseArguments } from '../../tools/validation/check-argument
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { findRunTools, loadDocumentation } from '../run/tool-set.js'
+import { loadArguments } from './load-arguments.js'
 
 /**
  * Activity `tool.arguments`: the arguments of a call as a remote tool gets them, inline and parsed. A worker that has
@@ -18,12 +19,12 @@ import { findRunTools, loadDocumentation } from '../run/tool-set.js'
  *   value store
  */
 export function prepareArguments(registry: ToolRegistry, values: Values) {
-  return ({ tool: name, arguments: value, tools, nexusEndpoint }: PrepareArgumentsInput): Promise<JsonObject> =>
+  return (input: PrepareArgumentsInput): Promise<JsonObject> =>
     runActivity(async ({ signal }) => {
+      const { tool: name, tools, nexusEndpoint } = input
       if (nexusEndpoint !== undefined) await assertEndpointExists(nexusEndpoint)
       const tool = { name, input: await inputSchemaOf(registry, values, name, tools, signal) }
-      // The stored arguments are an object: those of a sandbox and of a model always are.
-      const args = (await values.load(value, `the arguments of ${name}`, signal)) as JsonObject
+      const args = await loadArguments(values, input, signal)
       assertSize(args)
       const parsed = await parseArguments(tool, args)
       if (!parsed.ok) throw new PtcError(parsed.refusal.code, parsed.refusal.message)

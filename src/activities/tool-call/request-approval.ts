@@ -11,6 +11,7 @@ import { parseArguments } from '../../tools/validation/check-arguments.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { completionTokenOf } from './completion-token.js'
+import { loadArguments } from './load-arguments.js'
 
 /** A call that waits for the approval of a person. */
 export interface ApprovalRequest {
@@ -46,8 +47,7 @@ export function requestApproval(
       if (tool === undefined) {
         throw new PtcError('TOOL_NOT_REGISTERED', `this worker has no tool named ${name}`)
       }
-      // The stored arguments are an object: those of a sandbox and of a model always are.
-      const args = (await values.load(input.arguments, `the arguments of ${name}`, signal)) as JsonObject
+      const args = await loadArguments(values, input, signal)
       const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
       if (!(await needsApproval(tool, args, { caller, run, context }))) return { isNeeded: false }
       const token = completionTokenOf(approvalKey(input.idempotencyKey), deferred)

@@ -5,11 +5,9 @@ import {
   type FollowedCall,
   lostWorkerRetries,
   type ToolActivityInput,
-  type ToolCallInput,
 } from '../../common/calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json.js'
 import { defaultLimits, type Limits } from '../../common/limits.js'
 import { requesterOf } from '../../common/requester.js'
 import type { ToolConfig } from '../../common/run-config.js'
@@ -26,6 +24,7 @@ import { auditCall } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
+import { loadArguments } from './load-arguments.js'
 
 /** What not every worker has. */
 export interface ToolCallOptions {
@@ -161,9 +160,4 @@ function assertNotLost({ name, effect, attempts }: ToolConfig, attempt: number):
 function toToolChangedError({ name }: ToolConfig, thrown: unknown): unknown {
   if (!PtcError.isInstance(thrown) || thrown.code !== 'TOOL_INPUT_INVALID') return thrown
   return new PtcError('TOOL_CHANGED', `${name} was changed after this run began. ${thrown.message}`)
-}
-
-async function loadArguments(values: Values, { tool, arguments: value }: ToolCallInput, signal: AbortSignal) {
-  // The stored arguments are an object: those of a sandbox and of a model always are.
-  return (await values.load(value, `the arguments of ${tool}`, signal)) as JsonObject
 }

@@ -22,7 +22,7 @@ import type { DescribedCall } from '../../common/steps.js'
 import { showCall } from '../progress.js'
 import type { Run } from '../run.js'
 import { requestApproval } from '../temporal/activities.js'
-import type { CallWait } from './pending-calls.js'
+import { type OnWait, runInSlot } from './pending-calls.js'
 
 interface GatedCall {
   readonly call: DescribedCall
@@ -62,7 +62,7 @@ export class Approvals {
   async run(
     run: Run,
     { call, caller, position }: GatedCall,
-    onWait: ((wait: CallWait) => void) | undefined,
+    onWait: OnWait | undefined,
     execute: (call: DescribedCall) => Promise<void>,
   ): Promise<CallOutcome | undefined> {
     const key = deriveIdempotencyKey(run.identity, position, call.digest)
@@ -82,22 +82,13 @@ export class Approvals {
   }
 
   /** Returns undefined when the call is approved, or needs no approval. */
-  async #ask(
-    run: Run,
-    gated: GatedCall,
-    key: string,
-    onWait: ((wait: CallWait) => void) | undefined,
-  ): Promise<CallOutcome | undefined> {
+  async #ask(run: Run, gated: GatedCall, key: string, onWait: OnWait | undefined): Promise<CallOutcome | undefined> {
     const { deferredCalls, callSlots } = run
     const { call, position } = gated
     const waitKey = approvalKey(key)
     // In the execution before this one the call may have begun to wait.
     if (!deferredCalls.has(waitKey)) {
-      onWait?.('slot')
-      const outcome = await callSlots.run(() => {
-        onWait?.(undefined)
-        return this.#request(run, gated, key)
-      })
+      const outcome = await runInSlot(callSlots, onWait, () => this.#request(run, gated, key))
       if (outcome) return outcome
     }
     if (!deferredCalls.has(waitKey)) return undefined

@@ -7,14 +7,13 @@ import { showCall } from '../progress.js'
 import type { Run } from '../run.js'
 import { type CalledTool, callTool, denied, findTool } from './call-tool.js'
 import { maxDurationOf } from './call-options.js'
-import type { CallWait } from './pending-calls.js'
+import { type OnWait, runInSlot } from './pending-calls.js'
 
 type RecordCall = (called: CalledTool) => void
 
 interface CallOptions {
   readonly followUp?: FollowUpInput | undefined
-  /** Called when the call begins to wait without an activity, and when that wait is over. */
-  readonly onWait?: (wait: CallWait) => void
+  readonly onWait?: OnWait
 }
 
 /**
@@ -98,20 +97,13 @@ async function executeStartedCall(
   { followUp, onWait }: CallOptions,
 ): Promise<void> {
   const { callSlots, deferredCalls, tools, identity } = run
-  const runInSlot = (work: () => Promise<void>): Promise<void> => {
-    onWait?.('slot')
-    return callSlots.run(() => {
-      onWait?.(undefined)
-      return work()
-    })
-  }
   if (tools.get(call.tool)?.deferred === undefined) {
-    return runInSlot(async () => record(await callTool(run, call, caller, position, followUp)))
+    return runInSlot(callSlots, onWait, async () => record(await callTool(run, call, caller, position, followUp)))
   }
   const idempotencyKey = deriveIdempotencyKey(identity, position, call.digest)
   // In the execution before this one the call may have begun to wait.
   if (!deferredCalls.has(idempotencyKey)) {
-    await runInSlot(async () => {
+    await runInSlot(callSlots, onWait, async () => {
       const called = await callTool(run, call, caller, position)
       if (!deferredCalls.has(idempotencyKey)) record(called)
     })

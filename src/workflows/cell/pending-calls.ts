@@ -2,6 +2,7 @@ import { CancellationScope } from '@temporalio/workflow'
 import type { CallOutcome } from '../../common/outcomes.js'
 import type { DeliveredResult, DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
+import type { Semaphore } from '../temporal/semaphore.js'
 
 /** Maximum bytes of the results in one step. Temporal refuses payloads over 2 MiB. */
 const maxStepBytes = 1_250_000
@@ -33,7 +34,23 @@ export interface CellCall {
 export type RecordOutcome = (outcome: CallOutcome) => void
 
 /** What a call waits for without an activity: a slot of the run or of its tool, an approval, or a result from outside. */
-export type CallWait = 'slot' | 'approval' | 'result' | undefined
+type CallWait = 'slot' | 'approval' | 'result' | undefined
+
+/** Called when a call begins to wait for something else than its activity, and when it no longer does. */
+export type OnWait = (wait: CallWait) => void
+
+/** Runs the part of a call that counts as in progress in a slot of `callSlots`. */
+export function runInSlot<Result>(
+  callSlots: Semaphore,
+  onWait: OnWait | undefined,
+  task: () => Promise<Result>,
+): Promise<Result> {
+  onWait?.('slot')
+  return callSlots.run(() => {
+    onWait?.(undefined)
+    return task()
+  })
+}
 
 interface PendingCall extends CellCall {
   readonly scope: CancellationScope
@@ -94,10 +111,10 @@ export class PendingCalls {
     return calls.some(({ index }) => !this.#isOfCell(index))
   }
 
-  /** Starts a call. `onWait` is called when it begins to wait for something else than its activity, or no longer does. */
+  /** Starts a call. */
   start(
     cellCall: CellCall,
-    execute: (cellCall: CellCall, record: RecordOutcome, onWait: (wait: CallWait) => void) => Promise<void>,
+    execute: (cellCall: CellCall, record: RecordOutcome, onWait: OnWait) => Promise<void>,
   ): void {
     const scope = new CancellationScope()
     const { index } = cellCall.call
@@ -105,7 +122,7 @@ export class PendingCalls {
     this.#pending.set(index, pending)
     this.#lastIndex = Math.max(this.#lastIndex, index)
     const record = (outcome: CallOutcome): void => this.#arrive(index, scope, outcome)
-    const onWait = (wait: CallWait): void => void (pending.waitsFor = wait)
+    const onWait: OnWait = (wait) => void (pending.waitsFor = wait)
     scope.run(() => execute(cellCall, record, onWait)).catch((thrown: unknown) => this.#fail(index, scope, thrown))
   }
 

@@ -38,7 +38,7 @@ import {
 } from './cell-result.js'
 import { type CellState, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import { executeCall } from './execute-call.js'
-import type { CallWait, CellCall, PendingCalls, RecordOutcome } from './pending-calls.js'
+import type { CellCall, OnWait, PendingCalls, RecordOutcome } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
@@ -119,7 +119,7 @@ export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls
 }
 
 function callExecutor(run: Run, prepared?: PreparedFollowUp) {
-  return ({ call, turn, cell }: CellCall, recordOutcome: RecordOutcome, onWait: (wait: CallWait) => void) => {
+  return ({ call, turn, cell }: CellCall, recordOutcome: RecordOutcome, onWait: OnWait) => {
     const { index } = call
     const record = ({ outcome, followUps }: CalledTool): void => {
       prepared?.record({ index, outcome }, followUps)

@@ -3,8 +3,9 @@ import { CancelledFailure } from '@temporalio/common'
 import { vi } from 'vitest'
 
 /*
- * The parts of `@temporalio/workflow` that slots of tools use, outside of a workflow: scopes, timers, conditions, and
- * signals to other workflows. For tests of classes whose timers last minutes; whole runs test them in workflows.
+ * The parts of `@temporalio/workflow` that calls and slots of tools use, outside of a workflow: scopes, timers,
+ * conditions, and signals to other workflows. For tests of classes whose timers last minutes, and of what happens in an
+ * exact order; whole runs test them in workflows.
  *
  * Invariants:
  * 1. Timers and `Date.now` are vitest's fake ones.

@@ -254,3 +254,30 @@ print(await first, await pay(id=902, euros=8))`
   expect(payments(901)).toEqual([[901, 7]])
   await own.expectCleanEnd(handle)
 })
+
+it('a call that waits keeps waiting while its run continues as new, though its tool was approved meanwhile', async () => {
+  const own = await TestEnvironment.start({
+    tools: [payment('pay', 'always'), payment('note', () => false, 'idempotent'), deferred.tool('approve')],
+    limits: { historyEvents: 100 },
+    approvals: { onRequest: (each) => void requests.push(each) },
+  })
+  const source = `
+import asyncio
+waiting = asyncio.ensure_future(pay(id=911, euros=1))
+await pay(id=912, euros=2)
+for n in range(20): await note(id=800 + n, euros=1)
+await approve(id=913)
+print(await waiting)`
+  const handle = await own.startProgram(source)
+  const { token } = await request(911)
+  await own.ptc.approveCall((await request(912)).token, { remember: true })
+  const done = await deferred.token(913)
+  const histories = await own.executionHistories(handle)
+  expect(histories.length).toBeGreaterThan(1)
+  expect(histories.flatMap((history) => scheduledActivitiesOfType(history, 'pay'))).toHaveLength(1)
+  await own.ptc.approveCall(token)
+  await own.ptc.completeCall(done, { approved: true })
+  expect(await handle.result()).toMatchObject({ outcome: { output: 'paid 1\n' } })
+  expect(payments(911)).toEqual([[911, 1]])
+  await own.expectCleanEnd(handle)
+})

@@ -1,0 +1,144 @@
+import { scheduleActivity } from '@temporalio/workflow'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import { Deferred } from '../../../test/support/tools.js'
+import { approvalKey, type ApprovalsState } from '../../common/approvals.js'
+import { deriveIdempotencyKey } from '../../common/call-identity.js'
+import type { DeferredCallsState } from '../../common/deferred-calls.js'
+import { defaultLimits, type Limits } from '../../common/limits.js'
+import type { JsonValue } from '../../common/json.js'
+import type { CallOutcome } from '../../common/outcomes.js'
+import type { RunConfig, Timeouts, ToolConfig } from '../../common/run-config.js'
+import { zeroUsage } from '../../common/runs.js'
+import type { DescribedCall } from '../../common/steps.js'
+import { Progress } from '../progress.js'
+import type { Run } from '../run.js'
+import { checkToolResult, requestApproval, requestSlot } from '../temporal/activities.js'
+import { Semaphore } from '../temporal/semaphore.js'
+import { Approvals } from './approvals.js'
+import { DeferredCalls } from './deferred-calls.js'
+import { executeCall } from './execute-call.js'
+import { ToolSlots } from './tool-slots.js'
+
+vi.mock('@temporalio/workflow', async (importOriginal) => {
+  const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
+  return { ...(await importOriginal<object>()), ...fakeWorkflowModule, scheduleActivity: vi.fn() }
+})
+vi.mock('../temporal/activities.js', () => ({
+  checkToolResult: vi.fn(),
+  requestApproval: vi.fn(),
+  requestSlot: vi.fn(),
+}))
+
+/** The activity of this tool ends when a test resolves it. */
+let held: Deferred
+
+beforeEach(() => {
+  startFakeWorkflow()
+  held = new Deferred()
+  vi.mocked(requestSlot).mockReset().mockResolvedValue()
+  vi.mocked(requestApproval).mockReset().mockResolvedValue({ isNeeded: true })
+  vi.mocked(checkToolResult).mockReset().mockResolvedValue('checked')
+  vi.mocked(scheduleActivity)
+    .mockReset()
+    .mockImplementation((name) => (name === 'hold' ? held.promise : Promise.resolve(name)))
+})
+afterEach(() => void vi.useRealTimers())
+
+const scheduled = () => vi.mocked(scheduleActivity).mock.calls.map(([name]) => name)
+
+const identity = { namespace: 'default', workflowId: 'run', firstExecutionRunId: 'first' }
+const positionOf = (index: number) => ({ turn: 1, cell: 1, index })
+const keyOf = (name: string, index: number) => deriveIdempotencyKey(identity, positionOf(index), name)
+
+const base = { allowedCallers: ['code_execution'], effect: 'read', timeoutMs: 1, attempts: 1, inputDigest: '' } as const
+const later = { deferred: { expiresMs: 1_000_000 } }
+const tools: readonly ToolConfig[] = [
+  { ...base, name: 'hold' },
+  { ...base, name: 'answer', ...later },
+  { ...base, name: 'pay', approval: true },
+]
+
+interface State {
+  readonly deferredCalls?: DeferredCallsState
+  readonly approvals?: ApprovalsState
+}
+
+/** A run whose calls a test executes. */
+class TestRun {
+  readonly outcomes: Record<number, CallOutcome> = {}
+  readonly #run: Run
+
+  constructor(changed: Partial<Limits> = {}, { deferredCalls, approvals }: State = {}) {
+    const limits = { ...defaultLimits, ...changed }
+    const config = {
+      limits,
+      tools,
+      timeouts: {},
+      approvals: { expiresMs: 1_000_000 },
+      toolSet: {},
+    } as unknown as RunConfig
+    const stored = { bytes: 0 }
+    const callSlots = new Semaphore(limits.callsInFlight)
+    this.#run = {
+      kind: 'program',
+      config,
+      identity,
+      tools: new Map(tools.map((tool) => [tool.name, tool])),
+      counts: { turns: 1, cells: 1, toolCalls: 0, usage: zeroUsage, costUsd: 0 },
+      quota: { calls: 0 },
+      stored,
+      callSlots,
+      largeCalls: new Semaphore(1),
+      deferredCalls: new DeferredCalls({ config, stored, callSlots }, deferredCalls),
+      approvals: new Approvals(approvals),
+      toolSlots: new ToolSlots({} as Timeouts),
+      progress: new Progress(),
+    }
+  }
+
+  async call(name: string, index: number): Promise<void> {
+    const call: DescribedCall = { tool: name, index, arguments: {}, summary: name, digest: name, refused: null }
+    const record = ({ outcome }: { readonly outcome: CallOutcome }): void => void (this.outcomes[index] = outcome)
+    void executeCall(this.#run, call, 'code_execution', positionOf(index), record)
+    await settle()
+  }
+
+  async complete(idempotencyKey: string, value: JsonValue): Promise<void> {
+    const input = { idempotencyKey, signature: '', digest: 'digest', result: { type: 'value', value } } as const
+    await Promise.all([this.#run.deferredCalls.complete(input), settle()])
+    await settle()
+  }
+}
+
+const tooManyDeferred = { status: 'denied', message: 'a run may have 1 deferred call at once' }
+
+it('a call that a limit refuses does not start a moment later without its approval', async () => {
+  const run = new TestRun({ callsInFlight: 1, deferredCalls: 1 })
+  await run.call('answer', 1)
+  await run.call('hold', 2)
+  await run.call('pay', 3)
+  await run.complete(keyOf('answer', 1), 'answered')
+  held.resolve()
+  await settle()
+  expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' }, 3: tooManyDeferred })
+  expect(scheduled()).toEqual(['answer', 'hold'])
+})
+
+it('a call that waits for its approval keeps waiting in the next execution, though its tool was approved', async () => {
+  const idempotencyKey = approvalKey(keyOf('pay', 1))
+  const wait = { since: 0, expiresAt: Date.now() + 1_000_000, isApproval: true } as const
+  const waiting = [{ ...wait, idempotencyKey, tool: 'pay', caller: 'code_execution', position: positionOf(1) }] as const
+  const run = new TestRun(
+    {},
+    { deferredCalls: { waiting, settled: [], waitedMs: 0 }, approvals: { approved: {}, remembered: ['pay'] } },
+  )
+  await run.call('pay', 1)
+  expect(scheduled()).toEqual([])
+  await run.call('pay', 2)
+  expect(scheduled()).toEqual(['pay'])
+  await run.complete(idempotencyKey, { approved: true })
+  expect(scheduled()).toEqual(['pay', 'pay'])
+  expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
+  expect(requestApproval).not.toHaveBeenCalled()
+})

@@ -134,8 +134,8 @@ export class DeferredCalls {
 
   /** The activity of a call has failed: the call ends. Returns the outcome that arrived meanwhile, if any. */
   async abandon(idempotencyKey: string): Promise<CallOutcome | undefined> {
+    while (this.#isDeciding(idempotencyKey)) await condition(() => !this.#isDeciding(idempotencyKey))
     const call = this.#calls.get(idempotencyKey)
-    if (call?.isDeciding === true) await condition(() => !call.isDeciding)
     this.#calls.delete(idempotencyKey)
     return call?.outcome
   }
@@ -189,10 +189,10 @@ export class DeferredCalls {
    */
   async complete(input: CompleteCallInput): Promise<void> {
     const { idempotencyKey, digest, result, by } = input
-    const call = this.#calls.get(idempotencyKey)
-    if (call?.isDeciding === true) await condition(() => !call.isDeciding)
+    while (this.#isDeciding(idempotencyKey)) await condition(() => !this.#isDeciding(idempotencyKey))
     if (this.#isRepeated(input)) return
     this.#assertCompletable(input)
+    const call = this.#calls.get(idempotencyKey)
     if (!call) return
     const [positive, negative] = call.isApproval
       ? (['approved', 'denied'] as const)
@@ -221,6 +221,11 @@ export class DeferredCalls {
 
   get #open(): readonly DeferredCall[] {
     return [...this.#calls.values()].filter(({ outcome }) => outcome === undefined)
+  }
+
+  /** Several may wait for this, and the first of them may decide again. A dropped call is not waited for. */
+  #isDeciding(idempotencyKey: string): boolean {
+    return this.#calls.get(idempotencyKey)?.isDeciding === true
   }
 
   /** Tells the audit log of the workers, if they have one. */

@@ -1,0 +1,79 @@
+import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Deferred } from '../../../test/support/tools.js'
+import { settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import type { RunConfig } from '../../common/run-config.js'
+import { checkToolResult } from '../temporal/activities.js'
+import { Semaphore } from '../temporal/semaphore.js'
+import { DeferredCalls } from './deferred-calls.js'
+
+vi.mock('@temporalio/workflow', async (importOriginal) => {
+  const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
+  return { ...(await importOriginal<object>()), ...fakeWorkflowModule }
+})
+vi.mock('../temporal/activities.js', () => ({ checkToolResult: vi.fn() }))
+
+beforeEach(() => startFakeWorkflow())
+afterEach(() => void vi.useRealTimers())
+
+const waitingCall = { tool: 'answer', caller: 'code_execution', position: { turn: 1, cell: 1, index: 1 } } as const
+
+/** A run in which a call waits. */
+function waitingCalls(idempotencyKey: string): DeferredCalls {
+  const config = { limits: {}, tools: [], toolSet: {} } as unknown as RunConfig
+  const calls = new DeferredCalls({ config, stored: { bytes: 0 }, callSlots: new Semaphore(1) })
+  calls.begin({ ...waitingCall, idempotencyKey })
+  calls.startWaiting(idempotencyKey, 1_000_000)
+  return calls
+}
+
+/** The checks of results, which a test ends. */
+function heldChecks(): Deferred<number | ApplicationFailure>[] {
+  const checks: Deferred<number | ApplicationFailure>[] = []
+  vi.mocked(checkToolResult).mockImplementation(async () => {
+    const check = new Deferred<number | ApplicationFailure>()
+    checks.push(check)
+    const result = await check.promise
+    if (typeof result === 'number') return result
+    throw result
+  })
+  return checks
+}
+
+/** Settles with what a client gets. */
+const complete = (calls: DeferredCalls, value: number): Promise<string | undefined> =>
+  calls
+    .complete({ idempotencyKey: 'key', signature: '', digest: String(value), result: { type: 'value', value } })
+    .then(
+      () => 'completed',
+      ({ type }: ApplicationFailure) => type ?? undefined,
+    )
+
+it('each result for a call that is dropped while the first one is checked gets its response', async () => {
+  const calls = waitingCalls('key')
+  const checks = heldChecks()
+  const scope = new CancellationScope()
+  const waited = scope.run(() => calls.waitForOutcome('key')).catch(() => 'dropped')
+  const responses: unknown[] = []
+  for (const value of [1, 2]) void complete(calls, value).then((response) => responses.push(response))
+  await settle()
+  scope.cancel()
+  expect(await waited).toBe('dropped')
+  checks[0]?.resolve(1)
+  await settle()
+  expect(responses).toEqual(['CALL_NOT_FOUND', 'CALL_NOT_FOUND'])
+})
+
+it('a call has one outcome when several results come while an invalid one is checked', async () => {
+  const calls = waitingCalls('key')
+  const checks = heldChecks()
+  const responses = [1, 2, 3].map((value) => complete(calls, value))
+  await settle()
+  checks[0]?.resolve(ApplicationFailure.create({ type: 'TOOL_OUTPUT_INVALID' }))
+  await settle()
+  checks[1]?.resolve(2)
+  await settle()
+  expect(checks).toHaveLength(2)
+  expect(await Promise.all(responses)).toEqual(['TOOL_OUTPUT_INVALID', 'completed', 'CALL_COMPLETED'])
+  expect(calls.takeOutcome('key')).toEqual({ status: 'ok', value: 2 })
+})

@@ -56,6 +56,7 @@ const later = { deferred: { expiresMs: 1_000_000 } }
 const tools: readonly ToolConfig[] = [
   { ...base, name: 'hold' },
   { ...base, name: 'answer', ...later },
+  { ...base, name: 'answer_singly', ...later, concurrency: 1 },
   { ...base, name: 'pay', approval: true },
 ]
 
@@ -113,11 +114,11 @@ class TestRun {
 
 const tooManyDeferred = { status: 'denied', message: 'a run may have 1 deferred call at once' }
 
-it('a call that a limit refuses does not start a moment later without its approval', async () => {
+it.each(['answer_singly', 'pay'])('a call that a limit refuses does not start a moment later: %s', async (name) => {
   const run = new TestRun({ callsInFlight: 1, deferredCalls: 1 })
   await run.call('answer', 1)
   await run.call('hold', 2)
-  await run.call('pay', 3)
+  await run.call(name, 3)
   await run.complete(keyOf('answer', 1), 'answered')
   held.resolve()
   await settle()

@@ -61,8 +61,13 @@ function executeApprovedCall(
   const tool = tools.get(call.tool)
   if (tool?.concurrency === undefined) return execute()
   const key = deriveIdempotencyKey(identity, position, call.digest)
-  // A call that has a slot from the execution before this one must give it back, even if it is refused now.
-  if (!toolSlots.has(key) && (call.refused || 'status' in findTool(run, call, caller))) return execute()
+  // A call that has a slot from the execution before this one must give it back, even if it is refused now. A limit that
+  // refuses the call now may not refuse it a moment later: nothing but a slot of its tool lets it pass.
+  const refused = toolSlots.has(key) ? undefined : refusalOf(run, call, caller)
+  if (refused) {
+    record({ outcome: refused, followUps: [] })
+    return Promise.resolve()
+  }
   const { onWait } = options
   const closeCall = showCall(run, callActivityId(position), call.summary, { waitsForSlotOf: tool.name })
   onWait?.('slot')

@@ -8,18 +8,21 @@ interface DeferredToolOptions {
   readonly expires?: `${number}s` | `${number}d`
   /** Called after the token is known. */
   readonly onCall?: (id: number) => void | Promise<void>
+  /** Called when a worker checks a result. */
+  readonly onCheck?: () => Promise<void>
 }
 
 /** The calls of deferred tools, which a test completes by the ids of the calls. */
 export class DeferredToolCalls {
   readonly #tokens = new Map<number, string>()
 
-  tool(name: string, { effect = 'idempotent', expires = '3d', onCall }: DeferredToolOptions = {}): Tool {
+  tool(name: string, { effect = 'idempotent', expires = '3d', onCall, onCheck }: DeferredToolOptions = {}): Tool {
+    const output = z.object({ approved: z.boolean() })
     return defineTool({
       name,
       description: 'Asks a person.',
       input: z.object({ id: z.int() }),
-      output: z.object({ approved: z.boolean() }),
+      output: onCheck ? output.refine(() => onCheck().then(() => true)) : output,
       effect,
       deferred: { expires },
       summary: ({ id }) => `${name} ${id}`,

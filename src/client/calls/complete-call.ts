@@ -95,6 +95,7 @@ async function sendUntilTaken(client: Client, workflowId: string, send: () => Pr
     } catch (thrown) {
       if (!isRepeatable(thrown) || performance.now() - startedAt > maxRefusedMs) throw toError(thrown, workflowId)
       if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) await assertHasWorker(client, workflowId)
+      if (isFromClosedExecution(thrown)) await assertContinues(client, workflowId, thrown)
       await delay(pauseMs)
     }
   }
@@ -104,6 +105,15 @@ async function sendUntilTaken(client: Client, workflowId: string, send: () => Pr
 async function assertHasWorker(client: Client, workflowId: string): Promise<void> {
   const { taskQueue } = await describeLatestExecution(client, { workflowId, runId: undefined })
   await requireWorkers(client, taskQueue, ['workflow'])
+}
+
+/**
+ * @throws PtcError CALL_NOT_FOUND when no execution follows the closed one, which would give the same response to each
+ *   repetition of the request
+ */
+async function assertContinues(client: Client, workflowId: string, thrown: unknown): Promise<void> {
+  const { status } = await describeLatestExecution(client, { workflowId, runId: undefined })
+  if (status.name !== 'RUNNING') throw hasEnded(workflowId, thrown)
 }
 
 /** Members that are undefined do not exist in JSON. */
@@ -125,17 +135,33 @@ function stringify(value: unknown): string | undefined {
 /** The run continues as new, has ten updates in progress or a failing workflow task, or the server is unavailable. */
 function isRepeatable(thrown: unknown): boolean {
   if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true
-  // An update that an execution took before it continued as new is not found in the next one, or was aborted.
+  if (isFromClosedExecution(thrown) || isTransient(thrown) || isFailedPrecondition(thrown)) return true
+  return failureType(thrown) === 'RUN_BUSY'
+}
+
+/**
+ * The execution closed before it gave the update a response. Another one may take the update: the run has continued as
+ * new, or was reset.
+ */
+function isFromClosedExecution(thrown: unknown): boolean {
+  // An update that an execution took is not found in the next one; one that it did not take was aborted.
   if (thrown instanceof WorkflowNotFoundError) return thrown.message.includes('update ')
-  if (!(thrown instanceof WorkflowUpdateFailedError)) return isTransient(thrown) || isFailedPrecondition(thrown)
+  return failureType(thrown) === endedWithUpdate
+}
+
+function failureType(thrown: unknown): string | undefined {
+  if (!(thrown instanceof WorkflowUpdateFailedError)) return undefined
   const { cause } = thrown
-  return cause instanceof ApplicationFailure && (cause.type === 'RUN_BUSY' || cause.type === endedWithUpdate)
+  return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined
 }
 
 /** The server's type of an update that was accepted, and got no response before its run ended or continued as new. */
 const endedWithUpdate = 'AcceptedUpdateCompletedWorkflow'
 
 function toError(thrown: unknown, workflowId: string): PtcError {
-  if (!(thrown instanceof WorkflowNotFoundError)) return runError(thrown, workflowId)
-  return new PtcError('CALL_NOT_FOUND', `no call with this token waits: run ${workflowId} has ended`, { cause: thrown })
+  return thrown instanceof WorkflowNotFoundError ? hasEnded(workflowId, thrown) : runError(thrown, workflowId)
+}
+
+function hasEnded(workflowId: string, cause: unknown): PtcError {
+  return new PtcError('CALL_NOT_FOUND', `no call with this token waits: run ${workflowId} has ended`, { cause })
 }

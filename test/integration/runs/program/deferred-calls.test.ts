@@ -11,6 +11,8 @@ import { Deferred, tool } from '../../../support/tools.js'
 const approved = { approved: true }
 const calls = new DeferredToolCalls()
 const release = new Deferred()
+const checking = new Deferred()
+const checked = new Deferred()
 let env: TestEnvironment
 let end: (() => Promise<void>) | undefined
 
@@ -19,6 +21,12 @@ beforeAll(async () => {
     tools: [
       calls.tool('approve'),
       calls.tool('approve_slowly', { onCall: () => release.promise }),
+      calls.tool('approve_checked', {
+        onCheck: () => {
+          checking.resolve()
+          return checked.promise
+        },
+      }),
       calls.tool('approve_soon', { expires: '1s' }),
       calls.tool('pay_soon', { expires: '1s', effect: 'once' }),
       tool('count', () => null),
@@ -125,6 +133,15 @@ except ToolDenied as error: print(error)
     expect(await handle.result()).toMatchObject({ outcome: { status: 'ok' } })
     await expect(env.ptc.completeCall(token, approved)).rejects.toMatchObject({ code: 'CALL_NOT_FOUND' })
     await env.expectCleanEnd(handle)
+  })
+
+  it('is not found when its run is terminated while the result is checked', async () => {
+    const handle = await env.startProgram('await approve_checked(id=85)')
+    const refused = expect(complete(85, approved)).rejects.toMatchObject({ code: 'CALL_NOT_FOUND' })
+    await checking.promise
+    await handle.terminate('by the test')
+    await refused
+    checked.resolve()
   })
 
   it('keeps its token when its run is reset', async () => {

@@ -32,7 +32,8 @@ async function run(
     attempt: 1,
     heartbeat: note,
     log: { debug: note, info: note, warn: note, error: note },
-    run: { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined, context: undefined },
+    run: { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined },
+    context: {},
     credentials: new Credentials({ github: source }),
   }
   const position = { turn: 1, cell: 1, index: 1 }

@@ -29,7 +29,8 @@ const context = (signal: AbortSignal = new AbortController().signal): ToolRunCon
   attempt: 2,
   heartbeat: note,
   log: { debug: note, info: note, warn: note, error: note },
-  run: { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined, context: undefined },
+  run: { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined },
+  context: {},
 })
 
 const call: ToolCallInput = {

@@ -1,7 +1,7 @@
 import { rejectOnAbort } from '../common/abort.js'
 import type { ToolCallInput } from '../common/calls.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonObject, JsonValue } from '../common/json.js'
+import type { JsonValue } from '../common/json.js'
 import type { Limits } from '../common/limits.js'
 import { metrics } from '../common/metrics.js'
 import { toolSpan, withSpan } from '../common/tracing.js'
@@ -15,12 +15,13 @@ import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { ToolError } from './tool-error.js'
 import { type CallCredentials, Credentials } from './credentials/credentials.js'
 import type { Redactor } from './credentials/redactor.js'
-import type { CallingRun, Tool, ToolContext } from './tool.js'
+import type { Tool, ToolContext } from './tool.js'
 
 /** The context of an attempt, in addition to the call. */
-export type ToolRunContext = Pick<ToolContext, 'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt'> & {
-  /** The run, and the context that it was started with. */
-  readonly run: CallingRun & { readonly context: JsonObject | undefined }
+export type ToolRunContext = Pick<
+  ToolContext,
+  'signal' | 'heartbeat' | 'heartbeatDetails' | 'log' | 'attempt' | 'run' | 'context'
+> & {
   /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it without. */
   readonly runMonitored?: <Result>(work: () => Result) => Result
   /** For a deferred tool. */
@@ -122,10 +123,9 @@ const noCredentials = new Credentials()
 
 function resolveCredentials(
   { name: tool, credentials: names }: Tool,
-  { run, attempt, signal, credentials = noCredentials }: ToolRunContext,
+  { run, context, attempt, signal, credentials = noCredentials }: ToolRunContext,
 ): Promise<CallCredentials> {
-  const { context = {}, ...callingRun } = run
-  return credentials.resolve(names, { tool, run: callingRun, context }, attempt, signal)
+  return credentials.resolve(names, { tool, run, context }, attempt, signal)
 }
 
 /** Races the tool against its timeout and the caller's signal, so that a tool that ignores its signal delays nobody. */
@@ -147,8 +147,7 @@ async function runAttempt(
   const run = async () => {
     try {
       const heartbeat = (details?: unknown) => context.heartbeat(redactor.any(details))
-      const { heartbeatDetails, attempt } = context
-      const { context: runContext = {}, ...callingRun } = context.run
+      const { heartbeatDetails, attempt, run: callingRun, context: runContext } = context
       const toolContext = {
         signal: abortController.signal,
         idempotencyKey,

@@ -178,13 +178,14 @@ export class FollowUpSequence {
     const { registry, values, namespace, limits, audit, credentials } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
-    const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext } = allowance
+    const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext = {} } = allowance
     const position = { turn, cell, index }
     const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
     // The event-loop watchdog would take the tool for that of the activity.
-    const run = { namespace, workflowId, runId, agent, context: runContext }
-    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, run, credentials }
+    const run = { namespace, workflowId, runId, agent }
+    const ofRun = { run, context: runContext, credentials }
+    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, ...ofRun }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
     const value = await auditCall(audit, call, this.#origin(1), () => runTool(registry, call, callLimits, context))

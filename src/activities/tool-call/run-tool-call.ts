@@ -1,11 +1,6 @@
 import { activityInfo, log } from '@temporalio/activity'
 import type { AuditLog } from '../../audit/index.js'
-import {
-  type CallLimits,
-  type FollowedCall,
-  lostWorkerRetries,
-  type ToolActivityInput,
-} from '../../common/calls.js'
+import { type CallLimits, type FollowedCall, lostWorkerRetries, type ToolActivityInput } from '../../common/calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/limits.js'
@@ -94,7 +89,7 @@ function runToolCall(
     followUp,
     deferred,
     agent,
-    context: runContext,
+    context: runContext = {},
     ...call
   } = input
   const work = async (scope: ActivityScope) => {
@@ -117,8 +112,9 @@ function runToolCall(
       report({ ...described(), details, unregisteredAttempts } satisfies AttemptReport)
     }
     const token = deferred && { completionToken: completionTokenOf(call.idempotencyKey, deferred) }
-    const run = { namespace: activityInfo().namespace, workflowId, runId, agent, context: runContext }
-    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, run, credentials, ...token }
+    const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
+    const ofRun = { run, context: runContext, credentials }
+    const context = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored, ...ofRun, ...token }
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
     const requester = requesterOf(runContext)

@@ -21,8 +21,8 @@ function call(
   caller: 'direct' | 'code_execution' = 'code_execution',
 ): Promise<JsonValue> {
   const position = { turn: 1, cell: 1, index: 1 }
-  const run = { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined, context: undefined }
-  const context = { signal: new AbortController().signal, heartbeat: () => {}, log, attempt: 1, run }
+  const run = { namespace: 'default', workflowId: 'w', runId: 'r', agent: undefined }
+  const context = { signal: new AbortController().signal, heartbeat: () => {}, log, attempt: 1, run, context: {} }
   return runTool(registry, { tool, caller, position, idempotencyKey: 'key', arguments: args }, defaultLimits, context)
 }
 

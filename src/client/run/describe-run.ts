@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { describingClient, isEncryptionError, isNotDecrypted } from '../temporal/encrypted-payloads.js'
+import { describingClient, isEncryptionError } from '../temporal/encrypted-payloads.js'
 import { nextRunId } from '../temporal/executions.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
 import { type RunInfo, runInfo } from './run-info.js'
@@ -43,7 +43,7 @@ async function describe(client: Client, { workflowId, runId }: ExecutionRef): Pr
   try {
     return await client.workflow.getHandle(workflowId, runId).describe()
   } catch (thrown) {
-    if (!isNotDecrypted(thrown) && !isEncryptionError(thrown)) throw thrown
+    if (!isEncryptionError(thrown)) throw thrown
     return describingClient(client).getHandle(workflowId, runId).describe()
   }
 }

@@ -15,14 +15,11 @@ export function notDecrypted(keyId?: string): PtcError {
   })
 }
 
-/** True for what the SDK throws when a payload is still encrypted after the codecs. */
-export function isNotDecrypted(thrown: unknown): boolean {
-  return messageOf(thrown).includes('Unknown encoding: binary/encrypted')
-}
-
 /** True for an error about encryption, which must not pass as a payload without content. */
 export function isEncryptionError(thrown: unknown): boolean {
-  return PtcError.isInstance(thrown) && encryptionCodes.has(thrown.code)
+  if (PtcError.isInstance(thrown)) return encryptionCodes.has(thrown.code)
+  // The SDK throws this when a payload is still encrypted after the codecs.
+  return messageOf(thrown).includes('Unknown encoding: binary/encrypted')
 }
 
 const encryptionCodes: ReadonlySet<string> = new Set(['ENCRYPTION_KEY_UNAVAILABLE', 'DECRYPTION_FAILED'])

@@ -2,7 +2,7 @@ import { ExternalStorageNotConfiguredError } from '@temporalio/common'
 import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { dataConverterHint } from '../start/start-options.js'
-import { isNotDecrypted, notDecrypted } from './encrypted-payloads.js'
+import { isEncryptionError, notDecrypted } from './encrypted-payloads.js'
 
 /** The gRPC status codes that are treated differently. */
 const grpcCodes = {
@@ -55,7 +55,7 @@ export function isFailedPrecondition(thrown: unknown): boolean {
  */
 export function temporalError(thrown: unknown, action: string, workflowId?: string): PtcError {
   if (PtcError.isInstance(thrown)) return thrown
-  if (isNotDecrypted(thrown)) return notDecrypted()
+  if (isEncryptionError(thrown)) return notDecrypted()
   const error = (code: PtcError['code'], message: string, hint?: string): PtcError =>
     new PtcError(code, message, { cause: thrown, ...(hint === undefined ? {} : { hint }) })
   const code = grpcCode(thrown)

@@ -10,6 +10,7 @@ import {
   parseActivityInput,
   type ActivityInput,
 } from './activity-payloads.js'
+import { openRecord } from './open-record.js'
 
 /** One activity of the run, according to the events so far. */
 export interface ActivityRecord {
@@ -69,18 +70,9 @@ export class ActivityLog {
     const scheduled = event.activityTaskScheduledEventAttributes
     if (scheduled) {
       const name = scheduled.activityType?.name ?? ''
-      const summary = this.#reader.value(event.userMetadata?.summary)
-      const record: ActivityRecord = {
-        activityId: scheduled.activityId ?? '',
-        summary: typeof summary === 'string' ? summary : name,
-        scheduledAt: at,
-        input: parseActivityInput(name, this.#reader.first(scheduled.input), scheduled.activityId ?? ''),
-        started: false,
-        attempts: 0,
-        lastFailure: undefined,
-        blockedNote: undefined,
-        end: undefined,
-      }
+      const activityId = scheduled.activityId ?? ''
+      const input = parseActivityInput(name, this.#reader.first(scheduled.input), activityId)
+      const record = openRecord(this.#reader, event, { activityId, name, input })
       this.#byEvent.set(toEventId(event.eventId), record)
       this.#records.push(record)
       return

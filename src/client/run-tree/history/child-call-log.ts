@@ -2,6 +2,7 @@ import { memoKeys } from '../../../common/names.js'
 import type { ActivityRecord } from './activity-log.js'
 import { parseActivityResult, remoteCall } from './activity-payloads.js'
 import { type FailurePayload, type HistoryEvent, toEventId } from './event.js'
+import { openRecord } from './open-record.js'
 import type { PayloadReader } from './payload-reader.js'
 import { remoteCallMemo } from './payload-schemas.js'
 
@@ -25,20 +26,10 @@ export class ChildCallLog {
     if (initiated) {
       const { data: call } = remoteCallMemo.safeParse(this.#reader.value(initiated.memo?.fields?.[memoKeys.call]))
       if (!call) return true
-      const summary = this.#reader.value(event.userMetadata?.summary)
-      const input = remoteCall(call.tool, this.#reader.first(initiated.input), call.position)
-      const record: ActivityRecord = {
-        activityId: initiated.workflowId ?? '',
-        summary: typeof summary === 'string' ? summary : call.tool,
-        scheduledAt: at,
-        input:
-          input.type === 'tool' ? { ...input, call: { ...input.call, idempotencyKey: call.idempotencyKey } } : input,
-        started: false,
-        attempts: 0,
-        lastFailure: undefined,
-        blockedNote: undefined,
-        end: undefined,
-      }
+      const { tool, position, idempotencyKey } = call
+      const parsed = remoteCall(tool, this.#reader.first(initiated.input), position)
+      const input = parsed.type === 'tool' ? { ...parsed, call: { ...parsed.call, idempotencyKey } } : parsed
+      const record = openRecord(this.#reader, event, { activityId: initiated.workflowId ?? '', name: tool, input })
       this.#byEvent.set(toEventId(event.eventId), record)
       this.#records.push(record)
       return true

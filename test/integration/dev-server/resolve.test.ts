@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { resolveTemporal } from '../../../src/dev-server/index.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
-import { startTestServer } from './dev-server-fixtures.js'
+import { startTestServer } from '../../support/dev-server/dev-server-fixtures.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { unusedAddress } from '../../support/unused-address.js'
 

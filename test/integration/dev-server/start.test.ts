@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { PtcError } from '../../../src/common/errors.js'
 import { findTemporalCli } from '../../../src/dev-server/temporal-cli.js'
 import { pollOptions } from '../../support/poll-options.js'
-import { environmentWithCli, isListening, startTestServer } from './dev-server-fixtures.js'
+import { environmentWithCli, isListening, startTestServer } from '../../support/dev-server/dev-server-fixtures.js'
 import { temporaryFolder } from '../../support/folders.js'
 
 async function connect(address: string): Promise<Client> {

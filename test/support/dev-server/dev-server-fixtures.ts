@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { cachedCliPath } from '../../../src/dev-server/temporal-cli.js'
 import { probeTcp } from '../../../src/dev-server/probe.js'
 import { type DevServerOptions, type TemporalServer, startDevServer } from '../../../src/dev-server/index.js'
-import { temporaryFolder } from '../../support/folders.js'
+import { temporaryFolder } from '../folders.js'
 
 /** Starts a server that is closed after the test. */
 export async function startTestServer(options: Partial<DevServerOptions> = {}): Promise<TemporalServer> {

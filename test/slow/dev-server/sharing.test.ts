@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { findRunningDevServer } from '../../../src/dev-server/index.js'
 import { writeServerRecord } from '../../../src/dev-server/running-server.js'
-import { isListening, startTestServer } from './dev-server-fixtures.js'
+import { isListening, startTestServer } from '../../support/dev-server/dev-server-fixtures.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { unusedAddress } from '../../support/unused-address.js'
 

@@ -17,5 +17,15 @@ export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js
 export { defineBackend } from './sandbox/define-backend.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'
+export {
+  fileStream,
+  redisStream,
+  type FileStreamOptions,
+  type RedisStreamOptions,
+  type StreamEntry,
+  type StreamEvent,
+  type StreamReader,
+  type StreamSink,
+} from './stream/index.js'
 export type { Effect } from './common/calls.js'
 export type { Limits } from './common/limits.js'

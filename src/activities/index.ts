@@ -15,6 +15,7 @@ import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
 import type { ModelProvider } from '../models/provider.js'
+import type { StreamPublisher } from '../stream/index.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
@@ -38,9 +39,10 @@ export function workflowActivities(
   configuration: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
+  stream: StreamPublisher | undefined,
 ) {
   return {
-    [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes),
+    [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes, stream),
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
     [activityNames.loadValue]: loadValue(values),
@@ -70,8 +72,9 @@ export function modelActivities(
   values: Values,
   options: Pick<PromptOptions, 'hasPackages'>,
   audit: AuditLog | undefined,
+  stream: StreamPublisher | undefined,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit) }
+  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit, stream) }
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */

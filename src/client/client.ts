@@ -6,6 +6,7 @@ import { defaultTaskQueue, workflowNames } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs.js'
 import type { ValueReader } from './run-tree/index.js'
+import type { StreamSink } from '../stream/index.js'
 import { approveCall, type ApproveOptions, denyCall } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
@@ -26,6 +27,8 @@ export interface PtcClientOptions {
   readonly taskQueue?: string
   /** Reads the workers' value store: trees show external values instead of their previews. */
   readonly values?: ValueReader
+  /** `stream` of the workers' configuration: `handle.stream` reads it. The caller closes it. */
+  readonly stream?: StreamSink
   /** `redact` of the workers' configuration: applies to the question or program in summary, details and memo of a run. */
   readonly redact?: Redact
 }
@@ -98,7 +101,13 @@ export interface PtcClient {
   readonly sessions: Sessions
 }
 
-const optionNames = ['client', 'taskQueue', 'values', 'redact'] as const satisfies readonly (keyof PtcClientOptions)[]
+const optionNames = [
+  'client',
+  'taskQueue',
+  'values',
+  'stream',
+  'redact',
+] as const satisfies readonly (keyof PtcClientOptions)[]
 
 /**
  * Creates a client for runs and sessions, on top of Temporal's client.
@@ -107,7 +116,7 @@ const optionNames = ['client', 'taskQueue', 'values', 'redact'] as const satisfi
  */
 export function createPtcClient(options: PtcClientOptions): PtcClient {
   checkKeys('the options', options, optionNames)
-  const { client, taskQueue = defaultTaskQueue, values, redact: hook } = options
+  const { client, taskQueue = defaultTaskQueue, values, stream, redact: hook } = options
   const redact = hook ? safeRedact(hook) : unredacted
   async function start<Result>(
     kind: 'agent' | 'program',
@@ -125,7 +134,7 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     } catch (thrown) {
       throw await startError(client, thrown)
     }
-    return runHandle(client, handle, handle.firstExecutionRunId, values)
+    return runHandle(client, handle, handle.firstExecutionRunId, { values, stream })
   }
   async function startDefinedAgent<Output extends z.ZodType>(
     agent: Agent<Output>,
@@ -150,7 +159,8 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     taskQueue,
     startAgent,
     startProgram: (input, options = {}) => start('program', input, options),
-    handle: (workflowId, runId) => runHandle(client, client.workflow.getHandle(workflowId, runId), runId, values),
+    handle: (workflowId, runId) =>
+      runHandle(client, client.workflow.getHandle(workflowId, runId), runId, { values, stream }),
     list: (options = {}) => listRuns(client, taskQueue, options),
     completeCall: (token, value, options) => completeCall(client, token, { type: 'value', value }, options),
     failCall: (token, message, options) => completeCall(client, token, { type: 'failure', message }, options),

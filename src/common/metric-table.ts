@@ -187,6 +187,12 @@ export const metricTable = {
     help: 'Payloads that could not be encrypted or decrypted, by error code. A workflow task with one is tried again.',
     labels: ['code'],
   },
+  ptc_stream_dropped_total: {
+    kind: 'counter',
+    unit: '1',
+    help: 'Events of live streams that were dropped, because their store failed or was slow.',
+    labels: [],
+  },
   ptc_audit_failures_total: {
     kind: 'counter',
     unit: '1',

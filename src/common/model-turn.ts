@@ -7,6 +7,9 @@ import type { Requester } from './requester.js'
 import type { DescribedCall } from './steps.js'
 import type { ValueLog } from './value-log.js'
 
+/** What the model is writing: `code` is input of the code tool, `tool` input of any other. */
+export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
+
 /** Argument of activity `model.turn`. */
 export interface ModelTurnInput {
   readonly turn: number

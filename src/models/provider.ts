@@ -15,6 +15,9 @@
 
 import type { JsonObject } from '../common/json.js'
 import type { Message, ModelReply } from '../common/messages.js'
+import type { ModelPhase } from '../common/model-turn.js'
+
+export type { ModelPhase } from '../common/model-turn.js'
 
 /** A tool in a request to the model. */
 export interface ModelTool {
@@ -38,19 +41,26 @@ export interface ModelRequest {
   readonly messages: readonly Message[]
 }
 
-/** What the model is writing: `code` is input of the code tool, `tool` input of any other. */
-export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
-
 export interface ModelProgress {
   readonly phase: ModelPhase
   /** Characters the model has written so far in this turn. */
   readonly outputCharacters: number
 }
 
+/** A piece of what the model writes: of a text, or of the code in the input of the code tool. */
+export interface ModelDelta {
+  readonly type: 'text' | 'code'
+  /** Position of the block in the reply, from 0. */
+  readonly block: number
+  readonly text: string
+}
+
 export interface TurnOptions {
   readonly signal: AbortSignal
   /** Called for every chunk of the reply. Must be cheap, and must not throw. */
   readonly onProgress: (progress: ModelProgress) => void
+  /** Called for every piece of text and code. As cheap as `onProgress`. A provider that does not stream never calls it. */
+  readonly onDelta?: ((delta: ModelDelta) => void) | undefined
 }
 
 /** The models of one vendor. */

@@ -15,14 +15,16 @@ import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js
 import type { DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
-import type { ModelProvider, ModelRequest } from '../../models/provider.js'
+import type { ModelProgress, ModelProvider, ModelRequest } from '../../models/provider.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
 import { measureTurn } from './model-metrics.js'
 import { runActivity } from '../run-activity.js'
+import { TurnStream } from '../stream-events.js'
 import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
@@ -33,10 +35,12 @@ export function modelTurn(
   values: Values,
   options: Pick<PromptOptions, 'hasPackages'>,
   audit?: AuditLog,
+  stream?: StreamPublisher,
 ) {
   return (input: ModelTurnInput): Promise<ModelTurnResult> =>
-    runActivity(async ({ signal, report, workflowId, runId, attempt }) => {
+    runActivity(async (scope) => {
       failpoint('model.begins')
+      const { signal, report, workflowId, runId, attempt } = scope
       const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
@@ -44,12 +48,21 @@ export function modelTurn(
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const ask = () => provider.turn(request, { signal, onProgress: report })
-      const reply = await measureTurn(model.provider, request, ask)
+      const live = TurnStream.begin(stream, { turn, model: model.name, messages: history?.length ?? 0 }, scope)
+      const onProgress = (progress: ModelProgress): void => {
+        report(progress)
+        live?.progress(progress)
+      }
+      const ask = () => provider.turn(request, { signal, onProgress, onDelta: (delta) => live?.delta(delta) })
+      const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
+        live?.fail(thrown)
+        throw thrown
+      })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }
       const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
+      live?.end(reply)
       failpoint('turn.stored')
       const calls = describeCalls(findRunTools(registry, runTools), limits, reply, externalized)
       const origin = { workflowId, runId, attempt, requester }

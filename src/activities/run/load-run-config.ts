@@ -8,6 +8,7 @@ import type { RunConfig, RunDefaults } from '../../common/run-config.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/search-attributes.js'
+import type { StreamPublisher } from '../../stream/index.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -33,14 +34,17 @@ export function loadRunConfig(
   { defaults, registry, agents, instructions }: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
+  stream?: StreamPublisher,
 ) {
   return (options: RunConfigInput): Promise<RunConfig> =>
-    runActivity(async ({ signal }) => {
+    runActivity(async ({ signal, workflowId, runId, attempt }) => {
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
       const model = options.model ?? agent?.model ?? defaults.model.name
       const runInstructions = agent?.instructions ?? instructions?.trim()
+      const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
+      publish?.({ type: 'run.begins', model, ...(agent && { agent: agent.name }) })
       const { context, input } = options
       const budget = budgetOf(model, defaults.budget, agent?.budget, options.budget)
       const [toolSet, searchAttributes] = await Promise.all([

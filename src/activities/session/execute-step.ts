@@ -11,10 +11,12 @@ import type {
 import type { SessionRef } from '../../common/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditStep } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import { findRunTools, loadSignatures } from '../run/tool-set.js'
+import { streamStep } from '../stream-events.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
@@ -28,14 +30,15 @@ export interface StepExecutor {
   readonly registry: ToolRegistry
   readonly values: Values
   readonly audit?: AuditLog | undefined
+  readonly stream?: StreamPublisher | undefined
 }
 
 /** Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and those that follow. */
-export function executeStep({ host, registry, values, audit }: StepExecutor, followUps: FollowUps) {
+export function executeStep({ host, registry, values, audit, stream }: StepExecutor, followUps: FollowUps) {
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
-      const { session, tools, recorded, step, outputLimit, limits, requester } = input
+      const { session, tools, recorded, step, outputLimit, limits, localCalls, requester } = input
       const describeOptions = { ...findRunTools(registry, tools), values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
       const attachOptions: AttachOptions = { limits, ...(signatures && { tools: signatures }) }
@@ -45,7 +48,11 @@ export function executeStep({ host, registry, values, audit }: StepExecutor, fol
       if (failure !== undefined) return failure
       if (step === null) return { type: 'rebuilt' }
       const result = await auditStep(audit, values, { session, step }, { ...scope, requester }, async () =>
-        describeStepResult(await sendStep(step), describeOptions, outputLimit),
+        describeStepResult(
+          await streamStep(stream, { session, step, localCalls }, scope, () => sendStep(step)),
+          describeOptions,
+          outputLimit,
+        ),
       )
       failpoint('step.ends')
       return withFollowUps(result, await followUps.afterStep(input, result, scope))

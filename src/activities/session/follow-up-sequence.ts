@@ -22,10 +22,12 @@ import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/run-tool.js'
+import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditCall, auditStep } from '../audit-events.js'
 import type { ActivityScope } from '../run-activity.js'
 import { findRunTools } from '../run/tool-set.js'
+import { streamCall, streamStep } from '../stream-events.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 
 /** Bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
@@ -50,6 +52,7 @@ export interface FollowUpExecutor {
   readonly namespace: string
   readonly limits: Limits
   readonly audit?: AuditLog | undefined
+  readonly stream?: StreamPublisher | undefined
   readonly credentials?: Credentials | undefined
   /** Whether this worker runs tools. */
   readonly hasTools: boolean
@@ -150,7 +153,13 @@ export class FollowUpSequence {
       if (executed === undefined) return { number, ...times, results }
       const limit = Math.max(this.#outputLimit, minOutputCharacters)
       const origin = this.#origin(followUpAttempt)
-      const describe = () => describeStepResult(executed, this.#describeOptions, limit)
+      const published = { session, step, localCalls: this.#request.allowance }
+      const describe = async () =>
+        describeStepResult(
+          await streamStep(this.#executor.stream, published, origin, () => Promise.resolve(executed)),
+          this.#describeOptions,
+          limit,
+        )
       const result = await auditStep(this.#executor.audit, this.#executor.values, { session, step }, origin, describe)
       failpoint('step.ends')
       this.#outputLimit -= outputLength(result)
@@ -174,8 +183,8 @@ export class FollowUpSequence {
   }
 
   /** @throws whatever makes an ordinary activity of the call necessary */
-  async #callTool({ tool, arguments: args, index, digest }: DescribedCall): Promise<CallOutcome> {
-    const { registry, values, namespace, limits, audit, credentials } = this.#executor
+  async #callTool({ tool, arguments: args, index, digest, summary }: DescribedCall): Promise<CallOutcome> {
+    const { registry, values, namespace, limits, audit, credentials, stream } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
     const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext = {} } = allowance
@@ -188,7 +197,10 @@ export class FollowUpSequence {
     const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, ...ofRun }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
-    const value = await auditCall(audit, call, this.#origin(1), () => runTool(registry, call, callLimits, context))
+    const published = { ...call, summary, isDeferred: false }
+    const value = await streamCall(stream, published, this.#origin(followUpAttempt), () =>
+      auditCall(audit, call, this.#origin(1), () => runTool(registry, call, callLimits, context)),
+    )
     failpoint('tool.ran')
     if (!values.isInline(value)) throw new Error('too large for a follow-up step')
     return { status: 'ok', value }

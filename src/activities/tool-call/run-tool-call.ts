@@ -11,6 +11,8 @@ import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/run-tool.js'
+import { redactSummary, summarizeArguments } from '../../tools/summary.js'
+import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { type AttemptReport, describeAttempt, toolAttempt, readAttemptReport } from './attempt-report.js'
 import { completionTokenOf } from './completion-token.js'
@@ -18,6 +20,7 @@ import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import { auditCall } from '../audit-events.js'
 import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
+import { streamCall } from '../stream-events.js'
 import { LatestAttempts } from './latest-attempts.js'
 import { loadArguments } from './load-arguments.js'
 
@@ -26,18 +29,14 @@ export interface ToolCallOptions {
   /** Undefined in a worker without sandboxes. */
   readonly followUps?: FollowUps | undefined
   readonly audit?: AuditLog | undefined
+  readonly stream?: StreamPublisher | undefined
   readonly credentials?: Credentials | undefined
 }
 
 /**
  * The activity of every tool: Temporal's default activity, which handles each activity type without its own function.
  */
-export function toolCall(
-  registry: ToolRegistry,
-  values: Values,
-  limits: Limits,
-  { followUps, audit, credentials }: ToolCallOptions = {},
-) {
+export function toolCall(registry: ToolRegistry, values: Values, limits: Limits, options: ToolCallOptions = {}) {
   const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
   const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
@@ -46,7 +45,7 @@ export function toolCall(
     if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig
-      ? runToolCall({ registry, values, limits, latest, followUps, audit, credentials }, toolConfig, call)
+      ? runToolCall({ registry, values, limits, latest, ...options }, toolConfig, call)
       : failUnregisteredTool(call.tool)
   }
 }
@@ -79,7 +78,7 @@ interface ToolCallDependencies extends ToolCallOptions {
 }
 
 function runToolCall(
-  { registry, values, limits: configured, latest, followUps, audit, credentials }: ToolCallDependencies,
+  { registry, values, limits: configured, latest, followUps, audit, stream, credentials }: ToolCallDependencies,
   toolConfig: ToolConfig,
   input: ToolActivityInput,
 ): Promise<Externalizable | FollowedCall> {
@@ -118,8 +117,10 @@ function runToolCall(
     const limits = { ...configured, ...allowed }
     const loaded = { ...call, arguments: args }
     const requester = requesterOf(runContext)
-    const result = await auditCall(audit, loaded, { ...scope, attempt, requester }, () =>
-      runTool(registry, loaded, limits, context),
+    const summary = redactSummary(registry, call.tool, summarizeArguments(call.tool, args))
+    const published = { ...call, summary, isDeferred: deferred !== undefined }
+    const result = await streamCall(stream, published, scope, () =>
+      auditCall(audit, loaded, { ...scope, attempt, requester }, () => runTool(registry, loaded, limits, context)),
     ).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
     })

@@ -124,7 +124,8 @@ export class Environment implements AsyncDisposable {
     this.client = client
     this.values = values
     const { taskQueue, config } = project
-    this.ptc = createPtcClient({ client, taskQueue, values, ...(config && { redact: config.redact }) })
+    const configured = config && { redact: config.redact, ...(config.stream && { stream: config.stream }) }
+    this.ptc = createPtcClient({ client, taskQueue, values, ...configured })
     this.unexpectedExit =
       worker === undefined ? server.unexpectedExit : Promise.race([server.unexpectedExit, worker.unexpectedExit])
     this.#parts = parts
@@ -134,6 +135,11 @@ export class Environment implements AsyncDisposable {
   /** True when this command started the server, which then ends with it. */
   get ownsServer(): boolean {
     return this.server.origin === 'started'
+  }
+
+  /** True when the configuration was loaded, and has a live stream. */
+  get hasStream(): boolean {
+    return this.#parts.project.config?.stream !== undefined
   }
 
   /** Names of the configured tools; empty when the configuration was not loaded. */

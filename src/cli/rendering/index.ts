@@ -12,7 +12,7 @@
 export { supportsColor } from './text/colors.js'
 export { formatDuration } from '../../common/format.js'
 
-export { ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
+export { type Draft, ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
 
 export { renderBoxTable } from './tables/box-table.js'
 export { renderTree } from './tree/render-tree.js'

@@ -1,6 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import type { CellNode, RunTree } from '../../client/run-tree/index.js'
-import { ProgressWriter, supportsColor } from '../rendering/index.js'
+import { type Draft, ProgressWriter, supportsColor } from '../rendering/index.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
 import type { Interrupts } from '../process/interrupts.js'
@@ -32,6 +32,8 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const finished = new AbortController()
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
   const watching = handle.watch({ onChange: (tree) => progress.update(toDisplayedTree(tree)), signal: finished.signal })
+  const drafting =
+    environment.hasStream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
   try {
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await raceWithExit(watching, environment, {
@@ -44,6 +46,26 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
     finished.abort()
     progress.close()
     await watching.catch(() => undefined)
+    await drafting
+  }
+}
+
+/** Shows what the model writes, as it writes it. Never rejects: the history has what counts. */
+async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
+  let draft: (Draft & { readonly block: number }) | undefined
+  try {
+    for await (const event of handle.stream({ signal })) {
+      if (event.type === 'text' || event.type === 'code') {
+        const { type, block, text } = event
+        const earlier = draft?.block === block ? draft.text : ''
+        draft = { type, block, text: earlier + text }
+      } else if (event.type === 'turn.ends' || event.type === 'turn.fails' || event.type === 'reset') {
+        draft = undefined
+      }
+      progress.setDraft(draft)
+    }
+  } catch {
+    progress.setDraft(undefined)
   }
 }
 

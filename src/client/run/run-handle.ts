@@ -1,6 +1,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import type { BudgetChange, BudgetStatus } from '../../common/budget.js'
 import type { HistoryEvent, RunTree, ValueReader } from '../run-tree/index.js'
+import type { StreamEvent, StreamSink } from '../../stream/index.js'
 import type { EventsOptions, ExecutionRef } from '../temporal/history-pages.js'
 import { runEvents } from './run-events.js'
 import { retryLongPoll } from '../temporal/retry.js'
@@ -8,6 +9,7 @@ import { runError } from './run-error.js'
 import { useBudget } from './use-budget.js'
 import { describeLatestExecution, describeRun } from './describe-run.js'
 import type { RunInfo } from './run-info.js'
+import { streamRun, type StreamOptions } from './stream-run.js'
 import { readTree, type TreeOptions, watchRun, type WatchOptions } from './watch-run.js'
 import { temporalError } from '../temporal/temporal-error.js'
 
@@ -33,6 +35,14 @@ export interface RunHandle<Result> {
    * the continue-as-new chain.
    */
   events(options?: EventsOptions): AsyncGenerator<HistoryEvent, void, undefined>
+  /**
+   * The live stream: what the model writes, cells and calls, as they happen. The last event is `end`, which comes also
+   * when the store of the stream fails. docs/guides/streaming.md describes the events.
+   *
+   * @throws PtcError RUN_INPUT_INVALID for a client without a stream, or an invalid offset; TEMPORAL_NOT_FOUND,
+   * TEMPORAL_UNREACHABLE
+   */
+  stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>
   /** The current state of the run: turns, cells, calls, tokens. */
   tree(options?: TreeOptions): Promise<RunTree>
   /** Follows the run until it ends; calls `onChange`; returns the final tree. */
@@ -54,12 +64,18 @@ export interface RunHandle<Result> {
   cancel(): Promise<void>
 }
 
+/** Where what is not in a history is read. */
+export interface RunReaders {
+  readonly values?: ValueReader | undefined
+  readonly stream?: StreamSink | undefined
+}
+
 /** A handle for a run whose workflow type returns `Result`. */
 export function runHandle<Result>(
   client: Client,
   handle: WorkflowHandle,
   runId: string | undefined,
-  values: ValueReader | undefined,
+  { values, stream }: RunReaders,
 ): RunHandle<Result> {
   const { workflowId } = handle
   const execution = { workflowId, runId }
@@ -76,6 +92,7 @@ export function runHandle<Result>(
     },
     describe: () => describeRun(client, execution),
     events: (options) => runEvents(client, execution, options),
+    stream: (options = {}) => streamRun(client, execution, stream, options),
     tree: (options = {}) => readTree(client, execution, { values, ...options }),
     watch: (options = {}) => watchRun(client, execution, { values, ...options }),
     budget: (change) => useBudget(client, workflowId, change),

@@ -59,7 +59,26 @@ export async function nextRunId(client: Client, execution: ExecutionRef): Promis
   return history?.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined
 }
 
-async function latestRunId(client: Client, workflowId: string, signal: AbortSignal | undefined): Promise<string> {
+/**
+ * The first execution of the chain of this one. A reset keeps it.
+ *
+ * @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE; the signal's reason
+ */
+export async function firstExecutionRunId(
+  client: Client,
+  execution: ExecutionRef & { readonly runId: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const first = await firstEvent(client, execution, signal)
+  return first?.workflowExecutionStartedEventAttributes?.firstExecutionRunId || execution.runId
+}
+
+/** @throws PtcError TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE; the signal's reason */
+export async function latestRunId(
+  client: Client,
+  workflowId: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const { workflowService, options } = client
   const request = { namespace: options.namespace, execution: { workflowId } }
   const describeWorkflow = () => workflowService.describeWorkflowExecution(request)

@@ -52,13 +52,13 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
 
   return {
     name: 'anthropic',
-    turn: (request, { signal, onProgress }) =>
+    turn: (request, { signal, onProgress, onDelta }) =>
       runCall(request.model, signal, async (timer) => {
         onProgress({ phase: 'waiting', outputCharacters: 0 })
         const params = { ...toParams(request), max_tokens: request.maxTokens, stream: true as const }
         const response = await client.messages.create(params, { signal: timer.signal }).asResponse()
         timer.onActivity()
-        const reply = await readReply(response, { onActivity: timer.onActivity, onProgress })
+        const reply = await readReply(response, { onActivity: timer.onActivity, onProgress, onDelta })
         return { ...reply, costUsd: costOf(reply.model, reply.usage), requestId: response.headers.get('request-id') }
       }),
     countTokens: (request, { signal }) =>

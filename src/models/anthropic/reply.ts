@@ -1,8 +1,9 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json.js'
-import type { AssistantBlock, ModelReply, Usage } from '../../common/messages.js'
+import type { AssistantBlock, ModelReply, UnknownBlock, Usage } from '../../common/messages.js'
 import { executeCodeTool } from '../../common/names.js'
-import type { ModelPhase, ModelProgress } from '../provider.js'
+import { CodeDeltas } from '../code-deltas.js'
+import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
 import { applyDelta, charactersOf, type BlockDraft } from './block-deltas.js'
 import { withoutBlankText } from './content.js'
 import type { ReportedUsage, StreamEvent } from './events.js'
@@ -24,6 +25,8 @@ export class ReplyBuilder {
   #usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
+  /** Of the block that is being written, if it is code. */
+  #code = new CodeDeltas()
   #complete = false
 
   /** True after `message_stop`. */
@@ -35,7 +38,8 @@ export class ReplyBuilder {
     return { phase: this.#phase, outputCharacters: this.#outputCharacters }
   }
 
-  add(event: ReplyEvent): void {
+  /** Returns the text or code that the event adds; undefined when it adds none. */
+  add(event: ReplyEvent): ModelDelta | undefined {
     if ((this.#model === undefined) !== (event.type === 'message_start')) throw replyError(`${event.type} out of order`)
     switch (event.type) {
       case 'message_start': {
@@ -50,13 +54,18 @@ export class ReplyBuilder {
         if (event.index !== this.#drafts.length) throw replyError(`block ${event.index} begins out of order`)
         this.#drafts.push({ block: event.content_block, inputJson: '' })
         this.#phase = phaseOf(event.content_block)
-        break
+        this.#code = new CodeDeltas()
+        return this.#phase === 'text' ? textDelta(event.index, event.content_block) : undefined
       case 'content_block_delta': {
         const draft = this.#drafts[event.index]
         if (draft === undefined) throw replyError(`block ${event.index} continues before it began`)
         this.#drafts[event.index] = applyDelta(draft, event.delta)
         this.#outputCharacters += charactersOf(event.delta)
-        break
+        if (event.delta.type === 'text_delta') return textDelta(event.index, event.delta)
+        if (this.#phase !== 'code' || event.delta.type !== 'input_json_delta') break
+        const json = event.delta['partial_json']
+        const text = typeof json === 'string' ? this.#code.add(json) : ''
+        return text === '' ? undefined : { type: 'code', block: event.index, text }
       }
       case 'content_block_stop':
         this.#phase = 'waiting'
@@ -68,6 +77,7 @@ export class ReplyBuilder {
         this.#complete = true
         break
     }
+    return undefined
   }
 
   finish(): StreamedReply {
@@ -121,6 +131,10 @@ function phaseOf(block: AssistantBlock): ModelPhase {
   if (isThinking(block)) return 'thinking'
   if (block.type !== 'tool_use') return 'waiting'
   return 'name' in block && block.name === executeCodeTool ? 'code' : 'tool'
+}
+
+function textDelta(block: number, { text }: UnknownBlock): ModelDelta | undefined {
+  return typeof text === 'string' && text !== '' ? { type: 'text', block, text } : undefined
 }
 
 function isThinking({ type }: AssistantBlock): boolean {

@@ -1,14 +1,13 @@
 import { APIError } from '@anthropic-ai/sdk'
 import { Stream } from '@anthropic-ai/sdk/streaming'
 import { PtcError } from '../../common/errors.js'
-import type { ModelProgress } from '../provider.js'
+import type { TurnOptions } from '../provider.js'
 import { parseStreamEvent } from './events.js'
 import { ReplyBuilder, type StreamedReply } from './reply.js'
 
-interface ReadOptions {
+interface ReadOptions extends Pick<TurnOptions, 'onProgress' | 'onDelta'> {
   /** Called for every chunk of bytes. */
   readonly onActivity: () => void
-  readonly onProgress: (progress: ModelProgress) => void
 }
 
 /**
@@ -17,7 +16,10 @@ interface ReadOptions {
  *
  * @throws PtcError MODEL_STREAM; APIError for an `error` event; errors of the connection
  */
-export async function readReply(response: Response, { onActivity, onProgress }: ReadOptions): Promise<StreamedReply> {
+export async function readReply(
+  response: Response,
+  { onActivity, onProgress, onDelta }: ReadOptions,
+): Promise<StreamedReply> {
   const contentType = response.headers.get('content-type') ?? 'nothing'
   if (response.body === null || !contentType.includes('text/event-stream')) {
     await response.body?.cancel()
@@ -38,8 +40,9 @@ export async function readReply(response: Response, { onActivity, onProgress }: 
   for await (const { data } of Stream.rawEvents(new Response(watched))) {
     const event = data === '' ? undefined : parseStreamEvent(data)
     if (event?.type === 'error') throw new APIError(undefined, event, undefined, response.headers)
-    if (event !== undefined) reply.add(event)
+    const delta = event && reply.add(event)
     onProgress(reply.progress)
+    if (delta) onDelta?.(delta)
     if (reply.complete) break
   }
   return reply.finish()

@@ -8,6 +8,7 @@ import type { BuiltInBackend } from '../../common/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import type { Duration } from '../../tools/duration.js'
 import type { CredentialSource } from '../../tools/credentials/credential-source.js'
+import type { StreamSink } from '../../stream/index.js'
 import type { Tool } from '../../tools/tool.js'
 import type { ApprovalsOption } from './approvals-option.js'
 import type { AuditOption } from './audit-option.js'
@@ -119,6 +120,11 @@ export interface PtcConfig {
    * `includesCode`: with the code itself. Default: no log. docs/guides/monitoring.md describes it.
    */
   readonly audit?: AuditOption
+  /**
+   * Where the live stream of runs goes: `fileStream({ folder: '.ptc/stream' })` for one machine, `redisStream({ url })`
+   * for a fleet. Default: there is none. docs/guides/streaming.md describes it.
+   */
+  readonly stream?: StreamSink
   /**
    * Traces: `new OpenTelemetryPlugin({ resource, spanProcessor })` of `@temporalio/interceptors-opentelemetry`. Default:
    * none. docs/guides/monitoring.md has an example.

@@ -11,6 +11,7 @@ import { defaultModel } from '../../models/prices.js'
 import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
+import type { StreamSink } from '../../stream/index.js'
 import type { Tool } from '../../tools/tool.js'
 import { KeyRing } from '../../values/encryption/key-ring.js'
 import type { ValuesSettings } from '../../values/settings.js'
@@ -33,6 +34,11 @@ const isBackendOption = (value: unknown): boolean => backendNames.includes(value
 
 const isPlugin = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'configureWorker' in value && 'configureClient' in value
+
+const isSink = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['append', 'reader', 'close'].every((method) => typeof Reflect.get(value, method) === 'function')
 
 const schema = z.strictObject({
   tools: z.array(z.unknown()),
@@ -90,6 +96,7 @@ const schema = z.strictObject({
   approvals: approvalsOption.prefault({}),
   budget: budgetSchema.optional(),
   audit: auditOption.optional(),
+  stream: z.custom<StreamSink>(isSink, 'must be the result of fileStream or redisStream, or a StreamSink').optional(),
   tracing: z
     .custom<TracingPlugin>(isPlugin, 'must be the OpenTelemetryPlugin of @temporalio/interceptors-opentelemetry')
     .optional(),
@@ -122,6 +129,7 @@ export interface ResolvedConfig {
   /** Tells people of a call that needs approval. */
   readonly onApprovalRequest: ApprovalsOption['onRequest']
   readonly audit: AuditSettings | undefined
+  readonly stream: StreamSink | undefined
   readonly tracing: TracingPlugin | undefined
   /** What `ptc worker` serves, and where. */
   readonly endpoints: { readonly metrics?: string | undefined; readonly health?: string | undefined }
@@ -157,6 +165,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     approvals,
     budget,
     audit,
+    stream,
     tracing,
     endpoints,
   } = parsed.data
@@ -199,6 +208,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     redact,
     onApprovalRequest: approvals.onRequest,
     audit: audit && auditSettings(audit, baseDirectory),
+    stream,
     tracing,
     endpoints,
     taskQueue,

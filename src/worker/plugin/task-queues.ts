@@ -91,12 +91,12 @@ export interface ActivityOptions {
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
   const { registry, runConfig, instructions, agents, credentials } = config
-  const { values, provider, host, audit } = resources
+  const { values, provider, host, audit, stream } = resources
   const { limits } = runConfig
-  const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, credentials, hasTools })
-  const sandbox =
-    host && followUps && sandboxActivities({ host, registry, values, audit }, followUps, options.hostQueue)
-  const callTool = toolCall(registry, values, limits, { followUps, audit, credentials })
+  const shared = { registry, values, audit, stream }
+  const followUps = host && new FollowUps({ ...shared, host, namespace, limits, credentials, hasTools })
+  const sandbox = host && followUps && sandboxActivities({ ...shared, host }, followUps, options.hostQueue)
+  const callTool = toolCall(registry, values, limits, { followUps, audit, stream, credentials })
   return {
     main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
     tools: { default: callTool },
@@ -104,8 +104,9 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
       { defaults: runConfig, registry, agents, instructions },
       values,
       resources.lookUpSearchAttributes,
+      stream,
     ),
-    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }, audit),
+    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }, audit, stream),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

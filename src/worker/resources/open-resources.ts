@@ -8,11 +8,13 @@ import type { ModelProvider } from '../../models/provider.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
+import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { type Takeover, startTakeover } from '../takeover/takeover.js'
 import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
 import { openAuditLog } from './open-audit-log.js'
+import { openStream } from './open-stream.js'
 import { checkEncryptionKey } from './check-encryption-key.js'
 import { createBackends } from './create-backends.js'
 import { createProvider, type ProviderOptions } from './create-provider.js'
@@ -63,6 +65,8 @@ export interface Resources {
   readonly provider: ModelProvider
   /** Undefined when the configuration has none. */
   readonly audit: AuditLog | undefined
+  /** Undefined when the configuration has none. */
+  readonly stream: StreamPublisher | undefined
   /** Only with role `sandbox`. */
   readonly host: SessionHost | undefined
   /** The chosen sandbox backend, for the user; undefined without role `sandbox`. */
@@ -102,6 +106,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     if (encryptionKey) await checkEncryptionKey(values.valueStore, encryptionKey)
     const audit = config.audit && openAuditLog(config.audit, namespace, config.redact)
     if (audit) stack.defer(() => audit.close())
+    const stream = openStream(options)
+    if (stream) stack.defer(() => stream.close())
     const provider = createProvider({ ...settings, config })
     stack.defer(() => provider.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
@@ -127,6 +133,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
       values,
       provider,
       audit,
+      stream: stream?.publisher,
       host: sandboxes?.host,
       sandboxNotice: sandboxes?.notice,
       watchdog,

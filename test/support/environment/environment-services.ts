@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { createDataConverter } from '../../../src/client/index.js'
 import { type Script, type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
+import type { StreamSink } from '../../../src/stream/index.js'
 import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
 import { noModel } from '../script.js'
 import { connectClient, uniqueName } from '../temporal/shared-server.js'
@@ -10,6 +11,8 @@ export interface ServiceOptions {
   readonly script?: Script
   /** Size of the scripted model's context window, in tokens. */
   readonly contextTokens?: number
+  /** The live stream, of the client and of workers in this process. Default: there is none. */
+  readonly stream?: StreamSink
   /** Address of a private Temporal server; default: the shared one. */
   readonly address?: string
 }
@@ -20,11 +23,12 @@ export interface Services {
   readonly api: ScriptedMessagesApi
   readonly taskQueue: string
   readonly store: StoreOption | undefined
+  readonly stream: StreamSink | undefined
 }
 
 /** @param store of the client; undefined: its payloads are not in a store */
 export async function startServices(
-  { script = noModel, contextTokens, address }: ServiceOptions,
+  { script = noModel, contextTokens, stream, address }: ServiceOptions,
   store: StoreOption | undefined,
   encryption: PtcConfig['encryption'],
 ): Promise<Services> {
@@ -33,5 +37,5 @@ export async function startServices(
     connectClient(dataConverter, address),
     startScriptedMessagesApi({ script, ...(contextTokens !== undefined && { contextTokens }) }),
   ])
-  return { client, api, taskQueue: uniqueName('env'), store }
+  return { client, api, taskQueue: uniqueName('env'), store, stream }
 }

@@ -90,10 +90,10 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   readonly #store: StoreOption | undefined
   readonly #runs: WorkflowHandle[] = []
 
-  private constructor({ client, api, taskQueue, store }: Services, workers: Workers) {
+  private constructor({ client, api, taskQueue, store, stream }: Services, workers: Workers) {
     this.client = client
     this.api = api
-    this.ptc = createPtcClient({ client, taskQueue })
+    this.ptc = createPtcClient({ client, taskQueue, ...(stream && { stream }) })
     this.taskQueue = taskQueue
     this.workers = workers
     this.#store = store
@@ -118,6 +118,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       snapshots: options.snapshots,
       approvals: options.approvals,
       audit: options.audit,
+      stream: options.stream,
       encryption: options.encryption,
       redact: options.redact,
       values: { ...options.values, store },

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { recordedEvents, type RecordedName, treeOf, countUpTo } from '../../../../test/fixtures/run-tree/recorded.js'
 import { scriptedModelName } from '../../../common/names.js'
 import type { HistoryEvent, RunTree, UnservedQueue } from '../../../client/run-tree/index.js'
@@ -87,6 +87,30 @@ test('redraws the live lines in place on a terminal, and removes them at the end
     ]),
   )
   expect(screen.text).not.toMatch(/▸|done/)
+})
+
+test('shows the end of what the model is writing below the live lines, and removes it', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const screen = new Screen(true)
+  const writer = new ProgressWriter({ stream: screen, color: false })
+  onTestFinished(() => writer.close())
+  writer.update(await treeOf(recordedEvents('answered').slice(0, 12)))
+  const redraw = () => vi.advanceTimersByTime(250)
+  writer.setDraft({ type: 'text', text: 'I will \x1b[31mlook' })
+  redraw()
+  expect(screen.text).toMatch(/▸ .*\n│ I will ␛\[31mlook\n$/)
+  writer.setDraft({ type: 'code', text: Array.from({ length: 30 }, (_, line) => `line_${line}`).join('\n') })
+  redraw()
+  expect(screen.text).toContain('│ … 22 more lines\n│ line_22\n')
+  expect(screen.text).not.toContain('look')
+  writer.setDraft(undefined)
+  redraw()
+  expect(screen.text).not.toContain('│')
+  writer.setDraft({ type: 'text', text: 'more' })
+  redraw()
+  writer.close()
+  expect(screen.text).not.toContain('more')
 })
 
 test('redraws nothing without a terminal, and prints transient milestones', async () => {

@@ -1,6 +1,7 @@
 import type { RunTree } from '../../../client/run-tree/index.js'
 import { createColors } from '../text/colors.js'
-import { formatLine } from '../text/line.js'
+import { formatLine, part } from '../text/line.js'
+import { textBlock } from '../text/text-block.js'
 import { milestones, unservedMilestones } from './milestones.js'
 import { renderProgress } from './render-progress.js'
 
@@ -18,7 +19,16 @@ export interface ProgressWriterOptions {
   readonly content?: 'everything' | 'live' | undefined
 }
 
+/** What the model is writing. */
+export interface Draft {
+  readonly type: 'text' | 'code'
+  readonly text: string
+}
+
 const redrawMs = 250
+const maxDraftLines = 8
+/** More than a screen shows of a draft. */
+const maxDraftCharacters = 4_000
 const defaultColumns = 80
 
 /**
@@ -32,6 +42,7 @@ export class ProgressWriter {
   readonly #printedKeys = new Set<string>()
   readonly #timer: NodeJS.Timeout | undefined
   #tree: RunTree | undefined
+  #draft: Draft | undefined
   #live = ''
   #closed = false
 
@@ -55,6 +66,11 @@ export class ProgressWriter {
     this.#draw(
       newMilestones.flatMap(({ lines }) => lines().map((line) => `${formatLine(line, columns, colors)}\n`)).join(''),
     )
+  }
+
+  /** Shows the end of what the model is writing below the live lines, at the next redraw. Undefined: nothing. */
+  setDraft(draft: Draft | undefined): void {
+    this.#draft = draft
   }
 
   /** Prints another line above the live lines. */
@@ -87,6 +103,18 @@ export class ProgressWriter {
 
   #render(tree: RunTree): string {
     const live = renderProgress(tree, { width: this.#columns, color: this.#color })
-    return live === '' ? '' : `${live}\n`
+    return live === '' ? '' : `${live}\n${this.#renderDraft()}`
+  }
+
+  #renderDraft(): string {
+    const { type, text } = this.#draft ?? { type: 'text', text: '' }
+    const colors = createColors(this.#color)
+    // As in the live lines, one column stays free.
+    const columns = this.#columns - 1
+    const style = type === 'code' ? 'cyan' : 'plain'
+    const options = { columns: columns - 2, style, limit: maxDraftLines, keep: 'tail', prose: true } as const
+    return textBlock(text.slice(-maxDraftCharacters), options)
+      .map((line) => `${formatLine([part('│ ', 'dim'), ...line], columns, colors)}\n`)
+      .join('')
   }
 }

@@ -1,0 +1,141 @@
+import type { ToolCallInput } from '../common/calls.js'
+import { PtcError } from '../common/errors.js'
+import { isTextBlock, isToolUseBlock, type ModelReply } from '../common/messages.js'
+import { executeCodeTool } from '../common/names.js'
+import { toCallStatus } from '../common/outcomes.js'
+import type { SessionRef } from '../common/session.js'
+import type { LocalCallAllowance, Step, StepResult } from '../common/steps.js'
+import { truncateMiddle } from '../common/text.js'
+import type { ModelDelta, ModelPhase, ModelProgress } from '../models/provider.js'
+import type { Publish, StreamPublisher } from '../stream/index.js'
+import type { ActivityScope } from './run-activity.js'
+
+type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'attempt'>
+
+/** Characters of the output of one step, and of an error. */
+const maxOutputCharacters = 16_000
+
+interface PublishedTurn {
+  readonly turn: number
+  readonly model: string
+  /** Of the conversation before the turn. */
+  readonly messages: number
+}
+
+/** Publishes what the model writes. */
+export class TurnStream {
+  readonly #publish: Publish
+  readonly #turn: number
+  #phase: ModelPhase = 'waiting'
+  #hasDelta = false
+
+  static begin(stream: StreamPublisher | undefined, { turn, ...fields }: PublishedTurn, scope: Origin) {
+    const { workflowId, runId, attempt } = scope
+    const publish = stream?.attempt({ workflowId, runId, attempt, unit: `turn/${turn}` })
+    publish?.({ type: 'turn.begins', turn, ...fields })
+    return publish && new TurnStream(publish, turn)
+  }
+
+  private constructor(publish: Publish, turn: number) {
+    this.#publish = publish
+    this.#turn = turn
+  }
+
+  progress({ phase }: ModelProgress): void {
+    if (phase === this.#phase) return
+    this.#phase = phase
+    this.#publish({ type: 'status', turn: this.#turn, phase })
+  }
+
+  delta(delta: ModelDelta): void {
+    this.#hasDelta = true
+    this.#publish({ ...delta, turn: this.#turn })
+  }
+
+  /** The reply is stored. */
+  end({ content, stopReason }: ModelReply): void {
+    if (!this.#hasDelta) for (const delta of content.flatMap(wholeBlock)) this.delta(delta)
+    this.#publish({ type: 'turn.ends', turn: this.#turn, stopReason })
+  }
+
+  fail(thrown: unknown): void {
+    const code = PtcError.isInstance(thrown) ? thrown.code : 'CANCELLED'
+    this.#publish({ type: 'turn.fails', turn: this.#turn, code })
+  }
+}
+
+/** The text or code of a block of a provider that does not stream. */
+function wholeBlock(content: ModelReply['content'][number], block: number): readonly ModelDelta[] {
+  if (isTextBlock(content)) return [{ type: 'text', block, text: content.text }]
+  const code = isToolUseBlock(content) && content.name === executeCodeTool ? content.input['code'] : undefined
+  return typeof code === 'string' ? [{ type: 'code', block, text: code }] : []
+}
+
+interface PublishedStep {
+  readonly session: Pick<SessionRef, 'id' | 'epoch'>
+  readonly step: Step
+  /** Absent: the turn of the cell is unknown. */
+  readonly localCalls?: Pick<LocalCallAllowance, 'turn' | 'cell'> | undefined
+}
+
+/** Executes a step, and publishes what it printed and whether it ended the cell. */
+export async function streamStep(
+  stream: StreamPublisher | undefined,
+  { session, step, localCalls }: PublishedStep,
+  { workflowId, runId, attempt }: Origin,
+  execute: () => Promise<StepResult>,
+): Promise<StepResult> {
+  const unit = `step/${session.id}/${step.number}`
+  const publish = stream?.attempt({ workflowId, runId, attempt, unit, epoch: session.epoch })
+  if (publish === undefined) return execute()
+  const { input } = step
+  const fields = { ...(input.type === 'cell' && { cell: input.cell }), ...cellFields(localCalls) }
+  if (input.type === 'cell') publish({ type: 'cell.begins', ...fields })
+  const result = await execute()
+  if (result.type === 'lost') {
+    publish({ type: 'step.lost' })
+    return result
+  }
+  if (result.output !== '') {
+    publish({ type: 'output', ...fields, text: truncateMiddle(result.output, maxOutputCharacters) })
+  }
+  if (result.type === 'completed') publish({ type: 'cell.ends', ...fields, status: 'completed' })
+  if (result.type === 'failed') {
+    const error = truncateMiddle(result.error, maxOutputCharacters)
+    publish({ type: 'cell.ends', ...fields, status: result.kind, error })
+  }
+  return result
+}
+
+function cellFields(localCalls: PublishedStep['localCalls']) {
+  return localCalls && { turn: localCalls.turn, cell: localCalls.cell }
+}
+
+interface PublishedCall extends Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'> {
+  /** One line, redacted. */
+  readonly summary: string
+  /** The result comes later, from outside. */
+  readonly isDeferred: boolean
+}
+
+/** Runs a tool call, and publishes its begin and end. */
+export async function streamCall<Result>(
+  stream: StreamPublisher | undefined,
+  { tool, caller, position, idempotencyKey, summary, isDeferred }: PublishedCall,
+  { workflowId, runId, attempt, signal }: Origin & Pick<ActivityScope, 'signal'>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const publish = stream?.attempt({ workflowId, runId, attempt, unit: `call/${idempotencyKey}` })
+  if (publish === undefined) return run()
+  const fields = { call: idempotencyKey, tool, caller, turn: position.turn, cell: position.cell }
+  publish({ type: 'call.begins', ...fields, summary })
+  try {
+    const result = await run()
+    publish({ type: 'call.ends', ...fields, status: isDeferred ? 'deferred' : 'ok' })
+    return result
+  } catch (thrown) {
+    const status = signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : '')
+    publish({ type: 'call.ends', ...fields, status })
+    throw thrown
+  }
+}

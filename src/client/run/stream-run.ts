@@ -1,0 +1,106 @@
+import type { Client } from '@temporalio/client'
+import { withDerivedSignal } from '../../common/abort.js'
+import { PtcError } from '../../common/errors.js'
+import {
+  EntryCodec,
+  readStream,
+  type RunEnd,
+  type StreamEvent,
+  streamName,
+  type StreamSink,
+} from '../../stream/index.js'
+import { firstExecutionRunId, latestRunId } from '../temporal/executions.js'
+import type { ExecutionRef } from '../temporal/history-pages.js'
+import { retryLongPoll } from '../temporal/retry.js'
+import { describeRun } from './describe-run.js'
+import { runError } from './run-error.js'
+
+export interface StreamOptions {
+  /** The `offset` of the last event that the caller has: the stream continues after it. Default: from the beginning. */
+  readonly from?: string
+  readonly signal?: AbortSignal
+}
+
+/**
+ * The live stream of a run; ends with the run.
+ *
+ * @throws PtcError RUN_INPUT_INVALID without a sink, or for an invalid offset; TEMPORAL_NOT_FOUND; TEMPORAL_UNREACHABLE;
+ *   ENCRYPTION_KEY_UNAVAILABLE, DECRYPTION_FAILED; the signal's reason
+ */
+export async function* streamRun(
+  client: Client,
+  { workflowId, runId: requested }: ExecutionRef,
+  sink: StreamSink | undefined,
+  { from, signal: callerSignal }: StreamOptions,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  if (sink === undefined) {
+    throw new PtcError('RUN_INPUT_INVALID', 'this client has no stream', {
+      hint: 'Give createPtcClient the `stream` of the configuration of the workers.',
+    })
+  }
+  const finished = new AbortController()
+  const signal = callerSignal ? AbortSignal.any([callerSignal, finished.signal]) : finished.signal
+  try {
+    const runId = requested ?? (await latestRunId(client, workflowId, signal))
+    const firstRunIds = new Map<string, Promise<string | undefined>>()
+    const firstRunIdOf = (each: string): Promise<string | undefined> => {
+      const found = firstRunIds.get(each) ?? findFirstRunId(client, { workflowId, runId: each }, signal)
+      firstRunIds.set(each, found)
+      return found
+    }
+    const first = await firstExecutionRunId(client, { workflowId, runId }, signal)
+    const ended = waitForEnd(client, { workflowId, runId }, signal)
+    // Until the reader looks at it.
+    ended.catch(() => undefined)
+    yield* readStream({
+      sink,
+      stream: streamName(client.options.namespace, workflowId),
+      codec: new EntryCodec(client.options.loadedDataConverter.payloadCodecs),
+      from,
+      signal,
+      isOfRun: async (each) => (await firstRunIdOf(each)) === first,
+      ended,
+    })
+  } finally {
+    finished.abort()
+  }
+}
+
+/** Undefined for an execution that the server no longer has. */
+async function findFirstRunId(
+  client: Client,
+  execution: ExecutionRef & { readonly runId: string },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return await firstExecutionRunId(client, execution, signal)
+  } catch (thrown) {
+    if (PtcError.isInstance(thrown) && thrown.code === 'TEMPORAL_NOT_FOUND') return undefined
+    throw thrown
+  }
+}
+
+/** @throws PtcError TEMPORAL_UNREACHABLE and others of the server; the signal's reason */
+async function waitForEnd(
+  client: Client,
+  execution: ExecutionRef & { readonly runId: string },
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  const { workflowId, runId } = execution
+  let failure: unknown
+  try {
+    const wait = () => retryLongPoll(() => client.workflow.getHandle(workflowId, runId).result())
+    await withDerivedSignal(signal, (derived) => client.connection.withAbortSignal(derived, wait))
+  } catch (thrown) {
+    signal.throwIfAborted()
+    failure = thrown
+  }
+  const { status } = await describeRun(client, execution)
+  if (failure === undefined) return { status }
+  const error = runError(failure, workflowId)
+  // The request failed, and not the run.
+  if (status === 'running') throw error
+  // A client that can't read the result: the run has one.
+  if (status === 'completed') return { status }
+  return { status, error: { code: error.code, message: error.message } }
+}

@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest'
+import { shownText } from '../../test/support/stream/shown-text.js'
+import type { StreamData, StreamEvent, StreamRecord } from './events.js'
+import { ReaderState } from './reader-state.js'
+
+const begins = (turn: number, messages = 0): StreamData => ({ type: 'turn.begins', turn, model: 'm', messages })
+const text = (turn: number, piece: string): StreamData => ({ type: 'text', turn, block: 0, text: piece })
+const ends = (turn: number): StreamData => ({ type: 'turn.ends', turn, stopReason: 'end_turn' })
+
+function record(unit: string, attempt: number, number: number, data: StreamData, more: Partial<StreamRecord> = {}) {
+  return { runId: 'r1', unit, epoch: 0, attempt, number, time: 0, data, ...more }
+}
+
+/** The events of records, without times. The id of an entry is the position of its record. */
+function eventsOf(...records: readonly StreamRecord[]): readonly StreamEvent[] {
+  const state = new ReaderState()
+  return records.flatMap((each, position) => state.add(each, String(position)))
+}
+
+it('gives each event an offset of its own', () => {
+  const events = eventsOf(
+    record('turn/1', 1, 1, begins(1)),
+    record('turn/1', 1, 2, text(1, 'He')),
+    record('turn/1', 2, 1, begins(1)),
+  )
+  expect(events.map(({ type, offset }) => `${offset} ${type}`)).toEqual([
+    '0.0 turn.begins',
+    '1.0 text',
+    '2.0 retry',
+    '2.1 reset',
+    '2.2 turn.begins',
+  ])
+  expect(events[3]).toMatchObject({ unit: 'turn/1', since: '0.0' })
+})
+
+it('ignores records that were stored twice, and those of older attempts', () => {
+  const first = [record('turn/1', 1, 1, begins(1)), record('turn/1', 1, 2, text(1, 'Hel'))]
+  const second = [record('turn/1', 2, 1, begins(1)), record('turn/1', 2, 2, text(1, 'Hello'))]
+  const events = eventsOf(...first, ...first, ...second, record('turn/1', 1, 3, text(1, 'lo')), ...second)
+  expect(shownText(events)).toBe('Hello')
+  expect(events.filter(({ type }) => type === 'retry')).toHaveLength(1)
+})
+
+it('reports records that are missing', () => {
+  const events = eventsOf(record('turn/1', 1, 1, begins(1)), record('turn/1', 1, 4, text(1, 'lo')))
+  expect(events.map(({ type }) => type)).toEqual(['turn.begins', 'gap', 'text'])
+  expect(eventsOf(record('turn/1', 1, 3, ends(1))).map(({ type }) => type)).toEqual(['gap', 'turn.ends'])
+})
+
+it('reports a retry whose earlier attempt published nothing', () => {
+  const events = eventsOf(record('call/a', 2, 1, begins(1)))
+  expect(events.map(({ type }) => type)).toEqual(['retry', 'turn.begins'])
+})
+
+it('resets a turn whose reply did not become part of the conversation', () => {
+  const events = eventsOf(
+    record('turn/1', 1, 1, begins(1, 0)),
+    record('turn/1', 1, 2, text(1, 'cut o')),
+    record('turn/2', 1, 1, begins(2, 0)),
+    record('turn/2', 1, 2, text(2, 'whole. ')),
+    record('turn/3', 1, 1, begins(3, 2)),
+    record('turn/3', 1, 2, text(3, 'next')),
+  )
+  expect(shownText(events)).toBe('whole. next')
+  expect(events.filter(({ type }) => type === 'reset')).toMatchObject([{ unit: 'turn/1', since: '0.0' }])
+})
+
+it('resets a step whose sandbox was lost, once', () => {
+  const cell: StreamData = { type: 'cell.begins', cell: 1 }
+  const events = eventsOf(
+    record('step/s/1', 1, 1, cell, { epoch: 1 }),
+    record('step/s/1', 1, 2, { type: 'step.lost' }, { epoch: 1 }),
+    record('step/s/1', 1, 1, cell, { epoch: 2 }),
+    // A zombie of the first sandbox.
+    record('step/s/1', 9, 1, cell, { epoch: 1 }),
+  )
+  expect(events.map(({ type }) => type)).toEqual(['cell.begins', 'reset', 'retry', 'cell.begins'])
+})
+
+it('takes the newer execution after a reset of the workflow', () => {
+  const events = eventsOf(
+    record('turn/1', 3, 1, begins(1)),
+    record('turn/1', 3, 2, text(1, 'old')),
+    record('turn/1', 1, 1, begins(1), { runId: 'r2' }),
+    record('turn/1', 3, 3, text(1, 'late')),
+    record('turn/1', 1, 2, text(1, 'new'), { runId: 'r2' }),
+  )
+  expect(shownText(events)).toBe('new')
+})
+
+it('knows whether a turn or call has not ended', () => {
+  const state = new ReaderState()
+  state.add(record('turn/1', 1, 1, begins(1)), '0')
+  expect(state.hasOpenUnits).toBe(true)
+  state.add(record('turn/1', 1, 2, ends(1)), '1')
+  expect(state.hasOpenUnits).toBe(false)
+})

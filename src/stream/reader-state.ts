@@ -1,0 +1,108 @@
+import type { StreamEvent, StreamRecord } from './events.js'
+
+interface UnitState {
+  readonly run: number
+  readonly epoch: number
+  readonly attempt: number
+  /** Of the last record. */
+  readonly number: number
+  /** Offset of the first event that is not void. Undefined: there is none. */
+  readonly since: string | undefined
+  readonly isOpen: boolean
+}
+
+type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
+type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
+
+/** The last event of a turn or call that has not ended. A step that has not ended may be silent for long. */
+const openTypes: ReadonlySet<string> = new Set(['turn.begins', 'status', 'text', 'code', 'call.begins'])
+
+/**
+ * Turns records into events. The events of a record depend on the records before it and on nothing else, so every reader
+ * of a stream gets the same events with the same offsets.
+ *
+ * | record of a unit | events |
+ * |---|---|
+ * | of an older attempt, or one that was there before | none |
+ * | the next one of its attempt | its event |
+ * | a later one of its attempt | `gap`, its event |
+ * | of a newer attempt | `retry`, `reset` if the unit had events, its event |
+ */
+export class ReaderState {
+  readonly #units = new Map<string, UnitState>()
+  /** Executions in the order in which they first published: after a reset the newer one repeats units. */
+  readonly #runs = new Map<string, number>()
+  #lastTurn: { readonly unit: string; readonly messages: number } | undefined
+
+  /** @param id of the entry that has the record */
+  add(record: StreamRecord, id: string): readonly StreamEvent[] {
+    const { unit, epoch, attempt, number, data, time } = record
+    const run = this.#runNumber(record.runId)
+    const known = this.#units.get(unit)
+    const order = known ? compare({ run, epoch, attempt, number }, known) : 'later'
+    if (order === 'earlier') return []
+    const events: NewEvent[] = []
+    const isNewAttempt = order === 'later'
+    if (isNewAttempt && (known !== undefined || attempt > 1)) events.push({ type: 'retry', unit, attempt })
+    if (isNewAttempt) events.push(...reset(unit, known?.since))
+    const expected = isNewAttempt ? 1 : (known?.number ?? 0) + 1
+    if (number > expected) events.push({ type: 'gap', unit })
+    if (data.type === 'turn.begins') events.push(...this.#resetRepeatedTurn(unit, data.messages))
+    let since = isNewAttempt ? undefined : known?.since
+    if (data.type === 'step.lost') {
+      events.push(...reset(unit, since))
+      since = undefined
+    } else {
+      since ??= offsetOf(id, events.length)
+      events.push({ ...data, unit, attempt })
+    }
+    this.#units.set(unit, { run, epoch, attempt, number, since, isOpen: openTypes.has(data.type) })
+    return events.map((event, index) => ({ ...event, offset: offsetOf(id, index), time }))
+  }
+
+  /** A turn or a call has begun, and its end has not been read. */
+  get hasOpenUnits(): boolean {
+    return [...this.#units.values()].some(({ isOpen }) => isOpen)
+  }
+
+  #runNumber(runId: string): number {
+    const run = this.#runs.get(runId) ?? this.#runs.size
+    this.#runs.set(runId, run)
+    return run
+  }
+
+  /** A turn with the same conversation as the turn before: the reply of that turn did not become part of it. */
+  #resetRepeatedTurn(unit: string, messages: number): readonly NewEvent[] {
+    const last = this.#lastTurn
+    this.#lastTurn = { unit, messages }
+    const turn = last && this.#units.get(last.unit)
+    if (!last || !turn || last.unit === unit || last.messages !== messages) return []
+    this.#units.set(last.unit, { ...turn, since: undefined })
+    return reset(last.unit, turn.since)
+  }
+}
+
+function reset(unit: string, since: string | undefined): readonly NewEvent[] {
+  return since === undefined ? [] : [{ type: 'reset', unit, since }]
+}
+
+type Position = Pick<UnitState, 'run' | 'epoch' | 'attempt' | 'number'>
+
+/** `earlier`: to be ignored. `later`: of a newer attempt. */
+function compare(record: Position, known: Position): 'earlier' | 'next' | 'later' {
+  for (const field of ['run', 'epoch', 'attempt'] as const) {
+    if (record[field] !== known[field]) return record[field] < known[field] ? 'earlier' : 'later'
+  }
+  return record.number <= known.number ? 'earlier' : 'next'
+}
+
+/** The offset of an event: its entry, and its position among the events of that entry. */
+export function offsetOf(id: string, index: number): string {
+  return `${id}.${index}`
+}
+
+/** Undefined for a text that is no offset. */
+export function parseOffset(offset: string): { readonly id: string; readonly index: number } | undefined {
+  const [, id, index] = /^(.+)\.(\d+)$/.exec(offset) ?? []
+  return id === undefined || index === undefined ? undefined : { id, index: Number(index) }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it, onTestFinished } from 'vitest'
+import type { StreamEntry, StreamReader, StreamSink } from '../../../src/stream/index.js'
+
+/** One kind of sink, as seen from outside. */
+export interface StreamSinkFactory {
+  /** Opens the sink; every call as another process would. */
+  create(options: { readonly expires?: number }): StreamSink
+}
+
+const uniqueName = (prefix: string): string => `${prefix}-${randomUUID()}`
+
+/** A reader that is closed after the test. */
+function readerOf(sink: StreamSink, name: string): StreamReader {
+  const reader = sink.reader(name)
+  onTestFinished(() => reader.close())
+  return reader
+}
+
+/** Reads until there are so many entries. */
+export async function readEntries(reader: StreamReader, count: number, from?: string): Promise<readonly StreamEntry[]> {
+  const entries: StreamEntry[] = []
+  while (entries.length < count) entries.push(...(await reader.read(entries.at(-1)?.id ?? from, 1_000)))
+  return entries
+}
+
+const textsOf = (entries: readonly StreamEntry[]): readonly string[] => entries.map(({ text }) => text)
+
+/** Tests of the contract of every sink (src/stream/sink.ts). */
+export function describeStreamSink(factory: StreamSinkFactory): void {
+  function open(options: { readonly expires?: number } = {}): StreamSink {
+    const sink = factory.create(options)
+    onTestFinished(() => sink.close())
+    return sink
+  }
+
+  it('returns entries in their order, also those of another process', async () => {
+    const name = uniqueName('stream')
+    const [one, other] = [open(), open()]
+    await one.append(name, ['a', 'b'])
+    await other.append(name, ['c'])
+    await one.append(name, ['d'])
+    const entries = await readEntries(readerOf(open(), name), 4)
+    expect(textsOf(entries)).toEqual(['a', 'b', 'c', 'd'])
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(4)
+  })
+
+  it('continues after an entry', async () => {
+    const name = uniqueName('stream')
+    const sink = open()
+    await sink.append(name, ['a', 'b', 'c'])
+    const [first] = await readEntries(readerOf(sink, name), 3)
+    expect(textsOf(await readEntries(readerOf(open(), name), 2, first?.id))).toEqual(['b', 'c'])
+  })
+
+  it('returns an entry as soon as it is appended', async () => {
+    const name = uniqueName('stream')
+    const sink = open()
+    const reading = readerOf(sink, name).read(undefined, 60_000)
+    await open().append(name, ['late'])
+    expect(textsOf(await reading)).toEqual(['late'])
+  })
+
+  it('returns nothing when nothing comes', async () => {
+    const reader = readerOf(open(), uniqueName('stream'))
+    expect(await reader.read(undefined, 0)).toEqual([])
+    expect(await reader.read(undefined, 20)).toEqual([])
+  })
+
+  it('keeps streams apart, and texts as they are', async () => {
+    const name = uniqueName('stream')
+    const sink = open()
+    const text = JSON.stringify({ text: 'ä\u{1F600}\n\u2028"\\', long: 'x'.repeat(600_000) })
+    await Promise.all([sink.append(`${name}/../a b`, [text, '{}']), sink.append(name, ['other'])])
+    expect(textsOf(await readEntries(readerOf(sink, `${name}/../a b`), 2))).toEqual([text, '{}'])
+    expect(textsOf(await readEntries(readerOf(sink, name), 1))).toEqual(['other'])
+  })
+
+  it('takes entries of many processes at once', async () => {
+    const name = uniqueName('stream')
+    const all = Array.from({ length: 20 }, (_, sink) => Array.from({ length: 10 }, (_, entry) => `${sink}/${entry}`))
+    await Promise.all(all.map((entries) => open().append(name, entries)))
+    const read = textsOf(await readEntries(readerOf(open(), name), 200))
+    for (const [index, entries] of all.entries()) {
+      expect(read.filter((text) => text.startsWith(`${index}/`))).toEqual(entries)
+    }
+  })
+
+  it('works again after it was closed', async () => {
+    const name = uniqueName('stream')
+    const sink = open()
+    await sink.append(name, ['a'])
+    await sink.close()
+    await sink.close()
+    await sink.append(name, ['b'])
+    expect(textsOf(await readEntries(readerOf(sink, name), 2))).toEqual(['a', 'b'])
+  })
+
+  it('removes a stream that gets nothing new, and starts another one under its name', async () => {
+    const name = uniqueName('stream')
+    const sink = open({ expires: 1_500 })
+    await sink.append(name, ['old'])
+    const reader = readerOf(sink, name)
+    const [old] = await readEntries(reader, 1)
+    await expect
+      .poll(async () => {
+        // A sink may remove streams when it appends to others.
+        await sink.append(uniqueName('other'), ['x'])
+        return reader.read(undefined, 0)
+      })
+      .toEqual([])
+    await sink.append(name, ['new'])
+    // The id of an entry that no longer exists.
+    expect(textsOf(await readEntries(reader, 1, old?.id))).toEqual(['new'])
+  })
+}

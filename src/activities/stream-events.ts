@@ -42,7 +42,7 @@ export class TurnStream {
   }
 
   progress({ phase }: ModelProgress): void {
-    if (phase === this.#phase) return
+    if (phase === this.#phase || phase === 'waiting') return
     this.#phase = phase
     this.#publish({ type: 'status', turn: this.#turn, phase })
   }

@@ -82,7 +82,9 @@ type DistributeFields<Data> = Data extends unknown ? Data & UnitFields & EventFi
 /** How a run ended. */
 export interface RunEnd {
   readonly status: string
-  /** Of a run that failed, was cancelled, terminated or timed out. */
+  /** Why a run is `failed` whose workflow completed: `turn_limit`, `code_error` and so on. */
+  readonly outcome?: string
+  /** Of a run whose workflow failed, was cancelled, terminated or timed out. */
   readonly error?: { readonly code: string; readonly message: string }
 }
 

@@ -18,7 +18,7 @@
  * 7. A stream that gets nothing new is removed after a while.
  */
 export { EntryCodec } from './entry-codec.js'
-export type { RunEnd, StreamData, StreamEvent } from './events.js'
+export type { RunEnd, StreamData, StreamEvent, StreamRecord } from './events.js'
 export { type Publish, StreamPublisher } from './publisher.js'
 export { readStream } from './read-stream.js'
 export { type StreamEntry, type StreamReader, type StreamSink, streamName } from './sink.js'

@@ -14,6 +14,8 @@ export interface PublisherOptions {
   readonly onTrouble: (message: string) => void
   /** Characters of text that may wait for the sink. Default 4 Mi. */
   readonly maxWaiting?: number
+  /** Milliseconds after which an event that still waits is dropped. Default 5 minutes. */
+  readonly maxAgeMs?: number
 }
 
 /** Who publishes. */
@@ -114,15 +116,27 @@ export class StreamPublisher {
       } catch (thrown) {
         queue.records.unshift(...batch)
         this.#reportTrouble(messageOf(thrown))
+        this.#dropOld(queue)
         if (this.#closing.signal.aborted) break
         await this.#pause(waitMs)
         waitMs = Math.min(2 * waitMs, retryMs.maximum)
       }
     }
     this.#queues.delete(stream)
-    const lost = queue.records.splice(0)
+    this.#dropFirst(queue, queue.records.length, 'the worker ends')
+  }
+
+  /** One stream that can never be written must not take the memory of all. */
+  #dropOld(queue: Queue): void {
+    const oldest = Date.now() - (this.#options.maxAgeMs ?? 300_000)
+    const kept = queue.records.findIndex(({ time }) => time >= oldest)
+    this.#dropFirst(queue, kept === -1 ? queue.records.length : kept, 'events are too old')
+  }
+
+  #dropFirst(queue: Queue, count: number, why: string): void {
+    const lost = queue.records.splice(0, count)
     this.#waiting -= lost.reduce((sum, record) => sum + sizeOf(record), 0)
-    if (lost.length > 0) this.#drop(lost.length, 'the worker ends')
+    if (lost.length > 0) this.#drop(lost.length, why)
   }
 
   /** Ends early when the publisher is closed. */

@@ -32,7 +32,10 @@ function read(sink: StreamSink, { from, ended, codec, isOfRun }: Reading = {}) {
 const readAll = (sink: StreamSink, reading: Reading = {}): Promise<readonly StreamEvent[]> =>
   readEvents(read(sink, reading))
 
-function publisherOf(sink: StreamSink, options: { readonly codec?: EntryCodec; readonly maxWaiting?: number } = {}) {
+function publisherOf(
+  sink: StreamSink,
+  options: { readonly codec?: EntryCodec; readonly maxWaiting?: number; readonly maxAgeMs?: number } = {},
+) {
   const troubles: string[] = []
   const onTrouble = (message: string) => void troubles.push(message)
   const publisher = new StreamPublisher({ sink, namespace: 'ns', codec: new EntryCodec(), onTrouble, ...options })
@@ -185,6 +188,20 @@ it('drops events when too many wait, and the reader learns of the gap', async ()
   expect(types.slice(-3)).toEqual(['gap', 'turn.ends', 'end'])
   expect(types.length).toBeLessThan(12)
   expect(troubles).toHaveLength(1)
+})
+
+it('drops events that have waited for too long, and goes on with later ones', async () => {
+  const sink = new UnreliableSink(fileStream({ folder: await temporaryFolder() }))
+  sink.failure = 'before'
+  // Everything that waits is too old.
+  const { publisher, troubles } = publisherOf(sink, { maxAgeMs: -1 })
+  const publish = publisher.attempt(origin)
+  publish(text('old'))
+  await expect.poll(() => troubles).toHaveLength(1)
+  sink.failure = 'none'
+  publish(turnEnds)
+  await publisher.close()
+  expect(typesOf(await readAll(sink))).toEqual(['gap', 'turn.ends', 'end'])
 })
 
 it('says the end while the sink is down, after a gap', async () => {

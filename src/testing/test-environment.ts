@@ -91,7 +91,11 @@ export async function createTestEnvironment(options: TestEnvironmentOptions = {}
     })
     stack.defer(() => worker.shutdown())
     stack.defer(() => endRuns(temporal, taskQueue))
-    const client = createPtcClient({ client: temporal.client, taskQueue })
+    const client = createPtcClient({
+      client: temporal.client,
+      taskQueue,
+      ...(config.stream && { stream: config.stream }),
+    })
     let closed: Promise<void> | undefined
     const close = (): Promise<void> => (closed ??= stack[Symbol.asyncDispose]())
     return {

@@ -95,8 +95,8 @@ async function waitForEnd(
     signal.throwIfAborted()
     failure = thrown
   }
-  const { status } = await describeRun(client, execution)
-  if (failure === undefined) return { status }
+  const { status, outcome } = await describeRun(client, execution)
+  if (failure === undefined) return { status, ...(outcome !== undefined && { outcome }) }
   const error = runError(failure, workflowId)
   // The request failed, and not the run.
   if (status === 'running') throw error

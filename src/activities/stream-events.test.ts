@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest'
+import { PtcError } from '../common/errors.js'
+import type { ModelReply } from '../common/messages.js'
+import { zeroUsage } from '../common/runs.js'
+import type { Step, StepResult } from '../common/steps.js'
+import { EntryCodec, type StreamRecord, StreamPublisher, type StreamSink } from '../stream/index.js'
+import { streamCall, streamStep, TurnStream } from './stream-events.js'
+
+const scope = { workflowId: 'w', runId: 'r', attempt: 2, signal: new AbortController().signal }
+
+/** A publisher whose records the test reads. */
+function recorder() {
+  const records: StreamRecord[] = []
+  const sink: StreamSink = {
+    append: (_stream, entries) => {
+      records.push(...entries.map((entry) => JSON.parse(entry) as StreamRecord))
+      return Promise.resolve()
+    },
+    reader: () => {
+      throw new Error('not used')
+    },
+    close: () => Promise.resolve(),
+  }
+  const publisher = new StreamPublisher({ sink, namespace: 'ns', codec: new EntryCodec(), onTrouble: () => undefined })
+  const published = async (): Promise<readonly StreamRecord[]> => {
+    await publisher.close()
+    return records
+  }
+  return { publisher, published }
+}
+
+const reply = (...content: ModelReply['content']): ModelReply => ({
+  model: 'm',
+  content,
+  stopReason: 'tool_use',
+  usage: zeroUsage,
+  costUsd: null,
+  requestId: null,
+})
+
+it('publishes a turn: phases, pieces and the end', async () => {
+  const { publisher, published } = recorder()
+  const turn = TurnStream.begin(publisher, { turn: 3, model: 'm', messages: 4 }, scope)
+  for (const phase of ['waiting', 'thinking', 'thinking', 'waiting', 'text'] as const) {
+    turn?.progress({ phase, outputCharacters: 0 })
+  }
+  turn?.delta({ type: 'text', block: 1, text: 'Hel' })
+  turn?.delta({ type: 'text', block: 1, text: 'lo' })
+  turn?.end(reply({ type: 'text', text: 'Hello' }))
+  const records = await published()
+  expect(records.map(({ data }) => data)).toEqual([
+    { type: 'turn.begins', turn: 3, model: 'm', messages: 4 },
+    { type: 'status', turn: 3, phase: 'thinking' },
+    { type: 'status', turn: 3, phase: 'text' },
+    { type: 'text', turn: 3, block: 1, text: 'Hello' },
+    { type: 'turn.ends', turn: 3, stopReason: 'tool_use' },
+  ])
+  expect(records.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5])
+  expect(records[0]).toMatchObject({ unit: 'turn/3', attempt: 2, epoch: 0, runId: 'r' })
+})
+
+it('publishes the whole reply of a provider that does not stream', async () => {
+  const { publisher, published } = recorder()
+  const use = { type: 'tool_use', id: 'a', name: 'execute_code', input: { code: 'print(1)' } } as const
+  const other = { type: 'tool_use', id: 'b', name: 'pay', input: { code: 'no' } } as const
+  const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0 }, scope)
+  turn?.end(reply({ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'I run it.' }, use, other))
+  expect((await published()).map(({ data }) => data).slice(1, -1)).toEqual([
+    { type: 'text', turn: 1, block: 1, text: 'I run it.' },
+    { type: 'code', turn: 1, block: 2, text: 'print(1)' },
+  ])
+})
+
+it('publishes the code of the error of a turn', async () => {
+  const { publisher, published } = recorder()
+  const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0 }, scope)
+  turn?.fail(new PtcError('MODEL_RATE_LIMIT', 'slow down'))
+  expect((await published()).at(-1)?.data).toEqual({ type: 'turn.fails', turn: 1, code: 'MODEL_RATE_LIMIT' })
+})
+
+const session = { id: 's', epoch: 2 }
+const cellStep: Step = { number: 4, now: 0, input: { type: 'cell', cell: 2, source: 'x' } }
+const resultsStep: Step = { number: 5, now: 0, input: { type: 'results', results: [] } }
+const localCalls = { turn: 1, cell: 2 }
+
+async function publishedBy(step: Step, result: StepResult): Promise<readonly StreamRecord[]> {
+  const { publisher, published } = recorder()
+  const execute = () => Promise.resolve(result)
+  expect(await streamStep(publisher, { session, step, localCalls }, scope, execute)).toBe(result)
+  return published()
+}
+
+it('publishes the steps of a cell under their number and epoch', async () => {
+  const begin = await publishedBy(cellStep, { type: 'suspended', calls: [], wakeInMs: null, output: 'one\n' })
+  expect(begin).toMatchObject([
+    { unit: 'step/s/4', epoch: 2, attempt: 2, data: { type: 'cell.begins', turn: 1, cell: 2 } },
+    { data: { type: 'output', turn: 1, cell: 2, text: 'one\n' } },
+  ])
+  expect(await publishedBy(resultsStep, { type: 'suspended', calls: [], wakeInMs: null, output: '' })).toEqual([])
+  const failed: StepResult = { type: 'failed', kind: 'code_error', error: 'NameError', output: 'x'.repeat(100_000) }
+  const [output, end] = await publishedBy(resultsStep, failed)
+  expect(output?.data.type === 'output' && output.data.text.length).toBeLessThan(17_000)
+  expect(end).toMatchObject({ data: { type: 'cell.ends', status: 'code_error', error: 'NameError' } })
+  expect((await publishedBy(resultsStep, { type: 'completed', output: '' })).map(({ data }) => data)).toMatchObject([
+    { type: 'cell.ends', status: 'completed' },
+  ])
+})
+
+it('publishes that a sandbox was lost', async () => {
+  const records = await publishedBy(cellStep, { type: 'lost', cause: 'gone', reason: 'it died' })
+  expect(records.map(({ data }) => data.type)).toEqual(['cell.begins', 'step.lost'])
+})
+
+const call = {
+  tool: 'pay',
+  caller: 'direct',
+  position: { turn: 1, cell: 0, index: 1 },
+  idempotencyKey: 'k',
+  summary: 'pay 5',
+  isDeferred: false,
+} as const
+
+it('publishes the begin and the end of a call', async () => {
+  const { publisher, published } = recorder()
+  expect(await streamCall(publisher, call, scope, () => Promise.resolve('paid'))).toBe('paid')
+  await streamCall(publisher, { ...call, idempotencyKey: 'd', isDeferred: true }, scope, () => Promise.resolve())
+  const refused = new PtcError('TOOL_REFUSED', 'no')
+  const failing = streamCall(publisher, { ...call, idempotencyKey: 'f' }, scope, () => Promise.reject(refused))
+  await expect(failing).rejects.toBe(refused)
+  const records = await published()
+  expect(records[0]).toMatchObject({ unit: 'call/k', data: { type: 'call.begins', call: 'k', summary: 'pay 5' } })
+  const statuses = records.flatMap(({ data }) => (data.type === 'call.ends' ? [data.status] : []))
+  expect(statuses).toEqual(['ok', 'deferred', 'tool_error'])
+})
+
+it('publishes nothing, and changes nothing, without a stream', async () => {
+  expect(TurnStream.begin(undefined, { turn: 1, model: 'm', messages: 0 }, scope)).toBeUndefined()
+  expect(await streamCall(undefined, call, scope, () => Promise.resolve(1))).toBe(1)
+  const result: StepResult = { type: 'completed', output: 'x' }
+  expect(await streamStep(undefined, { session, step: cellStep }, scope, () => Promise.resolve(result))).toBe(result)
+})

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import type { UnknownBlock } from '../../common/messages.js'
+import type { ModelDelta } from '../provider.js'
+import { ReplyBuilder } from './reply.js'
+
+const usage = { input_tokens: 1, output_tokens: 1 }
+
+/** The deltas of a reply whose blocks arrive in these pieces. */
+function deltasOf(...blocks: readonly { readonly opening: UnknownBlock; readonly deltas: readonly UnknownBlock[] }[]) {
+  const reply = new ReplyBuilder()
+  const found: (ModelDelta | undefined)[] = [
+    reply.add({ type: 'message_start', message: { model: 'm', content: [], stop_reason: null, usage } }),
+  ]
+  for (const [index, { opening, deltas }] of blocks.entries()) {
+    found.push(reply.add({ type: 'content_block_start', index, content_block: opening }))
+    for (const delta of deltas) found.push(reply.add({ type: 'content_block_delta', index, delta }))
+    found.push(reply.add({ type: 'content_block_stop', index }))
+  }
+  return found.filter((delta) => delta !== undefined)
+}
+
+const json = (...pieces: readonly string[]) =>
+  pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }))
+const toolUse = (name: string) => ({ type: 'tool_use', id: 'a', name, input: {} })
+
+it('returns text and code as they arrive, and nothing else', () => {
+  expect(
+    deltasOf(
+      { opening: { type: 'thinking', thinking: '' }, deltas: [{ type: 'thinking_delta', thinking: 'hm' }] },
+      { opening: { type: 'text', text: 'I ' }, deltas: [{ type: 'text_delta', text: 'run it.' }] },
+      { opening: toolUse('execute_code'), deltas: json('', '{"co', 'de": "pri', 'nt(1)\\', 'n"}') },
+      { opening: toolUse('pay'), deltas: json('{"code": "no"}') },
+      { opening: toolUse('execute_code'), deltas: json('{"code": "x"}') },
+    ),
+  ).toEqual([
+    { type: 'text', block: 1, text: 'I ' },
+    { type: 'text', block: 1, text: 'run it.' },
+    { type: 'code', block: 2, text: 'pri' },
+    { type: 'code', block: 2, text: 'nt(1)' },
+    { type: 'code', block: 2, text: '\n' },
+    { type: 'code', block: 4, text: 'x' },
+  ])
+})

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { raceWithSignal, withTimeLimit } from '../common/abort.js'
 import { PtcError } from '../common/errors.js'
 import type { EntryCodec } from './entry-codec.js'
 import type { RunEnd, StreamEvent } from './events.js'
@@ -28,6 +29,8 @@ const waitMs = 250
 const settleMs = 300
 /** The same when a turn or a call has not ended. */
 const openSettleMs = 3_000
+/** A read that takes this much longer than it may wait has failed: a sink that hangs must not hide the end. */
+const hangMs = 6_000
 const retryMs = { initial: 100, maximum: 2_000 } as const
 /** Failed reads in a row after the end of the run. */
 const maxFailuresAtEnd = 3
@@ -164,11 +167,15 @@ class RetryingReader {
   /** Undefined when it failed. */
   async read(maxWaitMs: number): Promise<readonly StreamEntry[] | undefined> {
     try {
-      const entries = await this.#reader.read(this.#id, maxWaitMs)
+      const reader = this.#reader
+      const entries = await withTimeLimit(this.#signal, maxWaitMs + hangMs, (limit) =>
+        raceWithSignal(limit, reader.read(this.#id, maxWaitMs)),
+      )
       this.#id = entries.at(-1)?.id ?? this.#id
       this.#failures = 0
       return entries
     } catch (thrown) {
+      this.#signal.throwIfAborted()
       // A missing package, for example.
       if (PtcError.isInstance(thrown)) throw thrown
       await this.close()

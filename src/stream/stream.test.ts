@@ -15,15 +15,16 @@ interface Reading {
   readonly ended?: Promise<RunEnd>
   readonly codec?: EntryCodec
   readonly isOfRun?: (runId: string) => Promise<boolean>
+  readonly signal?: AbortSignal
 }
 
-function read(sink: StreamSink, { from, ended, codec, isOfRun }: Reading = {}) {
+function read(sink: StreamSink, { from, ended, codec, isOfRun, signal }: Reading = {}) {
   return readStream({
     sink,
     stream: 'ns/w',
     codec: codec ?? new EntryCodec(),
     from,
-    signal: new AbortController().signal,
+    signal: signal ?? new AbortController().signal,
     isOfRun: isOfRun ?? (() => Promise.resolve(true)),
     ended: ended ?? Promise.resolve({ status: 'completed' }),
   })
@@ -244,6 +245,16 @@ function codecOf(encode: (data: Uint8Array) => Uint8Array, decode: (data: Uint8A
     Promise.resolve(payloads.map((payload) => ({ ...payload, data: change(payload.data ?? new Uint8Array()) })))
   return { encode: (payloads) => apply(payloads, encode), decode: (payloads) => apply(payloads, decode) }
 }
+
+it('ends at once when it is aborted, also when the sink hangs', async () => {
+  const never = new Promise<never>(() => undefined)
+  const reader = { read: () => never, close: () => Promise.resolve() }
+  const sink: StreamSink = { append: () => never, reader: () => reader, close: () => Promise.resolve() }
+  const controller = new AbortController()
+  const reading = readAll(sink, { signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await expect(reading).rejects.toThrow('enough')
+})
 
 it('encrypts what the codecs encrypt', async () => {
   const sink = fileStream({ folder: await temporaryFolder() })

@@ -1,0 +1,37 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { TestProject } from '../../support/cli/ptc.js'
+import { PseudoTerminal } from '../../support/cli/terminal.js'
+import { faulty, text, turn } from '../../support/script.js'
+import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
+
+const answer = 'The travel budget was exceeded by Ada, Lin and Grace in the third quarter.'
+
+const configuration = `
+import { defineConfig, fileStream } from 'durable-ptc'
+
+export default defineConfig({
+  tools: [],
+  model: { name: 'scripted', idleTimeout: '5s' },
+  sandbox: { backend: 'wasm', wasm: { warm: 0 } },
+  stream: fileStream({ folder: '.ptc/stream' }),
+  taskQueue: '${uniqueName('live-text')}',
+})
+`
+
+it('ptc run shows text while the model writes it, on a terminal', async () => {
+  const script = [faulty([{ type: 'stall', at: { insideBlock: 0 }, attempt: 1 }], turn(text(answer)))]
+  const api = await startScriptedMessagesApi({ script })
+  onTestFinished(() => api.close())
+  const project = await TestProject.create(
+    { 'ptc.config.ts': configuration },
+    { TEMPORAL_ADDRESS: sharedServer().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test-key' },
+  )
+  onTestFinished(() => project[Symbol.asyncDispose]())
+  await project.start('worker').waitForOutput(/worker ready/)
+  const terminal = PseudoTerminal.start(project, 'run', 'Who exceeded the travel budget?')
+  // The model has sent half of its reply, and hangs.
+  await terminal.waitForScreen(/▸ waiting for the model \(turn 1\).*\r\n│ The travel/)
+  await terminal.waitForScreen(new RegExp(answer))
+  expect(await terminal.exitCode).toBe(0)
+})

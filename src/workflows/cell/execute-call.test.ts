@@ -9,12 +9,13 @@ import { defaultLimits, type Limits } from '../../common/limits.js'
 import type { JsonValue } from '../../common/json.js'
 import type { CallOutcome } from '../../common/outcomes.js'
 import type { RunConfig, Timeouts, ToolConfig } from '../../common/run-config.js'
-import { zeroUsage } from '../../common/runs.js'
+import { zeroCounts } from '../../common/runs.js'
 import type { DescribedCall } from '../../common/steps.js'
 import { Progress } from '../progress.js'
 import type { Run } from '../run.js'
 import { checkToolResult, requestApproval, requestSlot } from '../temporal/activities.js'
 import { Semaphore } from '../temporal/semaphore.js'
+import { RunBudget } from '../budget.js'
 import { Approvals } from './approvals.js'
 import { DeferredCalls } from './deferred-calls.js'
 import { executeCall } from './execute-call.js'
@@ -86,13 +87,14 @@ class TestRun {
       config,
       identity,
       tools: new Map(tools.map((tool) => [tool.name, tool])),
-      counts: { turns: 1, cells: 1, toolCalls: 0, usage: zeroUsage, costUsd: 0 },
+      counts: { ...zeroCounts, turns: 1, cells: 1 },
       quota: { calls: 0 },
       stored,
       callSlots,
       largeCalls: new Semaphore(1),
       deferredCalls: new DeferredCalls({ config, stored, callSlots }, deferredCalls),
       approvals: new Approvals(approvals),
+      budget: new RunBudget(zeroCounts, undefined, { startedAt: 0 }),
       toolSlots: new ToolSlots({} as Timeouts),
       progress: new Progress(),
     }

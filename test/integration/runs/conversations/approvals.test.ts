@@ -1,0 +1,48 @@
+import { expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import { defineTool } from '../../../../src/index.js'
+import { TestConversation } from '../../../support/environment/test-conversation.js'
+import { fastPollOptions } from '../../../support/poll-options.js'
+import { answerResult, call, code, turn } from '../../../support/script.js'
+
+it('remembers an approval for all later messages, and a message that waits for one can be interrupted', async () => {
+  const requests: ApprovalRequest[] = []
+  const paid: number[] = []
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: z.object({ euros: z.number() }),
+    output: z.string(),
+    effect: 'once',
+    approval: 'always',
+    run: ({ euros }) => {
+      paid.push(euros)
+      return `paid ${euros}`
+    },
+  })
+  const talk = await TestConversation.start({
+    tools: [pay],
+    approvals: { onRequest: (request) => void requests.push(request) },
+    script: [
+      turn(call('pay', { euros: 1 })),
+      turn(call('pay', { euros: 2 })),
+      answerResult,
+      turn(code('print(await pay(euros=3))')),
+      answerResult,
+    ],
+  })
+  const { conversation, env } = talk
+  const first = conversation.ask('Pay 1.')
+  await vi.waitUntil(() => requests.length === 1, fastPollOptions)
+  await conversation.interrupt()
+  expect(await first).toMatchObject({ status: 'interrupted' })
+  const second = conversation.ask('Pay 2.')
+  await vi.waitUntil(() => requests.length === 2, fastPollOptions)
+  await env.ptc.approveCall(requests[1]?.token ?? '', { remember: true })
+  expect(await second).toMatchObject({ status: 'answered', answer: 'paid 2' })
+  expect(await conversation.ask('Pay 3.')).toMatchObject({ status: 'answered', answer: 'paid 3' })
+  expect(requests).toHaveLength(2)
+  expect(paid).toEqual([2, 3])
+  await talk.close()
+})

@@ -62,8 +62,6 @@ export interface ModelProvider {
    * @throws PtcError with a `MODEL_*` code; the signal's reason when the signal was aborted
    */
   turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>
-  /** Input tokens of a request, counted by the vendor. Throws as {@link ModelProvider.turn} does. */
-  countTokens(request: ModelRequest, options: { readonly signal: AbortSignal }): Promise<number>
   /** Aborts running calls with a retryable error. Idempotent. */
   close(): Promise<void>
 }

@@ -10,7 +10,6 @@ export function withScriptedModel(real: ModelProvider, scripted: ModelProvider):
   return {
     name: real.name,
     turn: (request, options) => providerOf(request).turn(request, options),
-    countTokens: (request, options) => providerOf(request).countTokens(request, options),
     close: async () => {
       await Promise.all([real.close(), scripted.close()])
     },

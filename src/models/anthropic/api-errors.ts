@@ -1,10 +1,8 @@
 import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
 import { didYouMean } from '../../common/unknown-keys.js'
+import { type ErrorContext, type ModelFault, toOneLine } from '../http/model-fault.js'
 import { knownModels } from '../prices.js'
-import type { ErrorContext, ModelFault } from './model-fault.js'
-
-const maxMessageCharacters = 400
 
 const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'MODEL_AUTH',
@@ -66,11 +64,8 @@ function streamedCodeOf(type: string | null, apiMessage: string): ErrorCode {
   return codesByType[type ?? ''] ?? 'MODEL_STREAM'
 }
 
-/** The API's message on one line. It may be the whole page of a proxy, so it is truncated. */
 function apiMessageOf(error: APIError): string {
-  const message = error.apiMessage ?? error.message.replace(/^\d{3} /, '')
-  const line = message.replaceAll(/\s+/g, ' ').trim()
-  return line.length > maxMessageCharacters ? `${line.slice(0, maxMessageCharacters)}…` : line
+  return toOneLine(error.apiMessage ?? error.message.replace(/^\d{3} /, ''))
 }
 
 type Hint = string | ((context: ErrorContext) => string)

@@ -1,6 +1,6 @@
 import { AnthropicError } from '@anthropic-ai/sdk'
 import { messageOf } from '../../common/errors.js'
-import type { ModelFault } from './model-fault.js'
+import type { ModelFault } from '../http/model-fault.js'
 
 const hint =
   'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment of the worker; keys are made at console.anthropic.com.'

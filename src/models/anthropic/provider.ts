@@ -1,12 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { PtcError } from '../../common/errors.js'
+import { createCallRunner } from '../http/call-runner.js'
+import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import { costOf } from '../prices.js'
 import type { ModelProvider } from '../provider.js'
 import { modelErrorOf } from './errors.js'
-import { type AnthropicProviderOptions, checkApiKey, checkBaseURL, resolveTimeouts } from './options.js'
+import { type AnthropicProviderOptions, checkApiKey } from './options.js'
 import { toParams } from './request.js'
 import { readReply } from './stream.js'
-import { startCallTimer, type CallTimer } from './call-timer.js'
 
 /**
  * Claude through the Messages API, or a compatible server at the base URL. The first call reports a missing key, so
@@ -27,48 +27,26 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     timeout: timeouts.timeoutMs,
   })
   checkBaseURL(client.baseURL)
-
-  const activeCalls = new Set<CallTimer>()
-  const closedError = new PtcError('MODEL_CONNECTION', 'The model provider was closed.')
-  let closed = false
-
-  async function runCall<T>(model: string, signal: AbortSignal, work: (timer: CallTimer) => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    if (closed) throw closedError
-    const timer = startCallTimer({ signal, ...timeouts })
-    activeCalls.add(timer)
-    try {
-      return await timer.guard(work(timer))
-    } catch (thrown) {
-      signal.throwIfAborted()
-      timer.signal.throwIfAborted()
-      const secrets = [client.apiKey, client.authToken].filter((secret) => secret !== null)
-      throw modelErrorOf(thrown, { baseURL: client.baseURL, model, secrets })
-    } finally {
-      activeCalls.delete(timer)
-      timer.stop()
-    }
-  }
-
+  const calls = createCallRunner(timeouts)
   return {
     name: 'anthropic',
-    turn: (request, { signal, onProgress }) =>
-      runCall(request.model, signal, async (timer) => {
-        onProgress({ phase: 'waiting', outputCharacters: 0 })
-        const params = { ...toParams(request), max_tokens: request.maxTokens, stream: true as const }
-        const response = await client.messages.create(params, { signal: timer.signal }).asResponse()
-        timer.onActivity()
-        const reply = await readReply(response, { onActivity: timer.onActivity, onProgress })
-        return { ...reply, costUsd: costOf(reply.model, reply.usage), requestId: response.headers.get('request-id') }
-      }),
-    countTokens: (request, { signal }) =>
-      runCall(request.model, signal, async (timer) => {
-        const counted = await client.messages.countTokens(toParams(request), { signal: timer.signal })
-        return counted.input_tokens
-      }),
-    close: async () => {
-      closed = true
-      for (const timer of activeCalls) timer.abort(closedError)
+    turn: (request, { signal, onProgress }) => {
+      const errorOf = (thrown: unknown): Error => {
+        const secrets = [client.apiKey, client.authToken].filter((secret) => secret !== null)
+        return modelErrorOf(thrown, { baseURL: client.baseURL, model: request.model, secrets })
+      }
+      return calls.run(
+        signal,
+        async (timer) => {
+          onProgress({ phase: 'waiting', outputCharacters: 0 })
+          const response = await client.messages.create(toParams(request), { signal: timer.signal }).asResponse()
+          timer.onActivity()
+          const reply = await readReply(response, { onActivity: timer.onActivity, onProgress })
+          return { ...reply, costUsd: costOf(reply.model, reply.usage), requestId: response.headers.get('request-id') }
+        },
+        errorOf,
+      )
     },
+    close: () => calls.close(),
   }
 }

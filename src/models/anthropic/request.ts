@@ -1,7 +1,7 @@
 import type {
   CacheControlEphemeral,
   ContentBlockParam,
-  MessageCountTokensParams,
+  MessageCreateParamsStreaming,
   MessageParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
@@ -16,11 +16,13 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * last two user messages. The previous turn's request ended with the second to last user message. It needs a
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
-export function toParams({ model, system, tools, messages }: ModelRequest): MessageCountTokensParams {
+export function toParams({ model, maxTokens, system, tools, messages }: ModelRequest): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
   const breakpoints = new Set(sent.filter(({ role }) => role === 'user').slice(-2))
   return {
     model,
+    max_tokens: maxTokens,
+    stream: true,
     ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),

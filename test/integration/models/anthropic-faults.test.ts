@@ -40,17 +40,6 @@ describe('request', () => {
     expect(JSON.stringify(server.requests[0]?.headers)).toContain('key-of-the-environment')
   })
 
-  it('counts tokens without a model reply', async () => {
-    const server = await startServer((response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: 42 }))
-    })
-    expect(
-      await createProvider({ apiKey: 'k', baseURL: server.url }).countTokens(request, { signal: neverAborted }),
-    ).toBe(42)
-    expect(server.requests[0]?.url).toBe('/v1/messages/count_tokens')
-    expect(server.requests[0]?.body).not.toHaveProperty('max_tokens')
-  })
-
   it('reports the phase of the reply, with growing counts', async () => {
     const server = await startServer((response) => {
       startStream(response)

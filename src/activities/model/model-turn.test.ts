@@ -52,7 +52,6 @@ function runTurn(
       costUsd: 0,
       requestId: null,
     }),
-    countTokens: () => Promise.reject(new Error('not used')),
     close: () => Promise.resolve(),
   }
   const activity = modelTurn(provider, registry, values, { hasPackages: false })
@@ -104,6 +103,17 @@ it('describes direct calls, and externalizes large code and arguments', async ()
   expect(isExternal(calls['d']?.arguments ?? null)).toBe(true)
   expect(reply.content[1]).toMatchObject({ input: { code: { 'ptc.value': expect.anything() } } })
   expect(JSON.stringify({ reply, calls }).length).toBeLessThan(10_000)
+})
+
+it('refuses a call whose arguments could not be read, whatever the tool takes', async () => {
+  const { calls } = await runTurn(() =>
+    Promise.resolve([
+      { ...use('a', 'pay', { cents: 5 }), input_problem: 'The arguments are no JSON.' },
+      use('b', 'pay', { cents: 5 }),
+    ]),
+  ).result
+  expect(calls['a']?.refused).toEqual({ status: 'invalid_arguments', message: 'The arguments are no JSON.' })
+  expect(calls['b']?.refused).toBeNull()
 })
 
 it('reports what the model is writing', async () => {

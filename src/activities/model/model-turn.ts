@@ -107,11 +107,12 @@ function describeCalls(
   externalized: ModelReply,
 ): Record<string, DescribedCall> {
   const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
-  const calls = uses.map(({ id, name: tool, input }, position) => {
+  const calls = uses.map(({ id, name: tool, input, input_problem: message }, position) => {
     const description = describeCall(registry, limits, { tool, arguments: input }, 'direct', registryMatchesRun)
+    const refused = message === undefined ? description.refused : ({ status: 'invalid_arguments', message } as const)
     return [
       id,
-      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description },
+      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused },
     ] as const
   })
   return Object.fromEntries(calls)

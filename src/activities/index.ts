@@ -14,7 +14,7 @@
 import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
-import type { ModelProvider } from '../models/provider.js'
+import type { ModelProviders } from '../models/providers.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
@@ -65,13 +65,13 @@ export function toolActivities(
 
 /** The activities of role `model`. */
 export function modelActivities(
-  provider: ModelProvider,
+  providers: ModelProviders,
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'hasPackages'>,
   audit: AuditLog | undefined,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit) }
+  return { [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit) }
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */

@@ -10,7 +10,7 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly instructions: string
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
-  /** The provider's model id. Default: as configured. */
+  /** `PROVIDER/MODEL`, or a model of Anthropic. Default: as configured. */
   readonly model?: string
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output

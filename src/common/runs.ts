@@ -6,6 +6,7 @@ import type { Limits } from './limits.js'
 
 /** Overrides of the configuration for one run. */
 export interface RunOptions {
+  /** `PROVIDER/MODEL`, or a model of Anthropic. */
   readonly model?: string
   readonly sandbox?: BackendChoice
   readonly limits?: Partial<Limits>

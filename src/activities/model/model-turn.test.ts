@@ -13,6 +13,7 @@ import type { AssistantBlock } from '../../common/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
 import { zeroUsage } from '../../common/runs.js'
 import type { ModelProvider, ModelRequest, TurnOptions } from '../../models/provider.js'
+import { ModelProviders } from '../../models/providers.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -43,7 +44,6 @@ function runTurn(
   const heartbeats: unknown[] = []
   environment.on('heartbeat', (details) => heartbeats.push(details))
   const provider: ModelProvider = {
-    name: 'fake',
     turn: async (request, options) => ({
       model: request.model,
       content: await turn(request, options),
@@ -54,7 +54,7 @@ function runTurn(
     }),
     close: () => Promise.resolve(),
   }
-  const activity = modelTurn(provider, registry, values, { hasPackages: false })
+  const activity = modelTurn(new ModelProviders({ anthropic: provider }), registry, values, { hasPackages: false })
   const result: Promise<ModelTurnResult> = environment.run(() => activity({ ...input, ...change }))
   result.catch(() => undefined)
   return { environment, heartbeats, result }
@@ -134,6 +134,15 @@ it('cancels the request of a cancelled run', async () => {
     )
   })
   await expect(result).rejects.toThrow(CancelledFailure)
+})
+
+it('leaves a turn of a provider that this worker lacks to another worker', async () => {
+  const model = { provider: 'local', name: 'm', maxTokens: 1 }
+  await expect(runTurn(() => Promise.reject(new Error('not asked')), { model }).result).rejects.toMatchObject({
+    type: 'MODEL_PROVIDER_MISSING',
+    message: expect.stringContaining('this worker has no model provider "local"') as string,
+    nonRetryable: false,
+  })
 })
 
 it('passes the retry delay of the provider to Temporal', async () => {

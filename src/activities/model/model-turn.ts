@@ -15,7 +15,8 @@ import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js
 import type { DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
-import type { ModelProvider, ModelRequest } from '../../models/provider.js'
+import type { ModelRequest } from '../../models/provider.js'
+import type { ModelProviders } from '../../models/providers.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
@@ -28,7 +29,7 @@ import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
 export function modelTurn(
-  provider: ModelProvider,
+  providers: ModelProviders,
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'hasPackages'>,
@@ -38,6 +39,7 @@ export function modelTurn(
     runActivity(async ({ signal, report, workflowId, runId, attempt }) => {
       failpoint('model.begins')
       const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester } = input
+      const provider = providers.require(model.provider)
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })

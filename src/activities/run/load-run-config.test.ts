@@ -43,7 +43,8 @@ const defaults: RunDefaults = {
 }
 
 async function load(options: RunConfigInput): Promise<RunConfig> {
-  const activity = loadRunConfig({ defaults, registry, agents, instructions: 'You help.' }, values, () =>
+  const providers = ['anthropic', 'local']
+  const activity = loadRunConfig({ defaults, registry, agents, providers, instructions: 'You help.' }, values, () =>
     Promise.resolve([]),
   )
   const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
@@ -73,7 +74,11 @@ it('records the agent, and the overrides of the run take precedence', async () =
   const found = findRunTools(registry, config.toolSet)
   expect(found).toMatchObject({ registryMatchesRun: true, registry: { names: ['add_up'] } })
   expect(findRunTools(registry, { digest: config.toolSet.digest, names: ['gone'] }).registryMatchesRun).toBe(false)
-  expect((await load({ agent: 'analyst', model: 'mine' })).model.name).toBe('mine')
+  expect((await load({ agent: 'analyst', model: 'local/org/mine' })).model).toEqual({
+    provider: 'local',
+    name: 'org/mine',
+    maxTokens: 100,
+  })
 })
 
 it('records the context and the input data, of which a large one is a reference', async () => {
@@ -87,6 +92,8 @@ it('records the context and the input data, of which a large one is a reference'
 
 it.each([
   [{ agent: 'analist' }, 'AGENT_UNKNOWN', 'Did you mean "analyst"?'],
+  [{ model: 'locl/m' }, 'MODEL_NOT_FOUND', 'there is no model provider "locl". Did you mean "local"?'],
+  [{ model: 'local/' }, 'MODEL_NOT_FOUND', '"local/" names no model'],
   [{ tools: ['lokup'] }, 'TOOL_UNKNOWN', 'Did you mean "lookup"?'],
   [{ agent: 'analyst', tools: ['pay'] }, 'TOOL_UNKNOWN', 'the agent does not have tool pay'],
   [{ tols: ['pay'] }, 'RUN_INPUT_INVALID', 'unknown key "tols". Did you mean "tools"?'],

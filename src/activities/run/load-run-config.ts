@@ -6,6 +6,7 @@ import { PtcError } from '../../common/errors.js'
 import type { RunConfig, RunDefaults } from '../../common/run-config.js'
 import type { RunConfigInput } from '../../common/runs.js'
 import type { SearchAttributeName } from '../../common/search-attributes.js'
+import { parseModelName } from '../../models/model-name.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -22,13 +23,15 @@ export interface RunConfiguration {
   readonly defaults: RunDefaults
   readonly registry: ToolRegistry
   readonly agents: Agents
+  /** Names of the model providers. */
+  readonly providers: readonly string[]
   /** Of runs without an agent. */
   readonly instructions: string | undefined
 }
 
 /** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
 export function loadRunConfig(
-  { defaults, registry, agents, instructions }: RunConfiguration,
+  { defaults, registry, agents, providers, instructions }: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
 ) {
@@ -37,7 +40,7 @@ export function loadRunConfig(
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
-      const model = options.model ?? agent?.model ?? defaults.model.name
+      const model = options.model ?? agent?.model
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const { context, input } = options
       const [toolSet, searchAttributes] = await Promise.all([
@@ -48,7 +51,7 @@ export function loadRunConfig(
         ...defaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model: { ...defaults.model, name: model },
+        model: { ...defaults.model, ...(model !== undefined && parseModelName(model, providers)) },
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,

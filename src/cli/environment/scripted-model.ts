@@ -6,6 +6,7 @@ import { hasErrorCode } from '../../common/system-error.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 import type { ScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import { scriptFileName } from '../init/script-file-name.js'
+import { defaultProvider } from '../../worker/config/providers-option.js'
 import { hasCredentials } from '../../worker/index.js'
 import { requireTrusted } from '../../worker/trusted-path.js'
 import type { LoadedConfig } from './project.js'
@@ -15,15 +16,16 @@ export const scriptedModelNotice = `no API key was found, so a scripted model re
 /**
  * Starts a local Messages API with the script of the project, when no API key is found and the project has a script.
  * Only for a worker that decides on the model of new runs and calls it: in a fleet, a worker without the role `model`
- * needs no key.
+ * needs no key. Models of other providers than Anthropic are never replaced.
  *
  * @throws PtcError CONFIG_INVALID when the script is wrong, or belongs to another user
  */
 export async function startScriptedModel(
-  config: Pick<LoadedConfig, 'path'>,
+  config: Pick<LoadedConfig, 'path' | 'runConfig'>,
   roles: readonly Role[] = allRoles,
 ): Promise<ScriptedMessagesApi | undefined> {
   if (!roles.includes('workflow') || !roles.includes('model')) return undefined
+  if (config.runConfig.model.provider !== defaultProvider) return undefined
   const path = join(dirname(config.path), scriptFileName)
   const text = await readIfPresent(path)
   if (text === undefined || (await hasCredentials())) return undefined

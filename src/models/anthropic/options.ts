@@ -5,6 +5,8 @@ import type { ProviderTimeouts } from '../http/endpoint-options.js'
 export interface AnthropicProviderOptions extends Partial<ProviderTimeouts> {
   /** Default: from the SDK (`ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, a profile of the Anthropic CLI). */
   readonly apiKey?: string
+  /** The environment variable that has the key. Default: `apiKey`. */
+  readonly keyVariable?: string
   /** Default: `ANTHROPIC_BASE_URL`, or else Anthropic's API. */
   readonly baseURL?: string
   /** Logger of the SDK. Default: the console, warnings only (`ANTHROPIC_LOG` changes the level). */

@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { checkKey } from '../http/api-key.js'
 import { createCallRunner } from '../http/call-runner.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import { costOf } from '../prices.js'
@@ -15,9 +16,12 @@ import { readReply } from './stream.js'
  * @throws PtcError CONFIG_INVALID for invalid options
  */
 export function createAnthropicProvider(options: AnthropicProviderOptions = {}): ModelProvider {
-  const { apiKey, baseURL, logger } = options
+  const { baseURL, logger, keyVariable } = options
   const timeouts = resolveTimeouts(options)
-  checkApiKey(apiKey)
+  checkApiKey(options.apiKey)
+  const namedKey = keyVariable === undefined ? undefined : process.env[keyVariable]?.trim()
+  // With a variable, the SDK must not find another key.
+  const apiKey = options.apiKey ?? (keyVariable === undefined ? undefined : namedKey || 'none')
   const client = new Anthropic({
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
@@ -29,7 +33,6 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
   checkBaseURL(client.baseURL)
   const calls = createCallRunner(timeouts)
   return {
-    name: 'anthropic',
     turn: (request, { signal, onProgress }) => {
       const errorOf = (thrown: unknown): Error => {
         const secrets = [client.apiKey, client.authToken].filter((secret) => secret !== null)
@@ -38,6 +41,7 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
       return calls.run(
         signal,
         async (timer) => {
+          if (keyVariable !== undefined && options.apiKey === undefined) checkKey(namedKey, keyVariable)
           onProgress({ phase: 'waiting', outputCharacters: 0 })
           const response = await client.messages.create(toParams(request), { signal: timer.signal }).asResponse()
           timer.onActivity()

@@ -1,22 +1,13 @@
 import type { ModelProvider } from '../provider.js'
 
-/** A provider whose SDK is loaded by its first call. */
-export interface LazyProvider extends ModelProvider {
-  /**
-   * Loads the SDK now. Node remembers that an import has failed, so a process in which this fails can't call a model.
-   *
-   * @throws the error of the import, for example without file descriptors
-   */
-  load(): Promise<void>
-}
-
 /**
  * The provider that `load` creates, with the first call. The modules of an SDK would take a fifth of the start of a
- * worker, and not every worker calls a model.
+ * worker, and not every worker calls a model. Node remembers that an import has failed, so a process in which it fails
+ * can't call the model.
  *
  * @param load imports the SDK
  */
-export function lazyProvider(name: string, load: () => Promise<ModelProvider>): LazyProvider {
+export function lazyProvider(load: () => Promise<ModelProvider>): ModelProvider {
   let loading: Promise<ModelProvider> | undefined
   let closed = false
   const provider = async (): Promise<ModelProvider> => {
@@ -25,7 +16,6 @@ export function lazyProvider(name: string, load: () => Promise<ModelProvider>): 
     return loaded
   }
   return {
-    name,
     load: async () => void (await provider()),
     turn: async (request, options) => (await provider()).turn(request, options),
     close: async () => {

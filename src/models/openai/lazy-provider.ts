@@ -1,4 +1,5 @@
-import { lazyProvider, type LazyProvider } from '../http/lazy-provider.js'
+import { lazyProvider } from '../http/lazy-provider.js'
+import type { ModelProvider } from '../provider.js'
 import { checkOptions, type OpenAIProviderOptions } from './options.js'
 
 /**
@@ -6,8 +7,7 @@ import { checkOptions, type OpenAIProviderOptions } from './options.js'
  *
  * @throws PtcError CONFIG_INVALID for invalid options
  */
-export function createLazyOpenAIProvider(options: OpenAIProviderOptions): LazyProvider {
+export function createLazyOpenAIProvider(options: OpenAIProviderOptions): ModelProvider {
   checkOptions(options)
-  const { name = 'openai' } = options
-  return lazyProvider(name, async () => (await import('./provider.js')).createOpenAIProvider(options))
+  return lazyProvider(async () => (await import('./provider.js')).createOpenAIProvider(options))
 }

@@ -1,5 +1,5 @@
 import OpenAI from 'openai'
-import { PtcError } from '../../common/errors.js'
+import { checkKey } from '../http/api-key.js'
 import { createCallRunner } from '../http/call-runner.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import type { ModelProvider, ModelRequest } from '../provider.js'
@@ -57,7 +57,6 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
   }
 
   return {
-    name,
     turn: (request, { signal, onProgress }) =>
       calls.run(
         signal,
@@ -81,18 +80,4 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
       ),
     close: () => calls.close(),
   }
-}
-
-/** @throws PtcError MODEL_AUTH */
-function checkKey(key: string | undefined, variable: string): void {
-  if (!key) {
-    throw new PtcError('MODEL_AUTH', `There is no API key for the model: ${variable} is not set.`, {
-      hint: `Set ${variable} in the environment of the worker.`,
-    })
-  }
-  // The error of such a request would contain the key.
-  if (/^[\x21-\x7e]+$/.test(key)) return
-  throw new PtcError('MODEL_AUTH', `${variable} has a character that can't be sent.`, {
-    hint: 'Set it again without line breaks and quotes.',
-  })
 }

@@ -11,6 +11,7 @@ import type { Tool } from '../../tools/tool.js'
 import type { ApprovalsOption } from './approvals-option.js'
 import type { AuditOption } from './audit-option.js'
 import type { EncryptionOption } from './encryption-option.js'
+import type { ProviderOption } from './providers-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
@@ -24,8 +25,7 @@ export interface PtcConfig {
    */
   readonly credentials?: Readonly<Record<string, CredentialSource>>
   readonly model?: {
-    readonly provider?: 'anthropic'
-    /** The provider's model id. */
+    /** `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. */
     readonly name?: string
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
@@ -34,6 +34,11 @@ export interface PtcConfig {
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */
     readonly idleTimeout?: Duration
   }
+  /**
+   * Where models are, by the name that `model.name` begins with; docs/guides/models.md. `anthropic` and `openai` need no
+   * entry: they find their keys in the environment.
+   */
+  readonly providers?: Readonly<Record<string, ProviderOption>>
   readonly sandbox?: {
     /** `auto` (default): Docker where a daemon answers, else the embedded backend. Or the result of `defineBackend`. */
     readonly backend?: BuiltInBackend | 'auto' | BackendDefinition

@@ -91,7 +91,7 @@ export interface ActivityOptions {
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
   const { registry, runConfig, instructions, agents, credentials } = config
-  const { values, provider, host, audit } = resources
+  const { values, providers, host, audit } = resources
   const { limits } = runConfig
   const followUps = host && new FollowUps({ host, registry, values, namespace, limits, audit, credentials, hasTools })
   const sandbox =
@@ -101,11 +101,11 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
     tools: { default: callTool },
     workflow: workflowActivities(
-      { defaults: runConfig, registry, agents, instructions },
+      { defaults: runConfig, registry, agents, instructions, providers: Object.keys(config.providers) },
       values,
       resources.lookUpSearchAttributes,
     ),
-    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }, audit),
+    model: modelActivities(providers, registry, values, { hasPackages: mayHavePackages(config) }, audit),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

@@ -4,7 +4,7 @@ import type { AuditLog } from '../../audit/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
 import type { SearchAttributeLookup } from '../../activities/run/load-run-config.js'
 import type { Role } from '../../common/names.js'
-import type { ModelProvider } from '../../models/provider.js'
+import type { ModelProviders } from '../../models/providers.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
@@ -15,7 +15,7 @@ import { EventLoopWatchdog } from '../watchdog/event-loop-watchdog.js'
 import { openAuditLog } from './open-audit-log.js'
 import { checkEncryptionKey } from './check-encryption-key.js'
 import { createBackends } from './create-backends.js'
-import { createProvider, type ProviderOptions } from './create-provider.js'
+import { createProviders, type ProviderOptions } from './create-providers.js'
 import { createValues } from './create-values.js'
 import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
@@ -60,7 +60,7 @@ export interface ResourceOptions {
 /** What the activities of a worker process share. */
 export interface Resources {
   readonly values: Values
-  readonly provider: ModelProvider
+  readonly providers: ModelProviders
   /** Undefined when the configuration has none. */
   readonly audit: AuditLog | undefined
   /** Only with role `sandbox`. */
@@ -83,8 +83,11 @@ export interface Resources {
   close(): Promise<void>
 }
 
+/** What a worker process itself uses. */
+export type OpenedResources = Pick<Resources, 'sandboxNotice' | 'providers'>
+
 /**
- * Opens the value store, the model provider, the sandbox backends, the watchdog and the takeover of a worker process.
+ * Opens the value store, the model providers, the sandbox backends, the watchdog and the takeover of a worker process.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID, ENCRYPTION_KEY_UNAVAILABLE,
  * DECRYPTION_FAILED
@@ -102,8 +105,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     if (encryptionKey) await checkEncryptionKey(values.valueStore, encryptionKey)
     const audit = config.audit && openAuditLog(config.audit, namespace, config.redact)
     if (audit) stack.defer(() => audit.close())
-    const provider = createProvider({ ...settings, config })
-    stack.defer(() => provider.close())
+    const providers = createProviders({ ...settings, config })
+    stack.defer(() => providers.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
     if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
     const { dataConverter, hasTools } = options
@@ -125,7 +128,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     if (takeover) stack.defer(() => takeover.close())
     return {
       values,
-      provider,
+      providers,
       audit,
       host: sandboxes?.host,
       sandboxNotice: sandboxes?.notice,

@@ -81,6 +81,12 @@ describe('checkModel', () => {
     },
   )
 
+  it('leaves Amazon Bedrock to the first turn', async () => {
+    const model = { provider: 'bedrock', model: 'm', option: { kind: 'bedrock' } } as const
+    const fetchUrl = () => Promise.reject(new Error('requested'))
+    expect(await checkModel(model, key, fetchUrl)).toMatchObject({ status: 'ok' })
+  })
+
   it('can not check a provider of the user', async () => {
     const option = { turn: () => Promise.reject(new Error('asked')), close: () => Promise.resolve() }
     const fetchUrl = () => Promise.reject(new Error('requested'))

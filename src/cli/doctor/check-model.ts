@@ -1,6 +1,11 @@
 import { messageOf } from '../../common/errors.js'
 import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
-import { isModelProvider, type ProviderOption } from '../../worker/config/providers-option.js'
+import {
+  type AnthropicProviderOption,
+  isModelProvider,
+  type OpenAIProviderOption,
+  type ProviderOption,
+} from '../../worker/config/providers-option.js'
 import { type Check, ok, warning } from './check.js'
 
 const name = 'Model'
@@ -33,6 +38,7 @@ export async function checkModel(
   fetchUrl: typeof fetch = fetch,
 ): Promise<Check> {
   if (isModelProvider(option)) return ok(name, `provider ${provider} of the configuration; it can't be checked`)
+  if (option.kind === 'bedrock') return ok(name, `provider ${provider}: the first turn checks access to Amazon Bedrock`)
   const { credentials, baseUrl, modelsUrl, urlSource } = endpointOf(provider, option, environment)
   const variables = Object.keys(credentials)
   const variable = variables.find((each) => (environment[each] ?? '').trim() !== '')
@@ -70,7 +76,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 function endpointOf(
   provider: string,
-  { kind, baseURL, apiKey }: Exclude<ProviderOption, { turn: unknown }>,
+  { kind, baseURL, apiKey }: AnthropicProviderOption | OpenAIProviderOption,
   environment: EnvironmentVariables,
 ): Endpoint {
   const urlVariable = kind === 'anthropic' ? 'ANTHROPIC_BASE_URL' : 'OPENAI_BASE_URL'

@@ -1,13 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { checkKey } from '../http/api-key.js'
-import { createCallRunner } from '../http/call-runner.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import { costOf } from '../prices.js'
 import type { ModelProvider } from '../provider.js'
-import { modelErrorOf } from './errors.js'
+import { createMessagesProvider } from './messages-provider.js'
 import { type AnthropicProviderOptions, checkApiKey } from './options.js'
-import { toParams } from './request.js'
-import { readReply } from './stream.js'
 
 /**
  * Claude through the Messages API, or a compatible server at the base URL. The first call reports a missing key, so
@@ -31,26 +28,18 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     timeout: timeouts.timeoutMs,
   })
   checkBaseURL(client.baseURL)
-  const calls = createCallRunner(timeouts)
-  return {
-    turn: (request, { signal, onProgress }) => {
-      const errorOf = (thrown: unknown): Error => {
-        const secrets = [client.apiKey, client.authToken].filter((secret) => secret !== null)
-        return modelErrorOf(thrown, { baseURL: client.baseURL, model: request.model, secrets })
-      }
-      return calls.run(
-        signal,
-        async (timer) => {
-          if (keyVariable !== undefined && options.apiKey === undefined) checkKey(namedKey, keyVariable)
-          onProgress({ phase: 'waiting', outputCharacters: 0 })
-          const response = await client.messages.create(toParams(request), { signal: timer.signal }).asResponse()
-          timer.onActivity()
-          const reply = await readReply(response, { onActivity: timer.onActivity, onProgress })
-          return { ...reply, costUsd: costOf(reply.model, reply.usage), requestId: response.headers.get('request-id') }
-        },
-        errorOf,
-      )
+  return createMessagesProvider({
+    client,
+    timeouts,
+    checkKey: () => {
+      if (keyVariable !== undefined && options.apiKey === undefined) checkKey(namedKey, keyVariable)
     },
-    close: () => calls.close(),
-  }
+    secrets: () => [client.apiKey, client.authToken].filter((secret) => secret !== null),
+    costOf,
+    requestIdHeader: 'request-id',
+    hasInputExamples: true,
+    ...(keyVariable !== undefined && {
+      hints: { MODEL_AUTH: `Check that ${keyVariable} is right and may use this model.` },
+    }),
+  })
 }

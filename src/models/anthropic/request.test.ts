@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../common/messages.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
-import { toParams } from './request.js'
+import { toParams as toParamsWith } from './request.js'
 
 const text = (role: 'user' | 'assistant', said: string): Message => ({ role, content: [{ type: 'text', text: said }] })
 const tool = (name: string): ModelTool => ({
@@ -11,6 +11,8 @@ const tool = (name: string): ModelTool => ({
   inputExamples: [],
 })
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: 'Be brief.', tools: [], messages: [] }
+
+const toParams = (request: ModelRequest) => toParamsWith(request, { hasInputExamples: true })
 
 /** Paths of the cache breakpoints. */
 function breakpoints(value: unknown, path = ''): readonly string[] {

@@ -11,6 +11,7 @@ import {
   type Message,
   type UserBlock,
 } from '../../common/messages.js'
+import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { extrasOf } from './message-extras.js'
 import type { Dialect } from './dialect.js'
@@ -39,15 +40,11 @@ export function toParams(
   }
 }
 
-function toTool({ name, description, inputSchema, inputExamples }: ModelTool): ChatCompletionFunctionTool {
-  const examples = inputExamples.map((example) => `\n${JSON.stringify(example)}`).join('')
+function toTool(tool: ModelTool): ChatCompletionFunctionTool {
+  const { name, inputSchema } = tool
   return {
     type: 'function',
-    function: {
-      name,
-      description: examples === '' ? description : `${description}\n\nExamples of arguments:${examples}`,
-      parameters: { ...inputSchema, type: 'object' },
-    },
+    function: { name, description: describeWithExamples(tool), parameters: { ...inputSchema, type: 'object' } },
   }
 }
 

@@ -35,8 +35,8 @@ export interface PtcConfig {
     readonly idleTimeout?: Duration
   }
   /**
-   * Where models are, by the name that `model.name` begins with; docs/guides/models.md. `anthropic` and `openai` need no
-   * entry: they find their keys in the environment.
+   * Where models are, by the name that `model.name` begins with; docs/guides/models.md. `anthropic`, `openai` and
+   * `bedrock` need no entry: they find their keys in the environment.
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
   readonly sandbox?: {

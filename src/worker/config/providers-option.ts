@@ -7,7 +7,7 @@ import type { ModelProvider } from '../../models/provider.js'
 export { defaultProvider } from '../../models/model-name.js'
 
 /** Where the models of a provider are, or a provider of your own. */
-export type ProviderOption = AnthropicProviderOption | OpenAIProviderOption | ModelProvider
+export type ProviderOption = AnthropicProviderOption | OpenAIProviderOption | BedrockProviderOption | ModelProvider
 
 /** The Messages API of Anthropic, or of a compatible server. */
 export interface AnthropicProviderOption {
@@ -27,6 +27,15 @@ export interface OpenAIProviderOption {
   readonly apiKey?: { readonly environment: string } | undefined
 }
 
+/** Claude on Amazon Bedrock, by package `@anthropic-ai/bedrock-sdk`. Credentials: those that AWS's libraries find. */
+export interface BedrockProviderOption {
+  readonly kind: 'bedrock'
+  /** Default: `AWS_REGION`, or else us-east-1. */
+  readonly region?: string | undefined
+  /** Default: the endpoint of the region. */
+  readonly baseURL?: string | undefined
+}
+
 const text = z.string().min(1)
 
 const endpoint = { baseURL: text.optional(), apiKey: z.strictObject({ environment: text }).optional() }
@@ -36,8 +45,9 @@ const option = z.discriminatedUnion(
   [
     z.strictObject({ kind: z.literal('anthropic'), ...endpoint }),
     z.strictObject({ kind: z.literal('openai'), ...endpoint }),
+    z.strictObject({ kind: z.literal('bedrock'), region: text.optional(), baseURL: text.optional() }),
   ],
-  'must have a kind ("anthropic" or "openai"), or be a ModelProvider',
+  'must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider',
 )
 
 const provider = z.custom<ProviderOption>().superRefine((value, context) => {
@@ -59,6 +69,7 @@ export function isModelProvider(value: unknown): value is ModelProvider {
 const builtInProviders = {
   anthropic: { kind: 'anthropic' },
   openai: { kind: 'openai' },
+  bedrock: { kind: 'bedrock' },
 } as const satisfies Readonly<Record<string, ProviderOption>>
 
 export function withBuiltInProviders(

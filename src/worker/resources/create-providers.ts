@@ -1,5 +1,6 @@
 import type { AnthropicProviderOptions } from '../../models/anthropic/options.js'
 import { createLazyAnthropicProvider } from '../../models/anthropic/lazy-provider.js'
+import { createLazyBedrockProvider } from '../../models/bedrock/lazy-provider.js'
 import type { ProviderTimeouts } from '../../models/http/endpoint-options.js'
 import { defaultProvider } from '../../models/model-name.js'
 import { createLazyOpenAIProvider } from '../../models/openai/lazy-provider.js'
@@ -7,7 +8,12 @@ import type { ModelProvider } from '../../models/provider.js'
 import { ModelProviders } from '../../models/providers.js'
 import { withScriptedModel } from '../../models/scripted-model.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
-import { isModelProvider, type ProviderOption } from '../config/providers-option.js'
+import {
+  type AnthropicProviderOption,
+  isModelProvider,
+  type OpenAIProviderOption,
+  type ProviderOption,
+} from '../config/providers-option.js'
 
 export interface ProviderOptions {
   readonly config: Pick<ResolvedConfig, 'providers' | 'idleTimeoutMs' | 'runConfig'>
@@ -37,16 +43,18 @@ function createProvider(
   timeouts: ProviderTimeouts,
 ): ModelProvider {
   if (isModelProvider(option)) return option
-  const { baseURL, apiKey } = option
-  const endpoint = {
-    ...timeouts,
-    ...(baseURL !== undefined && { baseURL }),
-    ...(apiKey && { keyVariable: apiKey.environment }),
-  }
-  switch (option.kind) {
+  const { kind, baseURL } = option
+  const endpoint = { ...timeouts, ...(baseURL !== undefined && { baseURL }) }
+  switch (kind) {
     case 'anthropic':
-      return createLazyAnthropicProvider({ ...endpoint, ...modelApi })
+      return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
     case 'openai':
-      return createLazyOpenAIProvider({ name, ...endpoint })
+      return createLazyOpenAIProvider({ name, ...endpoint, ...keyOf(option) })
+    case 'bedrock':
+      return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
   }
+}
+
+function keyOf({ apiKey }: AnthropicProviderOption | OpenAIProviderOption): { readonly keyVariable?: string } {
+  return apiKey ? { keyVariable: apiKey.environment } : {}
 }

@@ -10,8 +10,8 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly instructions: string
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
-  /** `PROVIDER/MODEL`, or a model of Anthropic. Default: as configured. */
-  readonly model?: string
+  /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
+  readonly model?: string | readonly string[]
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
   /** Limits that differ from those of the configuration. */
@@ -24,7 +24,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly instructions: string
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
-  readonly model: string | undefined
+  readonly model: string | readonly string[] | undefined
   readonly limits: Partial<Limits>
   readonly output: Output | undefined
   /** JSON Schema of what the model submits; undefined without an output schema. */

@@ -23,7 +23,8 @@ describe('defineAgent', () => {
     [{ instructions: ' ' }, 'agent a: instructions are missing'],
     [{ tool: [] }, 'agent a: unknown key "tool". Did you mean "tools"?'],
     [{ tools: 'lookup' }, 'agent a: tools must be an array of tools, or of their names'],
-    [{ model: '' }, 'agent a: model must be a model id'],
+    [{ model: [] }, 'agent a: model must be a model id, or a list of them'],
+    [{ model: '' }, 'agent a: model must be a model id, or a list of them'],
     [{ output: { type: 'object' } }, 'agent a: output must be a zod schema'],
     [{ output: z.date() }, expect.stringContaining("agent a: output can't be checked as JSON Schema")],
   ])('refuses %o', (change, message) => {

@@ -39,7 +39,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   if (typeof instructions !== 'string' || instructions.trim() === '') {
     throw invalid('instructions are missing', 'Say what the agent is for, and how it works.')
   }
-  if (model !== undefined && (typeof model !== 'string' || model === '')) throw invalid('model must be a model id')
+  if (model !== undefined && !isModel(model)) throw invalid('model must be a model id, or a list of them')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
   if (tools !== undefined) checkTools(tools, invalid)
   if (output !== undefined) checkSchema('output', output, invalid)
@@ -52,6 +52,11 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     output,
     outputSchema: output && schemaOf(output, invalid),
   })
+}
+
+function isModel(model: unknown): boolean {
+  const names: readonly unknown[] = [model].flat()
+  return names.length > 0 && names.every((name) => typeof name === 'string' && name !== '')
 }
 
 type InvalidError = (message: string, hint?: string) => PtcError

@@ -1,23 +1,30 @@
 import { PtcError } from '../common/errors.js'
+import type { ModelConfig, ModelId } from '../common/run-config.js'
 import { didYouMean } from '../common/unknown-keys.js'
 
 /** The provider of a model without one in its name. */
 export const defaultProvider = 'anthropic'
 
-/** A model of a provider. */
-export interface ModelId {
-  readonly provider: string
-  /** The provider's own model id. */
-  readonly name: string
-}
+/** `PROVIDER/MODEL`, or a model of the default provider. A list: when the first one fails, the next one is asked. */
+export type ModelNames = string | readonly string[]
 
 /**
- * Parses `PROVIDER/MODEL`, or a model of the default provider. The id of a model may contain `/` itself.
+ * The models of these names.
  *
  * @param providers names of the providers of the configuration
  * @throws PtcError MODEL_NOT_FOUND for an unknown provider
  */
-export function parseModelName(text: string, providers: readonly string[]): ModelId {
+export function parseModelNames(
+  names: ModelNames,
+  providers: readonly string[],
+): Pick<ModelConfig, 'provider' | 'name' | 'fallbacks'> {
+  const [first, ...fallbacks] = [names].flat().map((name) => parseModelName(name, providers))
+  if (first === undefined) throw new PtcError('MODEL_NOT_FOUND', 'the list of models is empty')
+  return { ...first, ...(fallbacks.length > 0 && { fallbacks }) }
+}
+
+/** The id of a model may contain `/` itself. */
+function parseModelName(text: string, providers: readonly string[]): ModelId {
   const slash = text.indexOf('/')
   if (slash === -1) return { provider: defaultProvider, name: text }
   const [provider, name] = [text.slice(0, slash), text.slice(slash + 1)]

@@ -20,9 +20,9 @@ import type { ErrorCode } from '../common/errors.js'
 import type { JsonValue } from '../common/json.js'
 import { requesterOf } from '../common/requester.js'
 import { type AgentInput, type AgentResult, type AgentStatus, replyText } from '../common/runs.js'
+import { askModel } from './conversation/ask-model.js'
 import { Conversation, type ConversationState } from './conversation/conversation.js'
 import { interpretReply } from './conversation/interpret-reply.js'
-import { modelTurn } from './temporal/activities.js'
 import { ContinueAsNewPolicy, continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
@@ -124,7 +124,7 @@ class AgentRun {
     const run = this.#run
     const conversation = this.#conversation
     const { turns: turn } = run.counts
-    const { limits, model, timeouts, toolSet, instructions, outputSchema, input } = run.config
+    const { limits, toolSet, instructions, outputSchema, input } = run.config
     const { signatures: _, outputSchemas: __, ...tools } = toolSet
     const agent = {
       ...(instructions !== undefined && { instructions }),
@@ -135,8 +135,9 @@ class AgentRun {
     const { history, pending, maxTokens } = conversation.state
     const requester = requesterOf(run.config.context)
     const asked = { history, pending, ...(requester && { requester }) }
-    const request = { turn, model: { ...model, maxTokens }, limits, tools, ...agent, ...asked }
-    const turnResult = await modelTurn(request, timeouts, conversation.summary(turn)).catch(ignoreContextTooLong)
+    const request = { turn, limits, tools, ...agent, ...asked }
+    const asking = askModel(run, request, maxTokens, conversation.summary(turn))
+    const turnResult = await asking.catch(ignoreContextTooLong)
     if (!turnResult) return { status: 'context_full', answer: conversation.state.lastReplyText }
     const { reply, calls } = turnResult
     addReplyUsage(run, reply)

@@ -39,8 +39,9 @@ const input: ModelTurnInput = {
 function runTurn(
   turn: (request: ModelRequest, options: TurnOptions) => Promise<readonly AssistantBlock[]>,
   change: Partial<ModelTurnInput> = {},
+  attempt = 1,
 ) {
-  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60 })
+  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60, attempt })
   const heartbeats: unknown[] = []
   environment.on('heartbeat', (details) => heartbeats.push(details))
   const provider: ModelProvider = {
@@ -143,6 +144,19 @@ it('leaves a turn of a provider that this worker lacks to another worker', async
     message: expect.stringContaining('this worker has no model provider "local"') as string,
     nonRetryable: false,
   })
+})
+
+it.each([
+  [3, {}, true],
+  [2, {}, false],
+  [1, { retryAfterMs: 10_001 }, true],
+  [1, { retryAfterMs: 10_000 }, false],
+])('gives up a model that has a fallback: attempt %i, %j: %s', async (attempt, options, nonRetryable) => {
+  const model = { ...input.model, fallbacks: [{ provider: 'anthropic', name: 'other' }] }
+  const failing = () => Promise.reject(new PtcError('MODEL_OVERLOADED', 'busy', options))
+  const failure = { type: 'MODEL_OVERLOADED' }
+  await expect(runTurn(failing, { model }, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable })
+  await expect(runTurn(failing, {}, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable: false })
 })
 
 it('passes the retry delay of the provider to Temporal', async () => {

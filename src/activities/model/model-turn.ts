@@ -1,4 +1,5 @@
 import type { AuditLog } from '../../audit/index.js'
+import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { Limits } from '../../common/limits.js'
@@ -23,6 +24,7 @@ import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
 import { measureTurn } from './model-metrics.js'
+import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
 import { checkAnswer } from './check-answer.js'
@@ -39,15 +41,16 @@ export function modelTurn(
     runActivity(async ({ signal, report, workflowId, runId, attempt }) => {
       failpoint('model.begins')
       const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester } = input
-      const provider = providers.require(model.provider)
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const ask = () => provider.turn(request, { signal, onProgress: report })
-      const reply = await measureTurn(model.provider, request, ask)
+      const ask = async () => providers.require(model.provider).turn(request, { signal, onProgress: report })
+      const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
+        throw model.fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
+      })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }
@@ -68,6 +71,17 @@ export function modelTurn(
         ...(outputSchema && checkAnswer(outputSchema, reply)),
       }
     })
+}
+
+/** A model that has a fallback is given up after this many attempts… */
+const attemptsBeforeFallback = 3
+
+/** … or when its provider asks to wait for longer. */
+const maxWaitBeforeFallbackMs = 10_000
+
+function isGivenUp(thrown: unknown, attempt: number): boolean {
+  if (!PtcError.isInstance(thrown)) return false
+  return attempt >= attemptsBeforeFallback || (thrown.retryAfterMs ?? 0) > maxWaitBeforeFallbackMs
 }
 
 /** What the agent of the run has, as it was when the run began. */

@@ -81,6 +81,18 @@ it('records the agent, and the overrides of the run take precedence', async () =
   })
 })
 
+it('records fallbacks in the order of the list', async () => {
+  expect((await load({ model: ['local/a', 'b', 'local/c'] })).model).toEqual({
+    provider: 'local',
+    name: 'a',
+    maxTokens: 100,
+    fallbacks: [
+      { provider: 'anthropic', name: 'b' },
+      { provider: 'local', name: 'c' },
+    ],
+  })
+})
+
 it('records the context and the input data, of which a large one is a reference', async () => {
   const input = Array.from({ length: 2_000 }, (_, id) => ({ id }))
   const config = await load({ context: { tenant: 'acme' }, input })
@@ -93,6 +105,8 @@ it('records the context and the input data, of which a large one is a reference'
 it.each([
   [{ agent: 'analist' }, 'AGENT_UNKNOWN', 'Did you mean "analyst"?'],
   [{ model: 'locl/m' }, 'MODEL_NOT_FOUND', 'there is no model provider "locl". Did you mean "local"?'],
+  [{ model: ['small', 'locl/m'] }, 'MODEL_NOT_FOUND', 'there is no model provider "locl"'],
+  [{ model: [] }, 'RUN_INPUT_INVALID', 'model'],
   [{ model: 'local/' }, 'MODEL_NOT_FOUND', '"local/" names no model'],
   [{ tools: ['lokup'] }, 'TOOL_UNKNOWN', 'Did you mean "lookup"?'],
   [{ agent: 'analyst', tools: ['pay'] }, 'TOOL_UNKNOWN', 'the agent does not have tool pay'],

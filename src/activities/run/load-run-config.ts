@@ -6,7 +6,7 @@ import { PtcError } from '../../common/errors.js'
 import type { RunConfig, RunDefaults } from '../../common/run-config.js'
 import type { RunConfigInput } from '../../common/runs.js'
 import type { SearchAttributeName } from '../../common/search-attributes.js'
-import { parseModelName } from '../../models/model-name.js'
+import { parseModelNames } from '../../models/model-name.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
@@ -40,7 +40,9 @@ export function loadRunConfig(
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
-      const model = options.model ?? agent?.model
+      const models = options.model ?? agent?.model
+      const { fallbacks: _, ...settings } = defaults.model
+      const model = models === undefined ? defaults.model : { ...settings, ...parseModelNames(models, providers) }
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const { context, input } = options
       const [toolSet, searchAttributes] = await Promise.all([
@@ -51,7 +53,7 @@ export function loadRunConfig(
         ...defaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model: { ...defaults.model, ...(model !== undefined && parseModelName(model, providers)) },
+        model,
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,

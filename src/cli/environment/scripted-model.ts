@@ -38,7 +38,8 @@ export async function startScriptedModel(
 /** The configuration for runs with the scripted model. */
 export function withScriptedModelName<Config extends Pick<LoadedConfig, 'runConfig'>>(config: Config): Config {
   const { runConfig } = config
-  return { ...config, runConfig: { ...runConfig, model: { ...runConfig.model, name: scriptedModelName } } }
+  const { fallbacks: _, ...model } = runConfig.model
+  return { ...config, runConfig: { ...runConfig, model: { ...model, name: scriptedModelName } } }
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {

@@ -25,8 +25,11 @@ export interface PtcConfig {
    */
   readonly credentials?: Readonly<Record<string, CredentialSource>>
   readonly model?: {
-    /** `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. */
-    readonly name?: string
+    /**
+     * `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. A list: when the first one fails, the next one
+     * answers.
+     */
+    readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */

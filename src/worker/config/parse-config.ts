@@ -23,6 +23,8 @@ import { configuredModel, type ProviderOption, providersOption, withBuiltInProvi
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
+const modelNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+
 const positiveInteger = z.int().min(1)
 
 const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
@@ -39,7 +41,7 @@ const schema = z.strictObject({
   credentials: credentialsOption.default({}),
   model: z
     .strictObject({
-      name: z.string().min(1).optional(),
+      name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { defaultModel } from '../../models/prices.js'
-import { type ModelId, parseModelName } from '../../models/model-name.js'
+import { type ModelNames, parseModelNames } from '../../models/model-name.js'
 import type { ModelProvider } from '../../models/provider.js'
 
 export { defaultProvider } from '../../models/model-name.js'
@@ -79,17 +79,17 @@ export function withBuiltInProviders(
 }
 
 /**
- * The model that the configuration names.
+ * The models that the configuration names.
  *
  * @throws PtcError CONFIG_INVALID
  */
 export function configuredModel(
-  name = defaultModel,
+  names: ModelNames = defaultModel,
   providers: Readonly<Record<string, ProviderOption>>,
   where = 'model.name',
-): ModelId {
+): ReturnType<typeof parseModelNames> {
   try {
-    return parseModelName(name, Object.keys(providers))
+    return parseModelNames(names, Object.keys(providers))
   } catch (thrown) {
     if (!PtcError.isInstance(thrown)) throw thrown
     const { message, hint } = thrown

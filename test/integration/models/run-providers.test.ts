@@ -4,7 +4,7 @@ import { answerResult, call, turn } from '../../support/script.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { tool } from '../../support/tools.js'
 import { isolateTests, startServer } from './harness.js'
-import { chunk, done, startChatStream, usageChunk } from './openai-harness.js'
+import { chunk, done, refuse, startChatStream, usageChunk } from './openai-harness.js'
 
 isolateTests()
 
@@ -93,4 +93,44 @@ it('a run by a provider of the user begins with its model, and another run choos
   expect(requests).toMatchObject([{ model: 'small', maxTokens: 8_192 }])
   expect(await env.runAgent({ model: 'claude-sonnet-5-5' })).toMatchObject({ answer: 'pong' })
   expect(requests).toHaveLength(1)
+})
+
+it('a fallback answers when a model fails, and the run stays with it over continue-as-new', async () => {
+  const failing = await startServer((response) => {
+    refuse(response, failing.requests.length < 3 ? 503 : 429, { error: { message: 'Busy.' } })
+  })
+  const env = await TestEnvironment.start({
+    tools: [tool('ping', () => 'pong')],
+    providers: { local: { kind: 'openai', baseURL: failing.url } },
+    limits: { historyEvents: 100 },
+    script: [turn(...Array.from({ length: 40 }, () => call('ping'))), turn(call('ping')), answerResult],
+  })
+  const result = await env.runAgent({ model: ['local/large', 'claude-sonnet-5-5'] })
+  expect(result).toMatchObject({ status: 'answered', answer: 'pong', turns: 3, costUsd: expect.any(Number) as number })
+  expect((await env.executionHistories()).length).toBeGreaterThan(1)
+  expect(failing.requests).toHaveLength(3)
+  const asked = (await env.chainActivities()).filter(({ type }) => type === 'model.turn')
+  expect(asked.map(({ summary }) => summary)).toEqual([
+    'model turn 1',
+    'model turn 1 · anthropic/claude-sonnet-5-5',
+    expect.stringMatching(/^model turn 2 · .* in$/),
+    expect.stringMatching(/^model turn 3 · .* in$/),
+  ])
+  const tree = await env.ptc.handle(env.lastRun.workflowId).tree()
+  expect(tree.turns.map(({ number, model }) => [number, model])).toMatchObject(
+    [1, 2, 3].map((number) => [number, { status: 'ok', model: 'claude-sonnet-5-5' }]),
+  )
+})
+
+it('a model without a key is not tried again, and the last failure of all models fails the run', async () => {
+  const env = await TestEnvironment.start({
+    providers: { local: { kind: 'openai', apiKey: { environment: 'NOT_SET' } } },
+    script: [turn(call('ping'))],
+  })
+  const handle = await env.startAgent({ model: ['local/a', 'local/b'] })
+  await expect(env.ptc.handle(handle.workflowId).result()).rejects.toMatchObject({
+    code: 'MODEL_AUTH',
+    message: expect.stringContaining('NOT_SET is not set') as string,
+  })
+  expect((await env.activities()).map(({ type }) => type)).toEqual(['run.config', 'model.turn', 'model.turn'])
 })

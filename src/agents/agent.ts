@@ -12,6 +12,8 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly tools?: readonly (string | { readonly name: string })[]
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
+  /** From 0 to 2. Default: as configured. */
+  readonly temperature?: number
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
   /** Limits that differ from those of the configuration. */
@@ -25,6 +27,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly model: string | readonly string[] | undefined
+  readonly temperature: number | undefined
   readonly limits: Partial<Limits>
   readonly output: Output | undefined
   /** JSON Schema of what the model submits; undefined without an output schema. */

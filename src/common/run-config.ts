@@ -232,6 +232,8 @@ export interface ModelId {
 export interface ModelConfig extends ModelId {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
+  /** Undefined: the API's default. */
+  readonly temperature?: number
   /** Asked in this order when the model fails. Undefined: none. */
   readonly fallbacks?: readonly ModelId[]
 }

@@ -34,6 +34,8 @@ export interface ModelRequest {
   readonly model: string
   /** Maximum output tokens of the reply, thinking included. */
   readonly maxTokens: number
+  /** Undefined: the API's default. */
+  readonly temperature?: number
   /** Empty: no system prompt. */
   readonly system: string
   readonly tools: readonly ModelTool[]

@@ -88,6 +88,17 @@ it('stores the conversation, which the next turn sends again', async () => {
   expect(conversationBytes).toBe(Buffer.byteLength(JSON.stringify(sent?.messages)))
 })
 
+it('sends the temperature of the run, also 0', async () => {
+  const sent: (number | undefined)[] = []
+  const turn = (request: ModelRequest) => {
+    sent.push(request.temperature)
+    return Promise.resolve([{ type: 'text', text: 'yes' }] as const)
+  }
+  await runTurn(turn, { model: { ...input.model, temperature: 0 } }).result
+  await runTurn(turn).result
+  expect(sent).toEqual([0, undefined])
+})
+
 it('describes direct calls, and externalizes large code and arguments', async () => {
   const { reply, calls } = await runTurn(() =>
     Promise.resolve([

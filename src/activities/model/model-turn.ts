@@ -46,7 +46,9 @@ export function modelTurn(
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
-      const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
+      const { name: modelName, maxTokens, temperature } = model
+      const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
+      const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
       const ask = async () => providers.require(model.provider).turn(request, { signal, onProgress: report })
       const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
         throw model.fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown

@@ -26,6 +26,7 @@ const analyst = defineAgent({
   instructions: 'You analyse.',
   tools: [lookup, 'add_up'],
   model: 'small',
+  temperature: 0,
   output: z.object({ total: z.int() }),
   limits: { turns: 7, cellSeconds: 9 },
 })
@@ -53,7 +54,8 @@ async function load(options: RunConfigInput): Promise<RunConfig> {
 
 it('records all tools and the instructions of the configuration for a run without an agent', async () => {
   const config = await load({})
-  expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large' } })
+  expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large', maxTokens: 100 } })
+  expect(config.model).not.toHaveProperty('temperature')
   expect(config.tools.map(({ name }) => name)).toEqual(['lookup', 'pay', 'add_up'])
   expect(config.toolSet.digest).toBe(registry.digest)
   expect(config).not.toHaveProperty('agentName')
@@ -65,7 +67,7 @@ it('records the agent, and the overrides of the run take precedence', async () =
   expect(config).toMatchObject({
     agentName: 'analyst',
     instructions: 'You analyse.',
-    model: { name: 'small' },
+    model: { name: 'small', temperature: 0 },
     limits: { turns: 3, cellSeconds: 9 },
     outputSchema: { properties: { total: { type: 'integer' } } },
     toolSet: { names: ['add_up'] },
@@ -78,6 +80,7 @@ it('records the agent, and the overrides of the run take precedence', async () =
     provider: 'local',
     name: 'org/mine',
     maxTokens: 100,
+    temperature: 0,
   })
 })
 

@@ -53,7 +53,7 @@ export function loadRunConfig(
         ...defaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model,
+        model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,

@@ -88,6 +88,10 @@ describe('toParams', () => {
     expect(sent[1]).toMatchObject({ role: 'user', content: [{ type: 'tool_result' }] })
   })
 
+  it('sends a temperature, also 0', () => {
+    expect(toParams({ ...base, temperature: 0 })).toMatchObject({ temperature: 0 })
+  })
+
   it('omits an empty system prompt and an empty tool list', () => {
     expect(Object.keys(toParams({ ...base, system: ' ' }))).toEqual(['model', 'max_tokens', 'stream', 'messages'])
   })

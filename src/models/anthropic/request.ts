@@ -23,7 +23,7 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
 export function toParams(
-  { model, maxTokens, system, tools, messages }: ModelRequest,
+  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
   options: RequestOptions,
 ): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
@@ -31,6 +31,7 @@ export function toParams(
   return {
     model,
     max_tokens: maxTokens,
+    ...(temperature === undefined ? {} : { temperature }),
     stream: true,
     ...(tools.length === 0 ? {} : { tools: toTools(tools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),

@@ -24,12 +24,13 @@ import type { Dialect } from './dialect.js'
  */
 export function toParams(
   provider: string,
-  { model, maxTokens, system, tools, messages }: ModelRequest,
+  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
   { tokenLimit, includesUsage }: Dialect,
 ): ChatCompletionCreateParamsStreaming {
   return {
     model,
     [tokenLimit]: maxTokens,
+    ...(temperature === undefined ? {} : { temperature }),
     stream: true,
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),

@@ -32,6 +32,8 @@ export interface PtcConfig {
     readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
+    /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Default: the API's. */
+    readonly temperature?: number
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */

@@ -70,7 +70,7 @@ describe('parseConfig', () => {
     const { runConfig, sandbox, idleTimeoutMs } = parseConfig(
       {
         tools: [],
-        model: { name: 'm', maxTokens: 10, idleTimeout: 1_500 },
+        model: { name: 'm', maxTokens: 10, temperature: 0.5, idleTimeout: 1_500 },
         sandbox: { backend: 'wasm', docker: { warm: 3 } },
         limits: { turns: 3, cellSeconds: 0.5 },
         timeouts: { heartbeat: '500ms', host: '2m' },
@@ -82,7 +82,7 @@ describe('parseConfig', () => {
     expect(sandbox.docker).toEqual({ warm: 3 })
     expect(runConfig).toMatchObject({
       backend: 'wasm',
-      model: { name: 'm', maxTokens: 10 },
+      model: { name: 'm', maxTokens: 10, temperature: 0.5 },
       limits: { ...defaultLimits, turns: 3, cellSeconds: 0.5 },
       timeouts: { heartbeatMs: 500, hostMs: 120_000 },
       sessions: { idleMs: 3_600_000, executions: 5 },

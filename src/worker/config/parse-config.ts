@@ -43,6 +43,7 @@ const schema = z.strictObject({
     .strictObject({
       name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
+      temperature: z.number().min(0).max(2).optional(),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
     })
@@ -174,7 +175,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
-      model: { ...configuredModel(model.name, providers), maxTokens: model.maxTokens },
+      model: {
+        ...configuredModel(model.name, providers),
+        maxTokens: model.maxTokens,
+        ...(model.temperature !== undefined && { temperature: model.temperature }),
+      },
       backend,
       followUps: true,
       ...(hook && { isRedacted: true }),

@@ -38,7 +38,7 @@ describe('a request', () => {
       { name: 'add', description: 'Adds.', inputSchema: { properties: {} }, inputExamples: [{ a: 1 }, { a: 2 }] },
     ]
     const provider = createProvider({ baseURL: `${server.url}/v1` })
-    await provider.turn({ ...request, tools }, { signal: neverAborted, onProgress: () => undefined })
+    await provider.turn({ ...request, tools, temperature: 0 }, { signal: neverAborted, onProgress: () => undefined })
     const [sent] = server.requests
     expect(sent?.url).toBe('/v1/chat/completions')
     expect(sent?.headers).not.toHaveProperty('authorization')
@@ -46,6 +46,7 @@ describe('a request', () => {
     expect(sent?.body).toEqual({
       model: 'claude-sonnet-5-5',
       max_tokens: 1_000,
+      temperature: 0,
       stream: true,
       stream_options: { include_usage: true },
       tools: [

@@ -31,7 +31,8 @@ export async function readReply(
   }
   const reply = new ReplyBuilder(provider)
   for await (const data of eventData(response.body, onActivity)) {
-    if (data === '[DONE]') break
+    if (data.trim() === '') continue
+    if (data.trim() === '[DONE]') break
     const chunk = parseChunk(data)
     if (chunk.error != null) throw new APIError(undefined, toError(chunk.error), undefined, response.headers)
     reply.add(chunk)

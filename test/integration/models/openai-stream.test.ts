@@ -33,8 +33,8 @@ describe('a whole reply', () => {
     })
   })
 
-  it('is the same for a stream of single bytes, with CRLF and comments', async () => {
-    const stream = `: keep-alive\n\n${chunk({ content: 'Grüße 🎈' })}${chunk({}, 'stop')}${done}`
+  it('is the same for a stream of single bytes, with CRLF, comments and empty data', async () => {
+    const stream = `: keep-alive\n\ndata:\n\n${chunk({ content: 'Grüße 🎈' })}${chunk({}, 'stop')}${done}`
     const server = await startServer(async (response) => {
       startChatStream(response)
       for (const byte of Buffer.from(stream.replaceAll('\n', '\r\n'))) {

@@ -65,6 +65,22 @@ describe('credentials', () => {
     expect(server.requests).toEqual([])
   })
 
+  it('of a named variable are used alone, and are MODEL_AUTH when they are missing', async () => {
+    const server = await startServer((response) => {
+      startStream(response)
+      response.end(helloReply)
+    })
+    vi.stubEnv('ANTHROPIC_API_KEY', 'key-of-the-environment')
+    vi.stubEnv('MY_KEY', 'my-key')
+    await runTurn(createProvider({ baseURL: server.url, keyVariable: 'MY_KEY' }))
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer my-key')
+    await expect(runTurn(createProvider({ baseURL: server.url, keyVariable: 'NOT_SET' }))).rejects.toMatchObject({
+      code: 'MODEL_AUTH',
+      message: 'There is no API key for the model: NOT_SET is not set.',
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
   it('that are no valid header are MODEL_AUTH, and stay secret', async () => {
     const server = await startServer((response) => response.end())
     const failed = runTurn(createProvider({ apiKey: 'secret\nkey', baseURL: server.url }))

@@ -15,6 +15,8 @@ export {
 } from './tools/index.js'
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
+export type { ModelProvider, ModelRequest } from './models/provider.js'
+export type { ModelReply } from './common/messages.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'
 export {

@@ -3,6 +3,6 @@ import { tools } from './tools.js'
 
 export default defineConfig({
   tools,
-  model: { provider: 'anthropic', name: 'claude-sonnet-4-6' },
+  model: { name: 'claude-sonnet-4-6' },
   sandbox: { backend: 'auto' },
 })

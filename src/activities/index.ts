@@ -14,7 +14,7 @@
 import type { AuditLog } from '../audit/index.js'
 import { activityNames } from '../common/names.js'
 import type { PromptOptions } from '../models/prompt.js'
-import type { ModelProvider } from '../models/provider.js'
+import type { ModelProviders } from '../models/providers.js'
 import type { StreamPublisher } from '../stream/index.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import type { Values } from '../values/values.js'
@@ -67,14 +67,14 @@ export function toolActivities(
 
 /** The activities of role `model`. */
 export function modelActivities(
-  provider: ModelProvider,
+  providers: ModelProviders,
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'hasPackages'>,
   audit: AuditLog | undefined,
   stream: StreamPublisher | undefined,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(provider, registry, values, options, audit, stream) }
+  return { [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream) }
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */

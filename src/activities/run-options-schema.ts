@@ -12,7 +12,7 @@ const name = z.string().min(1)
 /** Options of a run, as a client, a workflow of a user or another program may send them. */
 export const runOptionFields = {
   agent: name.optional(),
-  model: name.optional(),
+  model: z.union([name, z.array(name).min(1)]).optional(),
   sandbox: name.optional(),
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),

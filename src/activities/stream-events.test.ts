@@ -40,7 +40,7 @@ const reply = (...content: ModelReply['content']): ModelReply => ({
 
 it('publishes a turn: phases, pieces and the end', async () => {
   const { publisher, published } = recorder()
-  const turn = TurnStream.begin(publisher, { turn: 3, model: 'm', messages: 4 }, scope)
+  const turn = TurnStream.begin(publisher, { turn: 3, model: 'm', messages: 4, fallbacks: 0 }, scope)
   for (const phase of ['waiting', 'thinking', 'thinking', 'waiting', 'text'] as const) {
     turn?.progress({ phase, outputCharacters: 0 })
   }
@@ -63,7 +63,7 @@ it('publishes the whole reply of a provider that does not stream', async () => {
   const { publisher, published } = recorder()
   const use = { type: 'tool_use', id: 'a', name: 'execute_code', input: { code: 'print(1)' } } as const
   const other = { type: 'tool_use', id: 'b', name: 'pay', input: { code: 'no' } } as const
-  const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0 }, scope)
+  const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)
   turn?.end(reply({ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'I run it.' }, use, other))
   expect((await published()).map(({ data }) => data).slice(1, -1)).toEqual([
     { type: 'text', turn: 1, block: 1, text: 'I run it.' },
@@ -73,7 +73,7 @@ it('publishes the whole reply of a provider that does not stream', async () => {
 
 it('publishes the code of the error of a turn', async () => {
   const { publisher, published } = recorder()
-  const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0 }, scope)
+  const turn = TurnStream.begin(publisher, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)
   turn?.fail(new PtcError('MODEL_RATE_LIMIT', 'slow down'))
   expect((await published()).at(-1)?.data).toEqual({ type: 'turn.fails', turn: 1, code: 'MODEL_RATE_LIMIT' })
 })
@@ -134,7 +134,7 @@ it('publishes the begin and the end of a call', async () => {
 })
 
 it('publishes nothing, and changes nothing, without a stream', async () => {
-  expect(TurnStream.begin(undefined, { turn: 1, model: 'm', messages: 0 }, scope)).toBeUndefined()
+  expect(TurnStream.begin(undefined, { turn: 1, model: 'm', messages: 0, fallbacks: 0 }, scope)).toBeUndefined()
   expect(await streamCall(undefined, call, scope, () => Promise.resolve(1))).toBe(1)
   const result: StepResult = { type: 'completed', output: 'x' }
   expect(await streamStep(undefined, { session, step: cellStep }, scope, () => Promise.resolve(result))).toBe(result)

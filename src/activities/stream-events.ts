@@ -20,6 +20,8 @@ interface PublishedTurn {
   readonly model: string
   /** Of the conversation before the turn. */
   readonly messages: number
+  /** Number of models that may still be asked in place of this one. */
+  readonly fallbacks: number
 }
 
 /** Publishes what the model writes. */
@@ -29,9 +31,10 @@ export class TurnStream {
   #phase: ModelPhase = 'waiting'
   #hasDelta = false
 
-  static begin(stream: StreamPublisher | undefined, { turn, ...fields }: PublishedTurn, scope: Origin) {
+  static begin(stream: StreamPublisher | undefined, { turn, fallbacks, ...fields }: PublishedTurn, scope: Origin) {
     const { workflowId, runId, attempt } = scope
-    const publish = stream?.attempt({ workflowId, runId, attempt, unit: `turn/${turn}` })
+    // A fallback asks for the same turn in an activity of its own, whose attempts begin anew.
+    const publish = stream?.attempt({ workflowId, runId, attempt, unit: `turn/${turn}`, epoch: -fallbacks })
     publish?.({ type: 'turn.begins', turn, ...fields })
     return publish && new TurnStream(publish, turn)
   }

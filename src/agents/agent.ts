@@ -11,8 +11,10 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly instructions: string
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
-  /** The provider's model id. Default: as configured. */
-  readonly model?: string
+  /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
+  readonly model?: string | readonly string[]
+  /** From 0 to 2. Default: as configured. */
+  readonly temperature?: number
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
   /** Limits that differ from those of the configuration. */
@@ -27,7 +29,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly instructions: string
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
-  readonly model: string | undefined
+  readonly model: string | readonly string[] | undefined
+  readonly temperature: number | undefined
   readonly limits: Partial<Limits>
   readonly budget: Budget
   readonly output: Output | undefined

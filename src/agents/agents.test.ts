@@ -23,7 +23,9 @@ describe('defineAgent', () => {
     [{ instructions: ' ' }, 'agent a: instructions are missing'],
     [{ tool: [] }, 'agent a: unknown key "tool". Did you mean "tools"?'],
     [{ tools: 'lookup' }, 'agent a: tools must be an array of tools, or of their names'],
-    [{ model: '' }, 'agent a: model must be a model id'],
+    [{ temperature: 3 }, 'agent a: temperature must be a number from 0 to 2'],
+    [{ model: [] }, 'agent a: model must be a model id, or a list of them'],
+    [{ model: '' }, 'agent a: model must be a model id, or a list of them'],
     [{ output: { type: 'object' } }, 'agent a: output must be a zod schema'],
     [{ output: z.date() }, expect.stringContaining("agent a: output can't be checked as JSON Schema")],
   ])('refuses %o', (change, message) => {

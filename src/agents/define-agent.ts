@@ -13,6 +13,7 @@ const definitionKeys: readonly string[] = [
   'instructions',
   'tools',
   'model',
+  'temperature',
   'output',
   'limits',
   'budget',
@@ -27,7 +28,7 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, tools, model, output, limits = {}, budget = {} } = definition
+  const { name, instructions, tools, model, temperature, output, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -40,7 +41,9 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   if (typeof instructions !== 'string' || instructions.trim() === '') {
     throw invalid('instructions are missing', 'Say what the agent is for, and how it works.')
   }
-  if (model !== undefined && (typeof model !== 'string' || model === '')) throw invalid('model must be a model id')
+  if (model !== undefined && !isModel(model)) throw invalid('model must be a model id, or a list of them')
+  if (temperature !== undefined && !isTemperature(temperature))
+    throw invalid('temperature must be a number from 0 to 2')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
   if (tools !== undefined) checkTools(tools, invalid)
@@ -50,11 +53,21 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     instructions: instructions.trim(),
     tools: tools && Object.freeze([...tools]),
     model,
+    temperature,
     limits,
     budget,
     output,
     outputSchema: output && schemaOf(output, invalid),
   })
+}
+
+function isModel(model: unknown): boolean {
+  const names: readonly unknown[] = [model].flat()
+  return names.length > 0 && names.every((name) => typeof name === 'string' && name !== '')
+}
+
+function isTemperature(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 2
 }
 
 type InvalidError = (message: string, hint?: string) => PtcError

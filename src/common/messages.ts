@@ -15,6 +15,8 @@ export interface ToolUseBlock {
   readonly id: string
   readonly name: string
   readonly input: JsonObject
+  /** Why the model's input could not be used, for the model. Such a tool use is not executed. */
+  readonly input_problem?: string
 }
 
 interface ToolResultBlock {

@@ -224,9 +224,19 @@ export type RunDefaults = Omit<
   | 'searchAttributes'
 >
 
-export interface ModelConfig {
+/** A model of a provider. */
+export interface ModelId {
+  /** Name of the provider in the configuration. */
   readonly provider: string
+  /** The provider's own model id. */
   readonly name: string
+}
+
+export interface ModelConfig extends ModelId {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
+  /** Undefined: the API's default. */
+  readonly temperature?: number
+  /** Asked in this order when the model fails. Undefined: none. */
+  readonly fallbacks?: readonly ModelId[]
 }

@@ -7,7 +7,8 @@ import type { Limits } from './limits.js'
 
 /** Overrides of the configuration for one run. */
 export interface RunOptions {
-  readonly model?: string
+  /** `PROVIDER/MODEL`, or a model of Anthropic. A list: when the first one fails, the next one answers. */
+  readonly model?: string | readonly string[]
   readonly sandbox?: BackendChoice
   readonly limits?: Partial<Limits>
   /** Names of the only tools that the run has. Default: those of its agent, or all. */

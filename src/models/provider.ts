@@ -1,16 +1,18 @@
 /*
  * Models: prompt, request and reply of one turn.
  *
- * Boundary: knows no Temporal and no sandbox, and of tools only their documentation. A folder per vendor implements
- * `ModelProvider`.
+ * Boundary: knows no Temporal and no sandbox, and of tools only their documentation. A folder per wire format implements
+ * `ModelProvider`; `http/` has what they share. A conversation has the shape of Anthropic's Messages API, and providers
+ * of other formats translate it.
  *
  * Invariants:
- * 1. A call is exactly one attempt. Temporal retries.
+ * 1. A call is exactly one attempt. Temporal retries. (A request that a server refuses for its form is no attempt.)
  * 2. A reply is whole or an error.
  * 3. An error is the signal's reason, or a PtcError with a `MODEL_*` code (`INTERNAL` for a defect). Its message
  *    contains no
  *    secret.
- * 4. Unknown content blocks are returned, and sent back, unchanged.
+ * 4. Content blocks that only a provider knows are returned, and sent back to it, unchanged. Another provider of the
+ *    same conversation leaves them out.
  */
 
 import type { JsonObject } from '../common/json.js'
@@ -35,6 +37,8 @@ export interface ModelRequest {
   readonly model: string
   /** Maximum output tokens of the reply, thinking included. */
   readonly maxTokens: number
+  /** Undefined: the API's default. */
+  readonly temperature?: number
   /** Empty: no system prompt. */
   readonly system: string
   readonly tools: readonly ModelTool[]
@@ -63,17 +67,16 @@ export interface TurnOptions {
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined
 }
 
-/** The models of one vendor. */
+/** The models of one vendor, or of one server. */
 export interface ModelProvider {
-  readonly name: string
+  /** Prepares for the first call. Default: nothing is prepared. */
+  load?(): Promise<void>
   /**
    * Requests one reply.
    *
    * @throws PtcError with a `MODEL_*` code; the signal's reason when the signal was aborted
    */
   turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>
-  /** Input tokens of a request, counted by the vendor. Throws as {@link ModelProvider.turn} does. */
-  countTokens(request: ModelRequest, options: { readonly signal: AbortSignal }): Promise<number>
   /** Aborts running calls with a retryable error. Idempotent. */
   close(): Promise<void>
 }

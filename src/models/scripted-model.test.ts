@@ -3,21 +3,17 @@ import { scriptedModelName } from '../common/names.js'
 import type { ModelProvider, ModelRequest } from './provider.js'
 import { withScriptedModel } from './scripted-model.js'
 
-function providerThatCounts(tokens: number): ModelProvider {
+function providerNamed(name: string): ModelProvider {
   return {
-    name: `provider ${tokens}`,
-    turn: () => Promise.reject(new Error('not used')),
-    countTokens: () => Promise.resolve(tokens),
+    turn: () => Promise.reject(new Error(name)),
     close: () => Promise.resolve(),
   }
 }
 
 test('only requests for the scripted model reach its provider', async () => {
-  const provider = withScriptedModel(providerThatCounts(1), providerThatCounts(2))
+  const provider = withScriptedModel(providerNamed('real'), providerNamed('scripted'))
   const request: Omit<ModelRequest, 'model'> = { maxTokens: 1, system: '', tools: [], messages: [] }
-  const count = (model: string): Promise<number> =>
-    provider.countTokens({ ...request, model }, { signal: AbortSignal.timeout(1_000) })
-  expect(await count('claude-sonnet-5-5')).toBe(1)
-  expect(await count(scriptedModelName)).toBe(2)
-  expect(provider.name).toBe('provider 1')
+  const options = { signal: AbortSignal.timeout(1_000), onProgress: () => undefined }
+  await expect(provider.turn({ ...request, model: 'claude-sonnet-5-5' }, options)).rejects.toThrow('real')
+  await expect(provider.turn({ ...request, model: scriptedModelName }, options)).rejects.toThrow('scripted')
 })

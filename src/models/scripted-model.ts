@@ -8,9 +8,8 @@ import type { ModelProvider, ModelRequest } from './provider.js'
 export function withScriptedModel(real: ModelProvider, scripted: ModelProvider): ModelProvider {
   const providerOf = ({ model }: ModelRequest): ModelProvider => (model === scriptedModelName ? scripted : real)
   return {
-    name: real.name,
+    load: async () => real.load?.(),
     turn: (request, options) => providerOf(request).turn(request, options),
-    countTokens: (request, options) => providerOf(request).countTokens(request, options),
     close: async () => {
       await Promise.all([real.close(), scripted.close()])
     },

@@ -130,7 +130,7 @@ const noScript: Script = [{ reply: { content: [{ type: 'text', text: 'The test e
 const storeIn = (directory: string) => ({ kind: 'local', directory: join(directory, 'values') }) as const
 
 function resolveConfig({ tools, config = {}, sandbox }: TestEnvironmentOptions, directory: string): ResolvedConfig {
-  return parseConfig(
+  const resolved = parseConfig(
     {
       ...config,
       tools: tools ?? config.tools ?? [],
@@ -141,6 +141,9 @@ function resolveConfig({ tools, config = {}, sandbox }: TestEnvironmentOptions, 
     },
     'the configuration of the test environment',
   )
+  // The scripted model replies for each of them.
+  const providers = Object.keys(resolved.providers).map((name) => [name, { kind: 'anthropic' }] as const)
+  return { ...resolved, providers: Object.fromEntries(providers) }
 }
 
 /** A process has one Runtime. The user's own, or that of an earlier test environment, is kept. */

@@ -1,12 +1,11 @@
 import { NativeConnection, Worker, type WorkerDeploymentOptions } from '@temporalio/worker'
 import { type Role, roles as allRoles } from '../common/names.js'
 import { messageOf, PtcError } from '../common/errors.js'
-import { loadAnthropicSdk } from '../models/anthropic/lazy-provider.js'
 import type { ResolvedConfig } from './config/parse-config.js'
 import type { ConnectConfig } from './connect-config.js'
 import type { WorkerHealth } from './health/health.js'
 import { EnginePlugin } from './plugin/engine-plugin.js'
-import type { ProcessSettings, Resources } from './resources/open-resources.js'
+import type { OpenedResources, ProcessSettings } from './resources/open-resources.js'
 
 /** The version of a worker in a Temporal worker deployment. */
 export type WorkerVersion = WorkerDeploymentOptions['version']
@@ -44,8 +43,8 @@ export interface RunningWorker {
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   const { config, server, roles = allRoles, hostId, version, preloadsModel = false, ...settings } = options
-  let sandboxNotice: string | undefined
-  const onOpened = (resources: Pick<Resources, 'sandboxNotice'>): void => void ({ sandboxNotice } = resources)
+  let resources: OpenedResources | undefined
+  const onOpened = (opened: OpenedResources): void => void (resources = opened)
   const plugin = new EnginePlugin({ config, roles, hostId, settings, onOpened })
   const connection = await connect(server, plugin)
   const { namespace } = server
@@ -63,7 +62,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   // Marks the rejection as handled; `ended` still rejects.
   ended.catch(() => undefined)
   const worker: RunningWorker = {
-    sandboxNotice,
+    sandboxNotice: resources?.sandboxNotice,
     ended,
     health: () => plugin.health(),
     async shutdown() {
@@ -72,7 +71,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     },
   }
   // The workers poll already: these modules take a fifth of the start.
-  if (preloadsModel && roles.includes('model')) await loadOrShutDown(worker)
+  if (preloadsModel && roles.includes('model')) {
+    await loadOrShutDown(worker, () => resources?.providers.load(config.runConfig.model.provider))
+  }
   return worker
 }
 
@@ -88,9 +89,9 @@ async function runAndClose(worker: Worker, connection: NativeConnection): Promis
   }
 }
 
-async function loadOrShutDown(worker: RunningWorker): Promise<void> {
+async function loadOrShutDown(worker: RunningWorker, load: () => Promise<void> | undefined): Promise<void> {
   try {
-    await loadAnthropicSdk()
+    await load()
   } catch (thrown) {
     await worker.shutdown()
     throw thrown

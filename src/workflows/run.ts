@@ -23,7 +23,8 @@ type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
 
 /** One run: its recorded configuration, and what it has used so far. */
 export interface Run {
-  readonly config: RunConfig
+  /** Its model changes when a fallback has answered. */
+  config: RunConfig
   readonly identity: RunIdentity
   readonly tools: ReadonlyMap<string, ToolConfig>
   readonly counts: MutableCounts

@@ -31,6 +31,11 @@ it('says what does not fit', () => {
   })
 })
 
+it('refuses an answer that could not be read, whatever the schema', () => {
+  const unread = { ...submit({ total: 3 }), input_problem: 'The answer is no JSON.' }
+  expect(check(schema, unread)).toEqual({ type: 'invalid', problem: 'The answer is no JSON.' })
+})
+
 it('refuses an answer beside other tool uses', () => {
   const other = { type: 'tool_use', id: 'b', name: 'execute_code', input: {} } as const
   const refused = { type: 'invalid', problem: expect.stringContaining('together with other tools') as string }

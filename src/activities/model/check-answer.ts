@@ -12,6 +12,8 @@ export function checkAnswer(outputSchema: JsonObject, reply: ModelReply): { read
   const submitted = uses.find(({ name }) => name === submitAnswerTool)
   if (submitted === undefined) return {}
   if (uses.length > 1) return { answer: { type: 'invalid', problem: notAlone } }
+  const { input_problem: problem } = submitted
+  if (problem !== undefined) return { answer: { type: 'invalid', problem } }
   return { answer: checkOutput(outputSchema, answerOf(outputSchema, submitted.input)) }
 }
 

@@ -13,6 +13,7 @@ import type { AssistantBlock } from '../../common/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
 import { zeroUsage } from '../../common/runs.js'
 import type { ModelProvider, ModelRequest, TurnOptions } from '../../models/provider.js'
+import { ModelProviders } from '../../models/providers.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -38,12 +39,12 @@ const input: ModelTurnInput = {
 function runTurn(
   turn: (request: ModelRequest, options: TurnOptions) => Promise<readonly AssistantBlock[]>,
   change: Partial<ModelTurnInput> = {},
+  attempt = 1,
 ) {
-  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60 })
+  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 60, attempt })
   const heartbeats: unknown[] = []
   environment.on('heartbeat', (details) => heartbeats.push(details))
   const provider: ModelProvider = {
-    name: 'fake',
     turn: async (request, options) => ({
       model: request.model,
       content: await turn(request, options),
@@ -52,10 +53,9 @@ function runTurn(
       costUsd: 0,
       requestId: null,
     }),
-    countTokens: () => Promise.reject(new Error('not used')),
     close: () => Promise.resolve(),
   }
-  const activity = modelTurn(provider, registry, values, { hasPackages: false })
+  const activity = modelTurn(new ModelProviders({ anthropic: provider }), registry, values, { hasPackages: false })
   const result: Promise<ModelTurnResult> = environment.run(() => activity({ ...input, ...change }))
   result.catch(() => undefined)
   return { environment, heartbeats, result }
@@ -88,6 +88,17 @@ it('stores the conversation, which the next turn sends again', async () => {
   expect(conversationBytes).toBe(Buffer.byteLength(JSON.stringify(sent?.messages)))
 })
 
+it('sends the temperature of the run, also 0', async () => {
+  const sent: (number | undefined)[] = []
+  const turn = (request: ModelRequest) => {
+    sent.push(request.temperature)
+    return Promise.resolve([{ type: 'text', text: 'yes' }] as const)
+  }
+  await runTurn(turn, { model: { ...input.model, temperature: 0 } }).result
+  await runTurn(turn).result
+  expect(sent).toEqual([0, undefined])
+})
+
 it('describes direct calls, and externalizes large code and arguments', async () => {
   const { reply, calls } = await runTurn(() =>
     Promise.resolve([
@@ -104,6 +115,17 @@ it('describes direct calls, and externalizes large code and arguments', async ()
   expect(isExternal(calls['d']?.arguments ?? null)).toBe(true)
   expect(reply.content[1]).toMatchObject({ input: { code: { 'ptc.value': expect.anything() } } })
   expect(JSON.stringify({ reply, calls }).length).toBeLessThan(10_000)
+})
+
+it('refuses a call whose arguments could not be read, whatever the tool takes', async () => {
+  const { calls } = await runTurn(() =>
+    Promise.resolve([
+      { ...use('a', 'pay', { cents: 5 }), input_problem: 'The arguments are no JSON.' },
+      use('b', 'pay', { cents: 5 }),
+    ]),
+  ).result
+  expect(calls['a']?.refused).toEqual({ status: 'invalid_arguments', message: 'The arguments are no JSON.' })
+  expect(calls['b']?.refused).toBeNull()
 })
 
 it('reports what the model is writing', async () => {
@@ -124,6 +146,28 @@ it('cancels the request of a cancelled run', async () => {
     )
   })
   await expect(result).rejects.toThrow(CancelledFailure)
+})
+
+it('leaves a turn of a provider that this worker lacks to another worker', async () => {
+  const model = { provider: 'local', name: 'm', maxTokens: 1 }
+  await expect(runTurn(() => Promise.reject(new Error('not asked')), { model }).result).rejects.toMatchObject({
+    type: 'MODEL_PROVIDER_MISSING',
+    message: expect.stringContaining('this worker has no model provider "local"') as string,
+    nonRetryable: false,
+  })
+})
+
+it.each([
+  [3, {}, true],
+  [2, {}, false],
+  [1, { retryAfterMs: 10_001 }, true],
+  [1, { retryAfterMs: 10_000 }, false],
+])('gives up a model that has a fallback: attempt %i, %j: %s', async (attempt, options, nonRetryable) => {
+  const model = { ...input.model, fallbacks: [{ provider: 'anthropic', name: 'other' }] }
+  const failing = () => Promise.reject(new PtcError('MODEL_OVERLOADED', 'busy', options))
+  const failure = { type: 'MODEL_OVERLOADED' }
+  await expect(runTurn(failing, { model }, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable })
+  await expect(runTurn(failing, {}, attempt).result).rejects.toMatchObject({ ...failure, nonRetryable: false })
 })
 
 it('passes the retry delay of the provider to Temporal', async () => {

@@ -1,4 +1,5 @@
 import type { AuditLog } from '../../audit/index.js'
+import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { JsonObject, JsonValue } from '../../common/json.js'
 import type { Limits } from '../../common/limits.js'
@@ -15,7 +16,8 @@ import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js
 import type { DescribedCall } from '../../common/steps.js'
 import { utf8Length } from '../../common/text.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
-import type { ModelProgress, ModelProvider, ModelRequest } from '../../models/provider.js'
+import type { ModelDelta, ModelProgress, ModelRequest } from '../../models/provider.js'
+import type { ModelProviders } from '../../models/providers.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
@@ -23,6 +25,7 @@ import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
 import { measureTurn } from './model-metrics.js'
+import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { TurnStream } from '../stream-events.js'
 import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
@@ -30,7 +33,7 @@ import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
 export function modelTurn(
-  provider: ModelProvider,
+  providers: ModelProviders,
   registry: ToolRegistry,
   values: Values,
   options: Pick<PromptOptions, 'hasPackages'>,
@@ -47,16 +50,20 @@ export function modelTurn(
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
-      const request: ModelRequest = { model: model.name, maxTokens: model.maxTokens, messages, ...prompt }
-      const live = TurnStream.begin(stream, { turn, model: model.name, messages: history?.length ?? 0 }, scope)
+      const { name: modelName, maxTokens, temperature, fallbacks } = model
+      const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
+      const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
+      const published = { turn, model: modelName, messages: history?.length ?? 0, fallbacks: fallbacks?.length ?? 0 }
+      const live = TurnStream.begin(stream, published, scope)
       const onProgress = (progress: ModelProgress): void => {
         report(progress)
         live?.progress(progress)
       }
-      const ask = () => provider.turn(request, { signal, onProgress, onDelta: (delta) => live?.delta(delta) })
+      const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
+      const ask = async () => providers.require(model.provider).turn(request, callbacks)
       const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
         live?.fail(thrown)
-        throw thrown
+        throw fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
       })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
@@ -79,6 +86,17 @@ export function modelTurn(
         ...(outputSchema && checkAnswer(outputSchema, reply)),
       }
     })
+}
+
+/** A model that has a fallback is given up after this many attempts… */
+const attemptsBeforeFallback = 3
+
+/** … or when its provider asks to wait for longer. */
+const maxWaitBeforeFallbackMs = 10_000
+
+function isGivenUp(thrown: unknown, attempt: number): boolean {
+  if (!PtcError.isInstance(thrown)) return false
+  return attempt >= attemptsBeforeFallback || (thrown.retryAfterMs ?? 0) > maxWaitBeforeFallbackMs
 }
 
 /** What the agent of the run has, as it was when the run began. */
@@ -120,11 +138,12 @@ function describeCalls(
   externalized: ModelReply,
 ): Record<string, DescribedCall> {
   const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
-  const calls = uses.map(({ id, name: tool, input }, position) => {
+  const calls = uses.map(({ id, name: tool, input, input_problem: message }, position) => {
     const description = describeCall(registry, limits, { tool, arguments: input }, 'direct', registryMatchesRun)
+    const refused = message === undefined ? description.refused : ({ status: 'invalid_arguments', message } as const)
     return [
       id,
-      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description },
+      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused },
     ] as const
   })
   return Object.fromEntries(calls)

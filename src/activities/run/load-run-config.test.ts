@@ -26,6 +26,7 @@ const analyst = defineAgent({
   instructions: 'You analyse.',
   tools: [lookup, 'add_up'],
   model: 'small',
+  temperature: 0,
   output: z.object({ total: z.int() }),
   limits: { turns: 7, cellSeconds: 9 },
 })
@@ -43,7 +44,8 @@ const defaults: RunDefaults = {
 }
 
 async function load(options: RunConfigInput): Promise<RunConfig> {
-  const activity = loadRunConfig({ defaults, registry, agents, instructions: 'You help.' }, values, () =>
+  const providers = ['anthropic', 'local']
+  const activity = loadRunConfig({ defaults, registry, agents, providers, instructions: 'You help.' }, values, () =>
     Promise.resolve([]),
   )
   const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
@@ -52,7 +54,8 @@ async function load(options: RunConfigInput): Promise<RunConfig> {
 
 it('records all tools and the instructions of the configuration for a run without an agent', async () => {
   const config = await load({})
-  expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large' } })
+  expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large', maxTokens: 100 } })
+  expect(config.model).not.toHaveProperty('temperature')
   expect(config.tools.map(({ name }) => name)).toEqual(['lookup', 'pay', 'add_up'])
   expect(config.toolSet.digest).toBe(registry.digest)
   expect(config).not.toHaveProperty('agentName')
@@ -64,7 +67,7 @@ it('records the agent, and the overrides of the run take precedence', async () =
   expect(config).toMatchObject({
     agentName: 'analyst',
     instructions: 'You analyse.',
-    model: { name: 'small' },
+    model: { name: 'small', temperature: 0 },
     limits: { turns: 3, cellSeconds: 9 },
     outputSchema: { properties: { total: { type: 'integer' } } },
     toolSet: { names: ['add_up'] },
@@ -73,7 +76,24 @@ it('records the agent, and the overrides of the run take precedence', async () =
   const found = findRunTools(registry, config.toolSet)
   expect(found).toMatchObject({ registryMatchesRun: true, registry: { names: ['add_up'] } })
   expect(findRunTools(registry, { digest: config.toolSet.digest, names: ['gone'] }).registryMatchesRun).toBe(false)
-  expect((await load({ agent: 'analyst', model: 'mine' })).model.name).toBe('mine')
+  expect((await load({ agent: 'analyst', model: 'local/org/mine' })).model).toEqual({
+    provider: 'local',
+    name: 'org/mine',
+    maxTokens: 100,
+    temperature: 0,
+  })
+})
+
+it('records fallbacks in the order of the list', async () => {
+  expect((await load({ model: ['local/a', 'b', 'local/c'] })).model).toEqual({
+    provider: 'local',
+    name: 'a',
+    maxTokens: 100,
+    fallbacks: [
+      { provider: 'anthropic', name: 'b' },
+      { provider: 'local', name: 'c' },
+    ],
+  })
 })
 
 it('records the context and the input data, of which a large one is a reference', async () => {
@@ -87,6 +107,10 @@ it('records the context and the input data, of which a large one is a reference'
 
 it.each([
   [{ agent: 'analist' }, 'AGENT_UNKNOWN', 'Did you mean "analyst"?'],
+  [{ model: 'locl/m' }, 'MODEL_NOT_FOUND', 'there is no model provider "locl". Did you mean "local"?'],
+  [{ model: ['small', 'locl/m'] }, 'MODEL_NOT_FOUND', 'there is no model provider "locl"'],
+  [{ model: [] }, 'RUN_INPUT_INVALID', 'model'],
+  [{ model: 'local/' }, 'MODEL_NOT_FOUND', '"local/" names no model'],
   [{ tools: ['lokup'] }, 'TOOL_UNKNOWN', 'Did you mean "lookup"?'],
   [{ agent: 'analyst', tools: ['pay'] }, 'TOOL_UNKNOWN', 'the agent does not have tool pay'],
   [{ tols: ['pay'] }, 'RUN_INPUT_INVALID', 'unknown key "tols". Did you mean "tools"?'],

@@ -4,10 +4,11 @@ import { type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { RunConfig, RunDefaults } from '../../common/run-config.js'
+import type { ModelId, RunConfig, RunDefaults } from '../../common/run-config.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/search-attributes.js'
+import { parseModelNames } from '../../models/model-name.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Values } from '../../values/values.js'
@@ -25,13 +26,15 @@ export interface RunConfiguration {
   readonly defaults: RunDefaults
   readonly registry: ToolRegistry
   readonly agents: Agents
+  /** Names of the model providers. */
+  readonly providers: readonly string[]
   /** Of runs without an agent. */
   readonly instructions: string | undefined
 }
 
 /** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
 export function loadRunConfig(
-  { defaults, registry, agents, instructions }: RunConfiguration,
+  { defaults, registry, agents, providers, instructions }: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
@@ -41,10 +44,12 @@ export function loadRunConfig(
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
-      const model = options.model ?? agent?.model ?? defaults.model.name
+      const models = options.model ?? agent?.model
+      const { fallbacks: _, ...settings } = defaults.model
+      const model = models === undefined ? defaults.model : { ...settings, ...parseModelNames(models, providers) }
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
-      publish?.({ type: 'run.begins', model, ...(agent && { agent: agent.name }) })
+      publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
       const { context, input } = options
       const budget = budgetOf(model, defaults.budget, agent?.budget, options.budget)
       const [toolSet, searchAttributes] = await Promise.all([
@@ -55,7 +60,7 @@ export function loadRunConfig(
         ...defaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model: { ...defaults.model, name: model },
+        model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
@@ -77,11 +82,15 @@ export function loadRunConfig(
     })
 }
 
-/** @throws PtcError RUN_INPUT_INVALID for a budget of the cost of a model whose price is unknown */
-function budgetOf(model: string, ...budgets: readonly (Budget | undefined)[]): Budget | undefined {
+/**
+ * The cost of other providers is known only from their replies: without one, the budget counts as spent.
+ *
+ * @throws PtcError RUN_INPUT_INVALID for a budget of the cost of a model whose price is unknown
+ */
+function budgetOf({ provider, name }: ModelId, ...budgets: readonly (Budget | undefined)[]): Budget | undefined {
   const budget: Budget = Object.assign({}, ...budgets)
-  if (budget.costUsd !== undefined && costOf(model, zeroUsage) === null) {
-    throw new PtcError('RUN_INPUT_INVALID', `the price of ${model} is unknown, so its cost has no budget`, {
+  if (budget.costUsd !== undefined && provider === 'anthropic' && costOf(name, zeroUsage) === null) {
+    throw new PtcError('RUN_INPUT_INVALID', `the price of ${name} is unknown, so its cost has no budget`, {
       hint: 'Give a budget of tokens or turns.',
     })
   }

@@ -30,7 +30,7 @@ export interface ChatOptions extends OverrideOptions {
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
   readonly agent: string | undefined
-  readonly model: string | undefined
+  readonly model: string | readonly string[] | undefined
   /** A message that is sent first. */
   readonly first?: string | undefined
   /** The only message; `-` reads it from standard input. */

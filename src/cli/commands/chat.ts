@@ -7,13 +7,14 @@ import {
   jsonOption,
   type JsonOption,
   type OverrideOptions,
+  parseNames,
   sandboxOption,
   type SandboxOption,
 } from './options.js'
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
   readonly agent?: string
-  readonly model?: string
+  readonly model?: readonly string[]
   readonly message?: string
   readonly messages?: string
   readonly resume?: boolean
@@ -27,7 +28,7 @@ export function chatCommand(): Command {
     .addOption(configOption())
     .addOption(sandboxOption())
     .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
-    .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
+    .addOption(new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames))
     .addOption(
       new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
     )

@@ -64,7 +64,8 @@ export function dataOptions(): readonly Option[] {
   ]
 }
 
-function parseNames(text: string): readonly string[] {
+/** For commander: `a,b`. */
+export function parseNames(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
 }
 

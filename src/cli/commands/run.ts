@@ -7,6 +7,7 @@ import {
   idOption,
   jsonOption,
   type OverrideOptions,
+  parseNames,
   type JsonOption,
   sandboxOption,
   type SandboxOption,
@@ -14,7 +15,7 @@ import {
 
 interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
   readonly agent?: string
-  readonly model?: string
+  readonly model?: readonly string[]
   readonly id?: string
   readonly detach?: boolean
   readonly interactive?: boolean
@@ -28,7 +29,7 @@ export function runCommand(): Command {
     .addOption(configOption())
     .addOption(sandboxOption())
     .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
-    .addOption(new Option('-m, --model <name>', 'model to use (default: as configured)'))
+    .addOption(new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames))
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(

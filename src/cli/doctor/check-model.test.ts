@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkModel } from './check-model.js'
 
 const answering = (status: number) => () => Promise.resolve(new Response(null, { status }))
+const anthropic = { provider: 'anthropic', model: 'm', option: { kind: 'anthropic' } } as const
 const key = { ANTHROPIC_API_KEY: 'sk-secret' }
 
 describe('checkModel', () => {
@@ -14,7 +15,7 @@ describe('checkModel', () => {
     ],
   ])('requests the model and never shows the key: %j', async (environment, url, header) => {
     const requests: unknown[] = []
-    const check = await checkModel('m', environment, (...request) => {
+    const check = await checkModel(anthropic, environment, (...request) => {
       requests.push(request)
       return answering(200)()
     })
@@ -28,16 +29,16 @@ describe('checkModel', () => {
     [404, 'warning', 'ANTHROPIC_API_KEY is set; the API knows no model m'],
     [500, 'ok', "ANTHROPIC_API_KEY is set; whether it is accepted can't be asked there (500)"],
   ])('handles status %d', async (code, status, message) => {
-    expect(await checkModel('m', key, answering(code))).toMatchObject({ name: 'Model', status, message })
+    expect(await checkModel(anthropic, key, answering(code))).toMatchObject({ name: 'Model', status, message })
   })
 
   it('rejects a key that is no valid header, without showing it', async () => {
-    const check = await checkModel('m', { ANTHROPIC_API_KEY: 'sk-se\ncret' }, answering(200))
+    const check = await checkModel(anthropic, { ANTHROPIC_API_KEY: 'sk-se\ncret' }, answering(200))
     expect(check).toMatchObject({ status: 'error', message: "ANTHROPIC_API_KEY has a character that can't be sent" })
   })
 
   it('warns when the API does not answer', async () => {
-    const check = await checkModel('m', key, () => Promise.reject(new Error('fetch failed')))
+    const check = await checkModel(anthropic, key, () => Promise.reject(new Error('fetch failed')))
     expect(check).toMatchObject({
       status: 'warning',
       message: 'ANTHROPIC_API_KEY is set; the API does not answer: fetch failed',
@@ -46,9 +47,52 @@ describe('checkModel', () => {
 
   it.each([{}, { ANTHROPIC_API_KEY: ' ' }])('warns without a key and sends no request: %j', async (environment) => {
     const fetchUrl = () => Promise.reject(new Error('requested'))
-    expect(await checkModel('m', environment, fetchUrl)).toMatchObject({
+    expect(await checkModel(anthropic, environment, fetchUrl)).toMatchObject({
       status: 'warning',
       remedy: expect.stringContaining('Set one'),
+    })
+  })
+
+  it.each([
+    [
+      {},
+      { OPENAI_API_KEY: 'sk-secret' },
+      'https://api.openai.com/v1/models/org%2Fm',
+      { authorization: 'Bearer sk-secret' },
+    ],
+    [{ baseURL: 'http://host:11434/v1/' }, { OPENAI_API_KEY: 'sk-secret' }, 'http://host:11434/v1/models/org%2Fm', {}],
+    [
+      { baseURL: 'http://host/v1', apiKey: { environment: 'MINE' } },
+      { OPENAI_API_KEY: 'sk-other', MINE: 'sk-secret' },
+      'http://host/v1/models/org%2Fm',
+      { authorization: 'Bearer sk-secret' },
+    ],
+  ])(
+    'requests the model of a compatible server with its own key only: %j',
+    async (option, environment, url, headers) => {
+      const requests: unknown[] = []
+      const model = { provider: 'local', model: 'org/m', option: { kind: 'openai', ...option } } as const
+      const check = await checkModel(model, environment, (...request) => {
+        requests.push(request)
+        return answering(200)()
+      })
+      expect(requests).toEqual([[url, { headers, signal: expect.anything() as AbortSignal }]])
+      expect(check).toMatchObject({ status: 'ok', message: expect.stringContaining('accepted') })
+    },
+  )
+
+  it('leaves Amazon Bedrock to the first turn', async () => {
+    const model = { provider: 'bedrock', model: 'm', option: { kind: 'bedrock' } } as const
+    const fetchUrl = () => Promise.reject(new Error('requested'))
+    expect(await checkModel(model, key, fetchUrl)).toMatchObject({ status: 'ok' })
+  })
+
+  it('can not check a provider of the user', async () => {
+    const option = { turn: () => Promise.reject(new Error('asked')), close: () => Promise.resolve() }
+    const fetchUrl = () => Promise.reject(new Error('requested'))
+    expect(await checkModel({ provider: 'mine', model: 'm', option }, key, fetchUrl)).toMatchObject({
+      status: 'ok',
+      message: "provider mine of the configuration; it can't be checked",
     })
   })
 })

@@ -1,29 +1,49 @@
 import { messageOf } from '../../common/errors.js'
 import type { EnvironmentVariables } from '../../sandbox/cache-directory.js'
+import {
+  type AnthropicProviderOption,
+  isModelProvider,
+  type OpenAIProviderOption,
+  type ProviderOption,
+} from '../../worker/config/providers-option.js'
 import { type Check, ok, warning } from './check.js'
 
 const name = 'Model'
 const timeoutMs = 5_000
-const defaultUrl = 'https://api.anthropic.com'
 
-/** The header of each credential, as in the SDK. */
-const credentials = {
-  ANTHROPIC_API_KEY: (key: string) => ({ 'x-api-key': key }),
-  ANTHROPIC_AUTH_TOKEN: (token: string) => ({ authorization: `Bearer ${token}` }),
-} as const
+/** The model that the configuration chooses for runs. */
+export interface ConfiguredModel {
+  /** Name of the provider. */
+  readonly provider: string
+  readonly model: string | undefined
+  readonly option: ProviderOption
+}
 
-const variables = Object.keys(credentials) as readonly (keyof typeof credentials)[]
+/** The API of a provider. */
+interface Endpoint {
+  /** The header of each credential, as in the SDK. Empty: the server needs none. */
+  readonly credentials: Readonly<Record<string, (secret: string) => Record<string, string>>>
+  /** The address that is not the vendor's own. */
+  readonly baseUrl: string | undefined
+  /** Where models are described. */
+  readonly modelsUrl: string
+  /** Where the address comes from, for the user. */
+  readonly urlSource: string
+}
 
 /** Checks that a key is set and that the API accepts it. Requests a model's description, which is free. */
 export async function checkModel(
-  model: string | undefined,
+  { provider, model, option }: ConfiguredModel,
   environment: EnvironmentVariables = process.env,
   fetchUrl: typeof fetch = fetch,
 ): Promise<Check> {
+  if (isModelProvider(option)) return ok(name, `provider ${provider} of the configuration; it can't be checked`)
+  if (option.kind === 'bedrock') return ok(name, `provider ${provider}: the first turn checks access to Amazon Bedrock`)
+  const { credentials, baseUrl, modelsUrl, urlSource } = endpointOf(provider, option, environment)
+  const variables = Object.keys(credentials)
   const variable = variables.find((each) => (environment[each] ?? '').trim() !== '')
-  const baseUrl = environment['ANTHROPIC_BASE_URL']
-  const suffix = baseUrl === undefined || baseUrl === '' ? '' : `, asked at ${baseUrl}`
-  if (variable === undefined) {
+  const suffix = baseUrl === undefined ? '' : `, asked at ${baseUrl}`
+  if (variable === undefined && variables.length > 0) {
     const message = `no ${variables.join(' or ')} in the environment${suffix}`
     return warning(
       name,
@@ -31,25 +51,61 @@ export async function checkModel(
       'Set one where the worker runs, or in .env beside the configuration; `ptc exec` works without.',
     )
   }
-  const secret = (environment[variable] ?? '').trim()
+  const secret = variable === undefined ? '' : (environment[variable] ?? '').trim()
   // The error of such a request would contain the key.
-  if (!/^[\x21-\x7e]+$/.test(secret)) {
+  if (variable !== undefined && !/^[\x21-\x7e]+$/.test(secret)) {
     const message = `${variable} has a character that can't be sent`
     return { name, status: 'error', message, remedy: 'Set it again without line breaks and quotes.' }
   }
-  const url = `${(baseUrl || defaultUrl).replace(/\/$/, '')}/v1/models/${model === undefined ? '' : encodeURIComponent(model)}`
-  const headers = { 'anthropic-version': '2023-06-01', ...credentials[variable](secret) }
+  const url = model === undefined ? modelsUrl : `${modelsUrl}${encodeURIComponent(model)}`
+  const headers = {
+    ...(option.kind === 'anthropic' && { 'anthropic-version': '2023-06-01' }),
+    ...(variable !== undefined && credentials[variable]?.(secret)),
+  }
+  const found = `${variable === undefined ? `provider ${provider} needs no key` : `${variable} is set`}${suffix}`
   try {
     const { status } = await fetchUrl(url, { headers, signal: AbortSignal.timeout(timeoutMs) })
-    return checkStatus(status, `${variable} is set${suffix}`, { variable, model, hasCustomUrl: suffix !== '' })
+    return checkStatus(status, found, { variable, model, hasCustomUrl: suffix !== '' })
   } catch (thrown) {
-    const remedy = 'Check the network and ANTHROPIC_BASE_URL where the worker runs.'
-    return warning(name, `${variable} is set${suffix}; the API does not answer: ${messageOf(thrown)}`, remedy)
+    const remedy = `Check the network and ${urlSource} where the worker runs.`
+    return warning(name, `${found}; the API does not answer: ${messageOf(thrown)}`, remedy)
+  }
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+function endpointOf(
+  provider: string,
+  { kind, baseURL, apiKey }: AnthropicProviderOption | OpenAIProviderOption,
+  environment: EnvironmentVariables,
+): Endpoint {
+  const urlVariable = kind === 'anthropic' ? 'ANTHROPIC_BASE_URL' : 'OPENAI_BASE_URL'
+  const baseUrl = baseURL || environment[urlVariable] || undefined
+  const urlSource = baseURL === undefined ? urlVariable : `\`baseURL\` of provider ${provider}`
+  const withoutSlash = (url: string) => url.replace(/\/$/, '')
+  if (kind === 'anthropic') {
+    const apiKeyHeader = (key: string) => ({ 'x-api-key': key })
+    const credentials = apiKey
+      ? { [apiKey.environment]: apiKeyHeader }
+      : { ANTHROPIC_API_KEY: apiKeyHeader, ANTHROPIC_AUTH_TOKEN: bearer }
+    return {
+      credentials,
+      baseUrl,
+      modelsUrl: `${withoutSlash(baseUrl ?? 'https://api.anthropic.com')}/v1/models/`,
+      urlSource,
+    }
+  }
+  const keyVariable = apiKey?.environment ?? (baseURL === undefined ? 'OPENAI_API_KEY' : undefined)
+  return {
+    credentials: keyVariable === undefined ? {} : { [keyVariable]: bearer },
+    baseUrl,
+    modelsUrl: `${withoutSlash(baseUrl ?? 'https://api.openai.com/v1')}/models/`,
+    urlSource,
   }
 }
 
 interface ModelQuery {
-  readonly variable: string
+  readonly variable: string | undefined
   readonly model: string | undefined
   /** The address is the user's own: a proxy may not know the models endpoint. */
   readonly hasCustomUrl: boolean
@@ -58,7 +114,10 @@ interface ModelQuery {
 function checkStatus(status: number, found: string, { variable, model, hasCustomUrl }: ModelQuery): Check {
   if (status >= 200 && status < 300) return ok(name, `${found} and accepted`)
   if (status === 401 || status === 403) {
-    const remedy = `Correct ${variable} where the worker runs; keys are made at console.anthropic.com.`
+    const remedy =
+      variable === undefined
+        ? 'Name the environment variable of the key in `apiKey` of the provider.'
+        : `Correct ${variable} where the worker runs; keys are made in the console of the provider.`
     return { name, status: 'error', message: `${found}, and refused by the API (${status})`, remedy }
   }
   if (status === 404 && !hasCustomUrl && model !== undefined) {

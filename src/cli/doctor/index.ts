@@ -10,9 +10,11 @@
  *    test value.
  * 3. No check shows a credential.
  */
+import type { ResolvedConfig } from '../../worker/config/parse-config.js'
+import { defaultProvider } from '../../worker/config/providers-option.js'
 import { checkConfig } from './check-config.js'
 import { checkCredentials } from './check-credentials.js'
-import { checkModel } from './check-model.js'
+import { checkModel, type ConfiguredModel } from './check-model.js'
 import { checkWarmPool } from './check-warm-pool.js'
 import { checkSandboxes } from './check-sandboxes.js'
 import { checkTemporal } from './check-temporal.js'
@@ -28,6 +30,14 @@ interface DoctorOptions {
   readonly stateDirectory: string
 }
 
+/** Without a configuration: Anthropic, and any model. */
+function configuredModel(config: ResolvedConfig | undefined): ConfiguredModel {
+  const anthropic = { kind: 'anthropic' } as const
+  if (config === undefined) return { provider: defaultProvider, model: undefined, option: anthropic }
+  const { provider, name: model } = config.runConfig.model
+  return { provider, model, option: config.providers[provider] ?? anthropic }
+}
+
 /** Runs all checks but those of workers. Takes some seconds at most. */
 export async function runChecks({ config: file, stateDirectory }: DoctorOptions): Promise<readonly Check[]> {
   const { check, config } = await checkConfig(file)
@@ -37,7 +47,7 @@ export async function runChecks({ config: file, stateDirectory }: DoctorOptions)
     checkWarmPool(config),
     checkValues(config, stateDirectory),
     checkCredentials(config),
-    checkModel(config?.runConfig.model.name),
+    checkModel(configuredModel(config)),
   ])
   return [checkNode(), checkPackages(), check, ...temporal, ...sandboxes, pool, values, ...credentials, model]
 }

@@ -6,6 +6,7 @@ import { hasErrorCode } from '../../common/system-error.js'
 import type { Script } from '../../testing/scripted-messages-api/script/script.js'
 import type { ScriptedMessagesApi } from '../../testing/scripted-messages-api/server.js'
 import { scriptFileName } from '../init/script-file-name.js'
+import { defaultProvider, isModelProvider } from '../../worker/config/providers-option.js'
 import { hasCredentials } from '../../worker/index.js'
 import { requireTrusted } from '../../worker/trusted-path.js'
 import type { LoadedConfig } from './project.js'
@@ -15,15 +16,16 @@ export const scriptedModelNotice = `no API key was found, so a scripted model re
 /**
  * Starts a local Messages API with the script of the project, when no API key is found and the project has a script.
  * Only for a worker that decides on the model of new runs and calls it: in a fleet, a worker without the role `model`
- * needs no key.
+ * needs no key. A model of another provider, or with a key of its own, is never replaced.
  *
  * @throws PtcError CONFIG_INVALID when the script is wrong, or belongs to another user
  */
 export async function startScriptedModel(
-  config: Pick<LoadedConfig, 'path'>,
+  config: Pick<LoadedConfig, 'path' | 'runConfig' | 'providers'>,
   roles: readonly Role[] = allRoles,
 ): Promise<ScriptedMessagesApi | undefined> {
   if (!roles.includes('workflow') || !roles.includes('model')) return undefined
+  if (!mayLackKey(config)) return undefined
   const path = join(dirname(config.path), scriptFileName)
   const text = await readIfPresent(path)
   if (text === undefined || (await hasCredentials())) return undefined
@@ -33,10 +35,18 @@ export async function startScriptedModel(
   return startScriptedMessagesApi({ script: parseJson(text), models: [scriptedModelName] })
 }
 
+/** Whether the model needs the key that Anthropic's SDK finds. */
+function mayLackKey({ runConfig, providers }: Pick<LoadedConfig, 'runConfig' | 'providers'>): boolean {
+  const option = providers[defaultProvider]
+  if (runConfig.model.provider !== defaultProvider || option === undefined || isModelProvider(option)) return false
+  return option.kind === 'anthropic' && option.apiKey === undefined
+}
+
 /** The configuration for runs with the scripted model. */
 export function withScriptedModelName<Config extends Pick<LoadedConfig, 'runConfig'>>(config: Config): Config {
   const { runConfig } = config
-  return { ...config, runConfig: { ...runConfig, model: { ...runConfig.model, name: scriptedModelName } } }
+  const { fallbacks: _, ...model } = runConfig.model
+  return { ...config, runConfig: { ...runConfig, model: { ...model, name: scriptedModelName } } }
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {

@@ -24,7 +24,7 @@ type RunRequest =
   | {
       readonly type: 'agent'
       readonly question: string
-      readonly model: string | undefined
+      readonly model: readonly string[] | undefined
       readonly agent: string | undefined
     }
   /** `script` is a file, or `-` for standard input. */

@@ -1,10 +1,9 @@
 import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
 import { didYouMean } from '../../common/unknown-keys.js'
+import { type ModelFault, toOneLine } from '../http/model-fault.js'
 import { knownModels } from '../prices.js'
-import type { ErrorContext, ModelFault } from './model-fault.js'
-
-const maxMessageCharacters = 400
+import type { MessagesErrorContext } from './error-context.js'
 
 const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'MODEL_AUTH',
@@ -14,6 +13,8 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   408: 'MODEL_TIMEOUT',
   // A lock conflict: the SDK retries it, too.
   409: 'MODEL_SERVER',
+  // Bedrock: an error within the model.
+  424: 'MODEL_SERVER',
   429: 'MODEL_RATE_LIMIT',
   504: 'MODEL_TIMEOUT',
   529: 'MODEL_OVERLOADED',
@@ -32,17 +33,26 @@ const codesByType: Readonly<Record<string, ErrorCode>> = {
   timeout_error: 'MODEL_TIMEOUT',
   api_error: 'MODEL_SERVER',
   overloaded_error: 'MODEL_OVERLOADED',
+  // of Bedrock
+  validationException: 'MODEL_BAD_REQUEST',
+  throttlingException: 'MODEL_RATE_LIMIT',
+  internalServerException: 'MODEL_SERVER',
+  modelStreamErrorException: 'MODEL_STREAM',
+  modelTimeoutException: 'MODEL_TIMEOUT',
+  serviceUnavailableException: 'MODEL_OVERLOADED',
 }
 
-const contextTooLong = /prompt is too long|exceeds? (?:the )?(?:context|maximum context)|context window/i
+const contextTooLong = /(?:prompt|input) is too long|exceeds? (?:the )?(?:context|maximum context)|context window/i
+const unknownModel = /model identifier is invalid/i
 const spendLimit = /credit balance|spend(?:ing)? limit|usage limits?/i
 
 /** The fault of an API error: an HTTP status with a body, or an `error` event within a stream. */
-export function apiFaultOf(error: APIError, context: ErrorContext): ModelFault {
+export function apiFaultOf(error: APIError, context: MessagesErrorContext): ModelFault {
   const apiMessage = apiMessageOf(error)
   const code = codeOf(error, apiMessage)
   const where = error.status === undefined ? 'in the middle of its reply' : String(error.status)
-  const request = error.requestID == null ? '' : ` (request ${error.requestID})`
+  const requestId = error.headers?.get(context.requestIdHeader ?? 'request-id')
+  const request = requestId ? ` (request ${requestId})` : ''
   return {
     code,
     message: `The model API answered ${where}: ${apiMessage}${request}`,
@@ -55,6 +65,7 @@ function codeOf({ status, type, errorCode }: APIError, apiMessage: string): Erro
   if (errorCode?.endsWith('spend_limit_reached') === true) return 'MODEL_AUTH'
   if (status === undefined) return streamedCodeOf(type, apiMessage)
   if (status === 400 && contextTooLong.test(apiMessage)) return 'MODEL_CONTEXT_TOO_LONG'
+  if (status === 400 && unknownModel.test(apiMessage)) return 'MODEL_NOT_FOUND'
   const byStatus = codesByStatus[status]
   if (byStatus !== undefined) return byStatus
   if (status >= 500) return type === 'overloaded_error' ? 'MODEL_OVERLOADED' : 'MODEL_SERVER'
@@ -62,18 +73,15 @@ function codeOf({ status, type, errorCode }: APIError, apiMessage: string): Erro
 }
 
 function streamedCodeOf(type: string | null, apiMessage: string): ErrorCode {
-  if (type === 'invalid_request_error' && contextTooLong.test(apiMessage)) return 'MODEL_CONTEXT_TOO_LONG'
-  return codesByType[type ?? ''] ?? 'MODEL_STREAM'
+  const code = codesByType[type ?? ''] ?? 'MODEL_STREAM'
+  return code === 'MODEL_BAD_REQUEST' && contextTooLong.test(apiMessage) ? 'MODEL_CONTEXT_TOO_LONG' : code
 }
 
-/** The API's message on one line. It may be the whole page of a proxy, so it is truncated. */
 function apiMessageOf(error: APIError): string {
-  const message = error.apiMessage ?? error.message.replace(/^\d{3} /, '')
-  const line = message.replaceAll(/\s+/g, ' ').trim()
-  return line.length > maxMessageCharacters ? `${line.slice(0, maxMessageCharacters)}…` : line
+  return toOneLine(error.apiMessage ?? error.message.replace(/^\d{3} /, ''))
 }
 
-type Hint = string | ((context: ErrorContext) => string)
+type Hint = string | ((context: MessagesErrorContext) => string)
 
 const hints: { readonly [code in ErrorCode]?: Hint } = {
   MODEL_AUTH: 'Check that ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) is right and may use this model.',
@@ -84,7 +92,7 @@ const hints: { readonly [code in ErrorCode]?: Hint } = {
   MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",
 }
 
-function hintOf(code: ErrorCode, apiMessage: string, context: ErrorContext): string {
+function hintOf(code: ErrorCode, apiMessage: string, context: MessagesErrorContext): string {
   if (spendLimit.test(apiMessage))
     return 'The account may not spend more: add credit or raise its limit in the console.'
   const hint = hints[code] ?? 'Usually passes by itself; the call is tried again.'

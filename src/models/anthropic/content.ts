@@ -1,4 +1,5 @@
-import type { AssistantBlock, Message, UserBlock } from '../../common/messages.js'
+import { type AssistantBlock, isToolUseBlock, type Message, type UserBlock } from '../../common/messages.js'
+import { isExtrasBlock } from '../openai/message-extras.js'
 
 /** Drops blank text blocks: the API returns such blocks, but does not accept them in requests. */
 export function withoutBlankText<Block extends AssistantBlock | UserBlock>(
@@ -11,13 +12,32 @@ function isBlank(text: unknown): boolean {
   return typeof text === 'string' && text.trim() === ''
 }
 
-/** The conversation in a form that the API accepts: without blank text, and without empty messages. */
+/**
+ * The conversation in a form that the API accepts: without blank text, without empty messages, and without what only
+ * another provider of the same conversation has written.
+ */
 export function toSendable(messages: readonly Message[]): readonly Message[] {
   return messages
     .map((message): Message =>
       message.role === 'user'
-        ? { role: 'user', content: withoutBlankText(message.content) }
-        : { role: 'assistant', content: withoutBlankText(message.content) },
+        ? { role: 'user', content: withoutBlankText(message.content).map(toSendableResult) }
+        : { role: 'assistant', content: withoutBlankText(message.content).flatMap(toSendableBlock) },
     )
     .filter(({ content }) => content.length > 0)
+}
+
+function toSendableBlock(block: AssistantBlock): readonly AssistantBlock[] {
+  if (isExtrasBlock(block)) return []
+  if (!isToolUseBlock(block)) return [block]
+  const { input_problem: _, ...use } = block
+  return [{ ...use, id: toSendableId(use.id) }]
+}
+
+function toSendableResult(block: UserBlock): UserBlock {
+  return block.type === 'tool_result' ? { ...block, tool_use_id: toSendableId(block.tool_use_id) } : block
+}
+
+/** Ids of other providers may have characters that the API refuses. */
+function toSendableId(id: string): string {
+  return id.replaceAll(/[^\w-]/g, '_')
 }

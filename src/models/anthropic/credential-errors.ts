@@ -1,6 +1,7 @@
 import { AnthropicError } from '@anthropic-ai/sdk'
 import { messageOf } from '../../common/errors.js'
-import type { ModelFault } from './model-fault.js'
+import type { ModelFault } from '../http/model-fault.js'
+import { causesOf } from '../http/redact.js'
 
 const hint =
   'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment of the worker; keys are made at console.anthropic.com.'
@@ -24,6 +25,12 @@ export function credentialFaultOf(thrown: unknown): ModelFault | undefined {
   if (isTransient(thrown))
     return { code: 'MODEL_CONNECTION', message: problem, hint: 'Check that the token endpoint is up.' }
   return { code: 'MODEL_AUTH', message: problem, hint }
+}
+
+/** The fault of credentials that AWS's libraries do not find. Undefined for other errors. */
+export function awsCredentialFaultOf(thrown: unknown): ModelFault | undefined {
+  const cause = causesOf(thrown).find(({ name }) => name === 'CredentialsProviderError')
+  return cause && { code: 'MODEL_AUTH', message: `There are no AWS credentials for the model: ${cause.message}`, hint }
 }
 
 /** Whether the SDK found no credentials at all. */

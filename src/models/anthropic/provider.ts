@@ -1,12 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { PtcError } from '../../common/errors.js'
+import { checkKey } from '../http/api-key.js'
+import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import { costOf } from '../prices.js'
 import type { ModelProvider } from '../provider.js'
-import { modelErrorOf } from './errors.js'
-import { type AnthropicProviderOptions, checkApiKey, checkBaseURL, resolveTimeouts } from './options.js'
-import { toParams } from './request.js'
-import { readReply } from './stream.js'
-import { startCallTimer, type CallTimer } from './call-timer.js'
+import { createMessagesProvider } from './messages-provider.js'
+import { type AnthropicProviderOptions, checkApiKey } from './options.js'
 
 /**
  * Claude through the Messages API, or a compatible server at the base URL. The first call reports a missing key, so
@@ -15,9 +13,12 @@ import { startCallTimer, type CallTimer } from './call-timer.js'
  * @throws PtcError CONFIG_INVALID for invalid options
  */
 export function createAnthropicProvider(options: AnthropicProviderOptions = {}): ModelProvider {
-  const { apiKey, baseURL, logger } = options
+  const { baseURL, logger, keyVariable } = options
   const timeouts = resolveTimeouts(options)
-  checkApiKey(apiKey)
+  checkApiKey(options.apiKey)
+  const namedKey = keyVariable === undefined ? undefined : process.env[keyVariable]?.trim()
+  // With a variable, the SDK must not find another key.
+  const apiKey = options.apiKey ?? (keyVariable === undefined ? undefined : namedKey || 'none')
   const client = new Anthropic({
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
@@ -27,48 +28,18 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     timeout: timeouts.timeoutMs,
   })
   checkBaseURL(client.baseURL)
-
-  const activeCalls = new Set<CallTimer>()
-  const closedError = new PtcError('MODEL_CONNECTION', 'The model provider was closed.')
-  let closed = false
-
-  async function runCall<T>(model: string, signal: AbortSignal, work: (timer: CallTimer) => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    if (closed) throw closedError
-    const timer = startCallTimer({ signal, ...timeouts })
-    activeCalls.add(timer)
-    try {
-      return await timer.guard(work(timer))
-    } catch (thrown) {
-      signal.throwIfAborted()
-      timer.signal.throwIfAborted()
-      const secrets = [client.apiKey, client.authToken].filter((secret) => secret !== null)
-      throw modelErrorOf(thrown, { baseURL: client.baseURL, model, secrets })
-    } finally {
-      activeCalls.delete(timer)
-      timer.stop()
-    }
-  }
-
-  return {
-    name: 'anthropic',
-    turn: (request, { signal, onProgress, onDelta }) =>
-      runCall(request.model, signal, async (timer) => {
-        onProgress({ phase: 'waiting', outputCharacters: 0 })
-        const params = { ...toParams(request), max_tokens: request.maxTokens, stream: true as const }
-        const response = await client.messages.create(params, { signal: timer.signal }).asResponse()
-        timer.onActivity()
-        const reply = await readReply(response, { onActivity: timer.onActivity, onProgress, onDelta })
-        return { ...reply, costUsd: costOf(reply.model, reply.usage), requestId: response.headers.get('request-id') }
-      }),
-    countTokens: (request, { signal }) =>
-      runCall(request.model, signal, async (timer) => {
-        const counted = await client.messages.countTokens(toParams(request), { signal: timer.signal })
-        return counted.input_tokens
-      }),
-    close: async () => {
-      closed = true
-      for (const timer of activeCalls) timer.abort(closedError)
+  return createMessagesProvider({
+    client,
+    timeouts,
+    checkKey: () => {
+      if (keyVariable !== undefined && options.apiKey === undefined) checkKey(namedKey, keyVariable)
     },
-  }
+    secrets: () => [client.apiKey, client.authToken].filter((secret) => secret !== null),
+    costOf,
+    requestIdHeader: 'request-id',
+    hasInputExamples: true,
+    ...(keyVariable !== undefined && {
+      hints: { MODEL_AUTH: `Check that ${keyVariable} is right and may use this model.` },
+    }),
+  })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../common/messages.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
-import { toParams } from './request.js'
+import { toParams as toParamsWith } from './request.js'
 
 const text = (role: 'user' | 'assistant', said: string): Message => ({ role, content: [{ type: 'text', text: said }] })
 const tool = (name: string): ModelTool => ({
@@ -12,6 +12,8 @@ const tool = (name: string): ModelTool => ({
 })
 const base: ModelRequest = { model: 'm', maxTokens: 10, system: 'Be brief.', tools: [], messages: [] }
 
+const toParams = (request: ModelRequest) => toParamsWith(request, { hasInputExamples: true })
+
 /** Paths of the cache breakpoints. */
 function breakpoints(value: unknown, path = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return []
@@ -20,6 +22,23 @@ function breakpoints(value: unknown, path = ''): readonly string[] {
 }
 
 describe('toParams', () => {
+  it('leaves out what only another provider of the conversation has written', () => {
+    const use = { type: 'tool_use', id: 'functions.add:0', name: 'add', input: {}, input_problem: 'no JSON' } as const
+    const { messages } = toParams({
+      ...base,
+      messages: [
+        text('user', 'a'),
+        { role: 'assistant', content: [{ type: 'openai_message', provider: 'local' }, use] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: 'x' }] },
+      ],
+    })
+    expect(messages.slice(1)).toMatchObject([
+      { content: [{ type: 'tool_use', id: 'functions_add_0', name: 'add', input: {} }] },
+      { content: [{ type: 'tool_result', tool_use_id: 'functions_add_0' }] },
+    ])
+    expect(JSON.stringify(messages)).not.toMatch(/input_problem|openai/)
+  })
+
   it('sets breakpoints only on the last tool, the system prompt and the last two user messages', () => {
     const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
     const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })
@@ -69,8 +88,12 @@ describe('toParams', () => {
     expect(sent[1]).toMatchObject({ role: 'user', content: [{ type: 'tool_result' }] })
   })
 
+  it('sends a temperature, also 0', () => {
+    expect(toParams({ ...base, temperature: 0 })).toMatchObject({ temperature: 0 })
+  })
+
   it('omits an empty system prompt and an empty tool list', () => {
-    expect(Object.keys(toParams({ ...base, system: ' ' }))).toEqual(['model', 'messages'])
+    expect(Object.keys(toParams({ ...base, system: ' ' }))).toEqual(['model', 'max_tokens', 'stream', 'messages'])
   })
 
   it('sends examples only for tools that have some', () => {

@@ -1,13 +1,19 @@
 import type {
   CacheControlEphemeral,
   ContentBlockParam,
-  MessageCountTokensParams,
+  MessageCreateParamsStreaming,
   MessageParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
 import type { Message } from '../../common/messages.js'
+import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
+
+export interface RequestOptions {
+  /** The API has `input_examples`. Otherwise the descriptions of tools have them. */
+  readonly hasInputExamples: boolean
+}
 
 const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
 
@@ -16,23 +22,29 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * last two user messages. The previous turn's request ended with the second to last user message. It needs a
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
-export function toParams({ model, system, tools, messages }: ModelRequest): MessageCountTokensParams {
+export function toParams(
+  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
+  options: RequestOptions,
+): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
   const breakpoints = new Set(sent.filter(({ role }) => role === 'user').slice(-2))
   return {
     model,
-    ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
+    max_tokens: maxTokens,
+    ...(temperature === undefined ? {} : { temperature }),
+    stream: true,
+    ...(tools.length === 0 ? {} : { tools: toTools(tools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
   }
 }
 
-function toTools(tools: readonly ModelTool[]): Tool[] {
-  return tools.map(({ name, description, inputSchema, inputExamples }, position) => ({
-    name,
-    description,
-    input_schema: { ...inputSchema, type: 'object' },
-    ...(inputExamples.length === 0 ? {} : { input_examples: [...inputExamples] }),
+function toTools(tools: readonly ModelTool[], { hasInputExamples }: RequestOptions): Tool[] {
+  return tools.map((tool, position) => ({
+    name: tool.name,
+    description: hasInputExamples ? tool.description : describeWithExamples(tool),
+    input_schema: { ...tool.inputSchema, type: 'object' },
+    ...(hasInputExamples && tool.inputExamples.length > 0 && { input_examples: [...tool.inputExamples] }),
     ...(position === tools.length - 1 ? { cache_control: ephemeral } : {}),
   }))
 }

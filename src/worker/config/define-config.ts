@@ -13,6 +13,7 @@ import type { Tool } from '../../tools/tool.js'
 import type { ApprovalsOption } from './approvals-option.js'
 import type { AuditOption } from './audit-option.js'
 import type { EncryptionOption } from './encryption-option.js'
+import type { ProviderOption } from './providers-option.js'
 
 /** The default export of `ptc.config.ts`. */
 export interface PtcConfig {
@@ -26,16 +27,25 @@ export interface PtcConfig {
    */
   readonly credentials?: Readonly<Record<string, CredentialSource>>
   readonly model?: {
-    readonly provider?: 'anthropic'
-    /** The provider's model id. */
-    readonly name?: string
+    /**
+     * `PROVIDER/MODEL`, such as `openai/gpt-5.6`, or a model of Anthropic. A list: when the first one fails, the next one
+     * answers.
+     */
+    readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
+    /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Default: the API's. */
+    readonly temperature?: number
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */
     readonly idleTimeout?: Duration
   }
+  /**
+   * Where models are, by the name that `model.name` begins with; docs/guides/models.md. `anthropic`, `openai` and
+   * `bedrock` need no entry: they find their keys in the environment.
+   */
+  readonly providers?: Readonly<Record<string, ProviderOption>>
   readonly sandbox?: {
     /** `auto` (default): Docker where a daemon answers, else the embedded backend. Or the result of `defineBackend`. */
     readonly backend?: BuiltInBackend | 'auto' | BackendDefinition

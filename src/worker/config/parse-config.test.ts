@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defaultLimits } from '../../common/limits.js'
+import { defineAgent } from '../../agents/index.js'
 import { defineTool } from '../../tools/index.js'
 import { parseConfig } from './parse-config.js'
 
@@ -69,7 +70,7 @@ describe('parseConfig', () => {
     const { runConfig, sandbox, idleTimeoutMs } = parseConfig(
       {
         tools: [],
-        model: { name: 'm', maxTokens: 10, idleTimeout: 1_500 },
+        model: { name: 'm', maxTokens: 10, temperature: 0.5, idleTimeout: 1_500 },
         sandbox: { backend: 'wasm', docker: { warm: 3 } },
         limits: { turns: 3, cellSeconds: 0.5 },
         timeouts: { heartbeat: '500ms', host: '2m' },
@@ -81,7 +82,7 @@ describe('parseConfig', () => {
     expect(sandbox.docker).toEqual({ warm: 3 })
     expect(runConfig).toMatchObject({
       backend: 'wasm',
-      model: { name: 'm', maxTokens: 10 },
+      model: { name: 'm', maxTokens: 10, temperature: 0.5 },
       limits: { ...defaultLimits, turns: 3, cellSeconds: 0.5 },
       timeouts: { heartbeatMs: 500, hostMs: 120_000 },
       sessions: { idleMs: 3_600_000, executions: 5 },
@@ -206,9 +207,19 @@ describe('parseConfig', () => {
       '✖ must be "auto", "docker", "wasm" or the result of defineBackend\n  → at sandbox.backend',
     ],
     [
-      'an unknown provider',
-      { tools: [], model: { provider: 'acme' } },
-      '✖ Invalid input: expected "anthropic"\n  → at model.provider',
+      'an unknown kind of provider',
+      { tools: [], providers: { acme: { kind: 'acme' } } },
+      '✖ must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider\n  → at providers.acme.kind',
+    ],
+    [
+      'a key in a provider',
+      { tools: [], providers: { acme: { kind: 'openai', apiKey: 'sk-secret' } } },
+      '✖ Invalid input: expected object, received string\n  → at providers.acme.apiKey',
+    ],
+    [
+      'a slash in the name of a provider',
+      { tools: [], providers: { 'a/b': { kind: 'openai' } } },
+      '✖ Invalid key in record\n  → at providers["a/b"]',
     ],
     [
       'an empty queue',
@@ -217,6 +228,19 @@ describe('parseConfig', () => {
     ],
   ])('refuses %s, saying where', (_what, config, problem) => {
     expect(messageOf(config)).toBe(`ptc.config.ts is not a valid configuration:\n${problem}`)
+  })
+
+  it.each([
+    [
+      { tools: [], model: { name: 'opnai/gpt' } },
+      'model.name: there is no model provider "opnai". Did you mean "openai"?',
+    ],
+    [
+      { tools: [], agents: [defineAgent({ name: 'a', instructions: 'b', model: 'local/m' })] },
+      'model of agent a: there is no model provider "local"',
+    ],
+  ])('refuses the model of an unknown provider: %#', (config, message) => {
+    expect(messageOf(config)).toBe(message)
   })
 
   it('reports every problem in one error', () => {

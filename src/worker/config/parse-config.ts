@@ -7,7 +7,6 @@ import type { Limits } from '../../common/limits.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../../common/redact.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/run-config.js'
-import { defaultModel } from '../../models/prices.js'
 import { type BackendDefinition, isBackendDefinition } from '../../sandbox/define-backend.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry, type ToolRegistry } from '../../tools/registry.js'
@@ -22,8 +21,11 @@ import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { encryptionOption } from './encryption-option.js'
+import { configuredModel, type ProviderOption, providersOption, withBuiltInProviders } from './providers-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
+
+const modelNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
 const positiveInteger = z.int().min(1)
 
@@ -46,13 +48,14 @@ const schema = z.strictObject({
   credentials: credentialsOption.default({}),
   model: z
     .strictObject({
-      provider: z.literal('anthropic').default('anthropic'),
-      name: z.string().min(1).default(defaultModel),
+      name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
+      temperature: z.number().min(0).max(2).optional(),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
     })
     .prefault({}),
+  providers: providersOption.default({}),
   sandbox: z
     .strictObject({
       backend: z
@@ -113,6 +116,8 @@ export interface ResolvedConfig {
   readonly agents: Agents
   readonly credentials: Credentials
   readonly instructions: string | undefined
+  /** By name, with those that every configuration has. */
+  readonly providers: Readonly<Record<string, ProviderOption>>
   readonly idleTimeoutMs: number
   /** Milliseconds that running tools get after a shutdown request. */
   readonly shutdownMs: number
@@ -150,6 +155,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   }
   const {
     model,
+    providers: configuredProviders,
     sandbox,
     limits: configuredLimits,
     timeouts,
@@ -172,6 +178,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   const redact = hook ? safeRedact(hook) : unredacted
+  const providers = withBuiltInProviders(configuredProviders)
   // createRegistry checks that each entry is a tool.
   const registry = createRegistry(tools as readonly Tool[], redact)
   return {
@@ -180,7 +187,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
-      model: { provider: model.provider, name: model.name, maxTokens: model.maxTokens },
+      model: {
+        ...configuredModel(model.name, providers),
+        maxTokens: model.maxTokens,
+        ...(model.temperature !== undefined && { temperature: model.temperature }),
+      },
       backend,
       followUps: true,
       ...(budget && { budget }),
@@ -197,9 +208,10 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
     },
     registry,
-    agents: checkAgents(agents, registry, configuredLimits),
+    agents: checkAgents(agents, registry, configuredLimits, providers),
     credentials: createCredentials(credentials, baseDirectory, registry),
     instructions: model.instructions,
+    providers,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
@@ -216,11 +228,17 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
 }
 
 /** @throws PtcError CONFIG_INVALID, AGENT_DUPLICATE, TOOL_UNKNOWN */
-function checkAgents(definitions: readonly unknown[], registry: ToolRegistry, configured: Limits): Agents {
+function checkAgents(
+  definitions: readonly unknown[],
+  registry: ToolRegistry,
+  configured: Limits,
+  providers: ResolvedConfig['providers'],
+): Agents {
   const agents = createAgents(definitions, registry)
   for (const name of agents.names) {
-    const { limits, budget } = agents.require(name)
+    const { limits, budget, model } = agents.require(name)
     applyOverrides(configured, limits, `agent ${name}`)
+    configuredModel(model, providers, `model of agent ${name}`)
     const { error } = budgetSchema.safeParse(budget)
     if (error)
       throw new PtcError('CONFIG_INVALID', `the budget of agent ${name} is not valid:\n${z.prettifyError(error)}`)

@@ -20,7 +20,7 @@ import type { TracingPlugin } from '../config/define-config.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { joinHealth, type WorkerHealth } from '../health/health.js'
 import { defaultHostId } from '../host-id.js'
-import type { ProcessSettings, Resources } from '../resources/open-resources.js'
+import type { OpenedResources, ProcessSettings } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
 import { startTracing, withoutContent } from './tracing.js'
 import { WorkerGroup } from './worker-group.js'
@@ -36,7 +36,7 @@ export interface EnginePluginOptions {
   /** The plugin as Temporal knows it. Default: this one. */
   readonly plugin?: WorkerPlugin
   /** Called when the resources of a worker are open. */
-  readonly onOpened: (resources: Pick<Resources, 'sandboxNotice'>) => void
+  readonly onOpened: (resources: OpenedResources) => void
 }
 
 /**

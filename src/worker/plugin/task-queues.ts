@@ -91,7 +91,7 @@ export interface ActivityOptions {
 export function engineActivities(options: ActivityOptions): Readonly<Record<EngineQueue['kind'], Activities>> {
   const { config, namespace, hasTools, resources } = options
   const { registry, runConfig, instructions, agents, credentials } = config
-  const { values, provider, host, audit, stream } = resources
+  const { values, providers, host, audit, stream } = resources
   const { limits } = runConfig
   const shared = { registry, values, audit, stream }
   const followUps = host && new FollowUps({ ...shared, host, namespace, limits, credentials, hasTools })
@@ -101,12 +101,12 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
     tools: { default: callTool },
     workflow: workflowActivities(
-      { defaults: runConfig, registry, agents, instructions },
+      { defaults: runConfig, registry, agents, instructions, providers: Object.keys(config.providers) },
       values,
       resources.lookUpSearchAttributes,
       stream,
     ),
-    model: modelActivities(provider, registry, values, { hasPackages: mayHavePackages(config) }, audit, stream),
+    model: modelActivities(providers, registry, values, { hasPackages: mayHavePackages(config) }, audit, stream),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }

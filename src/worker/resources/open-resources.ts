@@ -4,7 +4,7 @@ import type { AuditLog } from '../../audit/index.js'
 import { DisposableStack } from '../../common/disposable-stack.js'
 import type { SearchAttributeLookup } from '../../activities/run/load-run-config.js'
 import type { Role } from '../../common/names.js'
-import type { ModelProvider } from '../../models/provider.js'
+import type { ModelProviders } from '../../models/providers.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 import { SessionHost } from '../../sandbox/session/session-host.js'
@@ -17,7 +17,7 @@ import { openAuditLog } from './open-audit-log.js'
 import { openStream } from './open-stream.js'
 import { checkEncryptionKey } from './check-encryption-key.js'
 import { createBackends } from './create-backends.js'
-import { createProvider, type ProviderOptions } from './create-provider.js'
+import { createProviders, type ProviderOptions } from './create-providers.js'
 import { createValues } from './create-values.js'
 import { startKeepAlive } from './keep-alive.js'
 import { startReaper } from './reaper.js'
@@ -62,7 +62,7 @@ export interface ResourceOptions {
 /** What the activities of a worker process share. */
 export interface Resources {
   readonly values: Values
-  readonly provider: ModelProvider
+  readonly providers: ModelProviders
   /** Undefined when the configuration has none. */
   readonly audit: AuditLog | undefined
   /** Undefined when the configuration has none. */
@@ -87,8 +87,11 @@ export interface Resources {
   close(): Promise<void>
 }
 
+/** What a worker process itself uses. */
+export type OpenedResources = Pick<Resources, 'sandboxNotice' | 'providers'>
+
 /**
- * Opens the value store, the model provider, the sandbox backends, the watchdog and the takeover of a worker process.
+ * Opens the value store, the model providers, the sandbox backends, the watchdog and the takeover of a worker process.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, CONFIG_INVALID, ENCRYPTION_KEY_UNAVAILABLE,
  * DECRYPTION_FAILED
@@ -108,8 +111,8 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     if (audit) stack.defer(() => audit.close())
     const stream = openStream(options)
     if (stream) stack.defer(() => stream.close())
-    const provider = createProvider({ ...settings, config })
-    stack.defer(() => provider.close())
+    const providers = createProviders({ ...settings, config })
+    stack.defer(() => providers.close())
     const sandboxes = roles.has('sandbox') ? await openSandboxes(options, owner) : undefined
     if (sandboxes) stack.defer(() => sandboxes.host.shutdown())
     const { dataConverter, hasTools } = options
@@ -131,7 +134,7 @@ export async function openResources(options: ResourceOptions): Promise<Resources
     if (takeover) stack.defer(() => takeover.close())
     return {
       values,
-      provider,
+      providers,
       audit,
       stream: stream?.publisher,
       host: sandboxes?.host,

@@ -32,8 +32,8 @@ import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, type Run } from '../run.js'
 import { publishStatus } from '../temporal/search-attributes.js'
-import { modelTurn } from '../temporal/activities.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import { askModel } from './ask-model.js'
 import {
   executeToolUses,
   type PendingToolUses,
@@ -242,12 +242,13 @@ export class AgentTurns {
   }
 
   async #askModel(): Promise<ModelTurnResult | 'interrupted' | 'context_full'> {
-    const { config, counts } = this.#run
+    const { counts } = this.#run
     showProgress(this.#run, { type: 'model', turn: counts.turns })
-    const request = turnRequest(this.#run, this.messages.state)
+    const { state } = this.messages
+    const request = turnRequest(this.#run, state)
     const summary = this.messages.summary(counts.turns)
     try {
-      return await this.#runInterruptible(() => modelTurn(request, config.timeouts, summary))
+      return await this.#runInterruptible(() => askModel(this.#run, request, state.maxTokens, summary))
     } catch (thrown) {
       if (this.#isInterrupted && isCancellation(thrown) && !CancellationScope.current().consideredCancelled)
         return 'interrupted'

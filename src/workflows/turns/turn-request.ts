@@ -5,19 +5,21 @@ import { requesterOf } from '../../common/requester.js'
 import type { Run } from '../run.js'
 import type { MessageHistoryState } from './message-history.js'
 
-/** The argument of activity `model.turn`. */
-export function turnRequest({ config, counts }: Run, messages: MessageHistoryState): ModelTurnInput {
-  const { limits, model, toolSet, instructions, outputSchema, input } = config
+/** The argument of activity `model.turn`, without the model that answers it. */
+export function turnRequest(
+  { config, counts }: Run,
+  { history, pending }: MessageHistoryState,
+): Omit<ModelTurnInput, 'model'> {
+  const { limits, toolSet, instructions, outputSchema, input } = config
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
     ...(input && { inputDescription: input.description }),
   }
-  const { history, pending, maxTokens } = messages
   const requester = requesterOf(config.context)
   const asked = { history, pending, ...(requester && { requester }) }
-  return { turn: counts.turns, model: { ...model, maxTokens }, limits, tools, ...agent, ...asked }
+  return { turn: counts.turns, limits, tools, ...agent, ...asked }
 }
 
 /** A conversation that no longer fits into the model's context ends the turns; every other failure fails the run. */

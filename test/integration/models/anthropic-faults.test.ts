@@ -40,17 +40,6 @@ describe('request', () => {
     expect(JSON.stringify(server.requests[0]?.headers)).toContain('key-of-the-environment')
   })
 
-  it('counts tokens without a model reply', async () => {
-    const server = await startServer((response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: 42 }))
-    })
-    expect(
-      await createProvider({ apiKey: 'k', baseURL: server.url }).countTokens(request, { signal: neverAborted }),
-    ).toBe(42)
-    expect(server.requests[0]?.url).toBe('/v1/messages/count_tokens')
-    expect(server.requests[0]?.body).not.toHaveProperty('max_tokens')
-  })
-
   it('reports the phase of the reply, with growing counts', async () => {
     const server = await startServer((response) => {
       startStream(response)
@@ -74,6 +63,22 @@ describe('credentials', () => {
       hint: expect.stringContaining('ANTHROPIC_API_KEY') as string,
     })
     expect(server.requests).toEqual([])
+  })
+
+  it('of a named variable are used alone, and are MODEL_AUTH when they are missing', async () => {
+    const server = await startServer((response) => {
+      startStream(response)
+      response.end(helloReply)
+    })
+    vi.stubEnv('ANTHROPIC_API_KEY', 'key-of-the-environment')
+    vi.stubEnv('MY_KEY', 'my-key')
+    await runTurn(createProvider({ baseURL: server.url, keyVariable: 'MY_KEY' }))
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer my-key')
+    await expect(runTurn(createProvider({ baseURL: server.url, keyVariable: 'NOT_SET' }))).rejects.toMatchObject({
+      code: 'MODEL_AUTH',
+      message: 'There is no API key for the model: NOT_SET is not set.',
+    })
+    expect(server.requests).toHaveLength(1)
   })
 
   it('that are no valid header are MODEL_AUTH, and stay secret', async () => {

@@ -16,6 +16,7 @@ export function isolateTests(): void {
   beforeEach(() => {
     const names = ['API_KEY', 'AUTH_TOKEN', 'BASE_URL', 'PROFILE', 'FEDERATION_RULE_ID', 'ORGANIZATION_ID']
     for (const name of names) vi.stubEnv(`ANTHROPIC_${name}`, undefined)
+    for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL']) vi.stubEnv(name, undefined)
     // The SDK searches profiles here.
     vi.stubEnv('ANTHROPIC_CONFIG_DIR', '/nowhere')
   })

@@ -31,7 +31,7 @@ async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySe
 }
 
 const ofWorker =
-  /^(@temporalio\/(worker|core-bridge|activity|testing)|@aws-sdk\/.*|@anthropic-ai\/.*|@redis\/.*|dockerode|pyodide|jiti|commander)$/
+  /^(@temporalio\/(worker|core-bridge|activity|testing)|@aws-sdk\/.*|@anthropic-ai\/.*|@redis\/.*|openai|dockerode|pyodide|jiti|commander)$/
 
 it('durable-ptc/client and definitions load no package of the worker', async () => {
   const loaded = [...(await loadedPackages('client/index.js', 'index.js'))]
@@ -45,4 +45,18 @@ it('only durable-ptc/testing loads @temporalio/testing', async () => {
   expect(loaded).toContain('@temporalio/worker')
   expect(loaded).not.toContain('@temporalio/testing')
   expect(await loadedPackages('testing/index.js')).toContain('@temporalio/testing')
+})
+
+it('a model on Amazon Bedrock names the package that it needs, and another worker may have it', async () => {
+  const bedrock = '@anthropic-ai/bedrock-sdk'
+  const hooks = `export const resolve = (specifier, context, next) =>
+    next(specifier === ${JSON.stringify(bedrock)} ? 'not-installed' : specifier, context)`
+  const script = `
+    import { register } from 'node:module'
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}))
+    const { createLazyBedrockProvider } = await import(${JSON.stringify(new URL('../../../dist/models/bedrock/lazy-provider.js', import.meta.url))})
+    await createLazyBedrockProvider({}).load().catch(({ code, hint }) => console.log(code, hint))
+  `
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
+  expect(stdout).toBe(`MODEL_PROVIDER_MISSING Install it beside durable-ptc: npm install ${bedrock}.\n`)
 })

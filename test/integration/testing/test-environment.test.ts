@@ -42,7 +42,9 @@ const script: Script = {
 const config = defineConfig({
   tools: [getExpenses],
   limits: { turns: 5 },
-  // Both are replaced: a test needs neither Docker nor a bucket.
+  // These are replaced: a test needs neither a model, nor Docker, nor a bucket.
+  model: { name: 'local/gpt-5.6' },
+  providers: { local: { kind: 'openai', baseURL: 'http://127.0.0.1:1' } },
   sandbox: { backend: 'docker' },
   values: { store: { kind: 's3', bucket: 'production' } },
   taskQueue: 'production',

@@ -42,6 +42,7 @@ export interface TestEnvironmentOptions
       PtcConfig,
       | 'agents'
       | 'model'
+      | 'providers'
       | 'limits'
       | 'budget'
       | 'timeouts'
@@ -109,8 +110,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       tools: options.tools ?? [],
       agents: options.agents ?? [],
       model: { name: 'scripted', ...options.model },
-      // A warm interpreter would cost a test more time than it saves.
-      sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } },
+      providers: options.providers,
+      sandbox: { backend, docker: { runtime }, wasm: { warm: 0 } }, // a warm interpreter costs more than it saves
       timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts },
       limits: options.limits,
       budget: options.budget,
@@ -140,7 +141,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   static async startProcesses(options: ProcessEnvironmentOptions): Promise<ProcessEnvironment> {
     const { config, preload, initialWorkers = [{}], onCleanup = onTestFinished } = options
     const services = await startServices(options, options.store, options.encryption)
-    const { api, taskQueue } = services
+    const { taskQueue, api } = services
     const environment = {
       ...(options.address && { TEMPORAL_ADDRESS: options.address }),
       ANTHROPIC_BASE_URL: api.url,

@@ -74,7 +74,9 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
 
 function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<ActivityInput, { type: 'model' }>): void {
   const previousTurn = run.turns.at(-1)
-  if (previousTurn) closeTurn(previousTurn, input.toolResults, record.scheduledAt)
+  // A fallback answers the turn: the model before it failed.
+  if (previousTurn?.number === input.turn) run.turns.pop()
+  else if (previousTurn) closeTurn(previousTurn, input.toolResults, record.scheduledAt)
   const reply = resultOf(record, 'model')
   const turn: TurnDraft = {
     number: input.turn,

@@ -87,6 +87,7 @@ it('ends with a status of its own after too many answers that do not fit', async
 
 it.each([
   [{ agent: 'analist' }, 'AGENT_UNKNOWN', expect.stringContaining('Did you mean "analyst"?')],
+  [{ model: 'opnai/m' }, 'MODEL_NOT_FOUND', expect.stringContaining('Did you mean "openai"?')],
   [{ tools: ['ask'] }, 'TOOL_UNKNOWN', expect.stringContaining('there is no tool named "ask"')],
   [{ context: 'acme' as never }, 'RUN_INPUT_INVALID', expect.stringContaining('not an object')],
 ] as const)('a run with %j fails without a retry', async (input, code, message) => {

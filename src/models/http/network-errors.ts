@@ -1,4 +1,4 @@
-import type { ModelFault } from './model-fault.js'
+import type { ErrorContext, ModelFault } from './model-fault.js'
 import { causesOf } from './redact.js'
 
 const faults: Readonly<Record<'refused' | 'reset' | 'unknownHost' | 'timeout' | 'tls', ModelFault>> = {
@@ -49,7 +49,12 @@ const kinds: Readonly<Record<string, keyof typeof faults>> = {
 const tlsCode = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
 /** The fault of a network error; undefined for other errors. */
-export function networkFaultOf(thrown: unknown): ModelFault | undefined {
+export function networkFaultOf(thrown: unknown, { baseURL }: ErrorContext): ModelFault | undefined {
+  const fault = causeOf(thrown)
+  return fault && { ...fault, message: `Can't reach the model API at ${baseURL}: ${fault.message}.` }
+}
+
+function causeOf(thrown: unknown): ModelFault | undefined {
   const errors = causesOf(thrown)
   for (const error of errors) {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined

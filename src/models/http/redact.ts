@@ -1,4 +1,5 @@
-const keyShape = /sk-ant-[\w-]{4,}/g
+/** Keys of Anthropic and OpenAI; some messages of an API have a masked one. */
+const keyShape = /\bsk-[\w*-]{8,}/g
 
 /** Replaces secrets in a text for logs, users and the workflow's history. */
 export function redact(text: string, secrets: readonly string[]): string {

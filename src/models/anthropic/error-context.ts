@@ -1,0 +1,13 @@
+import type { ErrorCode } from '../../common/errors.js'
+import type { ErrorContext } from '../http/model-fault.js'
+
+/** Hints in place of those for Anthropic's API. */
+export type ErrorHints = { readonly [code in ErrorCode]?: string }
+
+export interface MessagesErrorContext extends ErrorContext {
+  /** The response has begun. Default: it has not. */
+  readonly isReading?: boolean
+  /** Default: `request-id`. */
+  readonly requestIdHeader?: string
+  readonly hints?: ErrorHints | undefined
+}

@@ -1,0 +1,26 @@
+import type { ModelProvider } from '../provider.js'
+
+/**
+ * The provider that `load` creates, with the first call. The modules of an SDK would take a fifth of the start of a
+ * worker, and not every worker calls a model. Node remembers that an import has failed, so a process in which it fails
+ * can't call the model.
+ *
+ * @param load imports the SDK
+ */
+export function lazyProvider(load: () => Promise<ModelProvider>): ModelProvider {
+  let loading: Promise<ModelProvider> | undefined
+  let closed = false
+  const provider = async (): Promise<ModelProvider> => {
+    const loaded = await (loading ??= load())
+    if (closed) await loaded.close()
+    return loaded
+  }
+  return {
+    load: async () => void (await provider()),
+    turn: async (request, options) => (await provider()).turn(request, options),
+    close: async () => {
+      closed = true
+      await (await loading)?.close()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { type ErrorCode, PtcError } from '../../common/errors.js'
+import { mentionsSecret, redact } from './redact.js'
+import { retryAfterMsOf } from './retry-after.js'
+
+/** What an error message may name, and the secrets it must not contain. */
+export interface ErrorContext {
+  readonly baseURL: string
+  readonly model: string
+  readonly secrets: readonly string[]
+}
+
+/** A failed model call, classified. */
+export interface ModelFault {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly hint: string
+  /** Headers of the response; undefined without a response. */
+  readonly headers?: Headers | undefined
+}
+
+/** The error of a fault, without secrets. */
+export function toModelError(fault: ModelFault, thrown: unknown, { secrets }: ErrorContext): PtcError {
+  const retryAfterMs = fault.headers === undefined ? undefined : retryAfterMsOf(fault.headers)
+  return new PtcError(fault.code, redact(fault.message, secrets), {
+    hint: fault.hint,
+    // Message and stack of a cause are recorded in the workflow's history.
+    ...(mentionsSecret(thrown, secrets) ? {} : { cause: thrown }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}
+
+/** The fault of an API that sent no response in time. */
+export function timeoutFault({ baseURL }: ErrorContext): ModelFault {
+  const hint = 'Usually passes; if not, check network and proxies.'
+  return { code: 'MODEL_TIMEOUT', message: `The model API at ${baseURL} did not answer in time.`, hint }
+}
+
+/** The fault of an error that nothing else explains. */
+export function unknownFault(message: string): ModelFault {
+  return {
+    code: 'INTERNAL',
+    message: `The model call failed: ${message}`,
+    hint: 'This is a defect; please report it.',
+  }
+}
+
+const maxMessageCharacters = 400
+
+/** A message of an API on one line. It may be the whole page of a proxy, so it is truncated. */
+export function toOneLine(message: string): string {
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  return line.length > maxMessageCharacters ? `${line.slice(0, maxMessageCharacters)}…` : line
+}

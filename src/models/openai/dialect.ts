@@ -1,0 +1,26 @@
+import { APIError } from 'openai'
+
+/** In what servers for chat completions differ. */
+export interface Dialect {
+  /** OpenAI's newer models refuse `max_tokens`; many other servers know nothing else. */
+  readonly tokenLimit: 'max_tokens' | 'max_completion_tokens'
+  /** Sends `stream_options`, without which OpenAI's stream has no usage. */
+  readonly includesUsage: boolean
+  /** The server has refused the other `tokenLimit`. */
+  readonly isTokenLimitChanged?: true
+}
+
+const unsupported =
+  /unsupported|not supported|unrecognized|unknown|unexpected|extra|not permitted|not allowed|forbidden/i
+
+/** The dialect of a server that refused a request because it lacks a parameter; undefined for other errors. */
+export function nextDialect(dialect: Dialect, thrown: unknown): Dialect | undefined {
+  if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return undefined
+  if (!unsupported.test(thrown.message)) return undefined
+  if (dialect.includesUsage && /stream_options|include_usage/.test(thrown.message)) {
+    return { ...dialect, includesUsage: false }
+  }
+  if (dialect.isTokenLimitChanged || !thrown.message.includes(dialect.tokenLimit)) return undefined
+  const tokenLimit = dialect.tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  return { ...dialect, tokenLimit, isTokenLimitChanged: true }
+}

@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../common/json.js'
+import type { AssistantBlock, UnknownBlock } from '../../common/messages.js'
+
+const blockType = 'openai_message'
+
+/** Whether a block is of {@link toExtrasBlock}: other vendors do not know it. */
+export function isExtrasBlock({ type }: { readonly type: string }): boolean {
+  return type === blockType
+}
+
+/**
+ * What a reply has beside text, tool calls and their arguments: reasoning, signatures. A block of the stored
+ * conversation keeps it, and it is sent back to the provider that it is from.
+ */
+export interface MessageExtras {
+  /** Members of the message, such as `reasoning_content`. */
+  readonly message: JsonObject
+  /** Members of tool calls, such as `extra_content`, by id. */
+  readonly toolCalls: Readonly<Record<string, JsonObject>>
+}
+
+interface ExtrasBlock {
+  readonly provider: string
+  readonly message: JsonObject
+  readonly tool_calls: Readonly<Record<string, JsonObject>>
+}
+
+/** @param provider name of the provider in the configuration */
+export function toExtrasBlock(provider: string, { message, toolCalls }: MessageExtras): readonly UnknownBlock[] {
+  if (Object.keys(message).length === 0 && Object.keys(toolCalls).length === 0) return []
+  return [{ type: blockType, provider, message, tool_calls: toolCalls }]
+}
+
+/** The extras of a message, if this provider has sent it. */
+export function extrasOf(provider: string, content: readonly AssistantBlock[]): MessageExtras {
+  // The shape that `toExtrasBlock` has written.
+  const blocks = content.filter(isExtrasBlock) as unknown as readonly ExtrasBlock[]
+  const { message = {}, tool_calls: toolCalls = {} } = blocks.find((block) => block.provider === provider) ?? {}
+  return { message, toolCalls }
+}

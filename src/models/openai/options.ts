@@ -1,0 +1,20 @@
+import { checkBaseURL, type ProviderTimeouts, resolveTimeouts } from '../http/endpoint-options.js'
+
+export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
+  /** Name of the provider in the configuration. Default `openai`. */
+  readonly name?: string
+  /** Default: `OPENAI_BASE_URL`, or else OpenAI's API. */
+  readonly baseURL?: string | undefined
+  /**
+   * The environment variable that has the key. Default: `OPENAI_API_KEY`; with a `baseURL` none, so that no other
+   * server gets the key of OpenAI.
+   */
+  readonly keyVariable?: string | undefined
+}
+
+/** @throws PtcError CONFIG_INVALID */
+export function checkOptions(options: OpenAIProviderOptions): void {
+  const baseURL = options.baseURL ?? process.env['OPENAI_BASE_URL']
+  resolveTimeouts(options)
+  if (baseURL !== undefined && baseURL !== '') checkBaseURL(baseURL)
+}

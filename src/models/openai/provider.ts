@@ -1,0 +1,83 @@
+import OpenAI from 'openai'
+import { checkKey } from '../http/api-key.js'
+import { createCallRunner } from '../http/call-runner.js'
+import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
+import type { ModelProvider, ModelRequest } from '../provider.js'
+import { type Dialect, nextDialect } from './dialect.js'
+import { fetchWithErrorBodies } from './error-bodies.js'
+import { modelErrorOf } from './errors.js'
+import { checkOptions, type OpenAIProviderOptions } from './options.js'
+import { toParams } from './request.js'
+import { readReply } from './stream.js'
+
+/**
+ * Chat completions of OpenAI, or of a compatible server at the base URL. The first call reports a missing key, so that
+ * a worker without a key can still run tools.
+ *
+ * A server that refuses a parameter gets the request again without it, in the same call; see `Dialect`.
+ *
+ * @throws PtcError CONFIG_INVALID for invalid options
+ */
+export function createOpenAIProvider(options: OpenAIProviderOptions = {}): ModelProvider {
+  const { name = 'openai', baseURL } = options
+  const keyVariable = options.keyVariable ?? (baseURL === undefined ? 'OPENAI_API_KEY' : undefined)
+  checkOptions(options)
+  const timeouts = resolveTimeouts(options)
+  const calls = createCallRunner(timeouts)
+  const key = keyVariable === undefined ? undefined : process.env[keyVariable]?.trim()
+  const client = new OpenAI({
+    apiKey: key || 'none',
+    adminAPIKey: null,
+    // What the environment has for OpenAI is for no other server.
+    ...(baseURL === undefined ? {} : { baseURL, organization: null, project: null }),
+    ...(keyVariable === undefined ? { defaultHeaders: { authorization: null } } : {}),
+    fetch: fetchWithErrorBodies,
+    // Only Temporal retries: nested retries would multiply, and those of the SDK would be invisible.
+    maxRetries: 0,
+    timeout: timeouts.timeoutMs,
+  })
+  checkBaseURL(client.baseURL)
+  const dialects = new Map<string, Dialect>()
+  const defaultDialect: Dialect = {
+    tokenLimit: baseURL === undefined ? 'max_completion_tokens' : 'max_tokens',
+    includesUsage: true,
+  }
+
+  async function send(request: ModelRequest, signal: AbortSignal): Promise<Response> {
+    for (;;) {
+      const dialect = dialects.get(request.model) ?? defaultDialect
+      try {
+        return await client.chat.completions.create(toParams(name, request, dialect), { signal }).asResponse()
+      } catch (thrown) {
+        const next = nextDialect(dialect, thrown)
+        if (next === undefined) throw thrown
+        dialects.set(request.model, next)
+      }
+    }
+  }
+
+  return {
+    turn: (request, { signal, onProgress }) =>
+      calls.run(
+        signal,
+        async (timer) => {
+          if (keyVariable !== undefined) checkKey(key, keyVariable)
+          onProgress({ phase: 'waiting', outputCharacters: 0 })
+          const response = await send(request, timer.signal)
+          timer.onActivity()
+          const reply = await readReply(response, { provider: name, onActivity: timer.onActivity, onProgress })
+          const requestId = response.headers.get('x-request-id')
+          // No prices are known here: the same model costs something else at another server.
+          return { ...reply, model: reply.model ?? request.model, costUsd: null, requestId }
+        },
+        (thrown) =>
+          modelErrorOf(thrown, {
+            baseURL: client.baseURL,
+            model: request.model,
+            secrets: key ? [key] : [],
+            keyVariable,
+          }),
+      ),
+    close: () => calls.close(),
+  }
+}

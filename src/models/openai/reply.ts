@@ -1,0 +1,146 @@
+import { PtcError } from '../../common/errors.js'
+import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { ModelReply, StopReason, ToolUseBlock, Usage } from '../../common/messages.js'
+import { executeCodeTool } from '../../common/names.js'
+import { zeroUsage } from '../../common/runs.js'
+import type { ModelPhase, ModelProgress } from '../provider.js'
+import type { Chunk, Delta, ReportedUsage } from './chunks.js'
+import { toExtrasBlock } from './message-extras.js'
+import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './tool-calls.js'
+
+/** The parts of a reply that its stream contains. */
+export type StreamedReply = Pick<ModelReply, 'content' | 'stopReason' | 'usage'> & {
+  /** Undefined when the server does not name it. */
+  readonly model: string | undefined
+}
+
+const stopReasons: Readonly<Record<string, StopReason>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+}
+
+/** Builds one reply from the chunks of a chat completion. */
+export class ReplyBuilder {
+  readonly #provider: string
+  #model: string | undefined
+  #text = ''
+  #refusal = ''
+  #calls: readonly ToolCallDraft[] = []
+  #extras: JsonObject = {}
+  #finishReason: string | undefined
+  #usage: Usage = zeroUsage
+  #phase: ModelPhase = 'waiting'
+  #outputCharacters = 0
+
+  /** @param provider name of the provider */
+  constructor(provider: string) {
+    this.#provider = provider
+  }
+
+  get progress(): ModelProgress {
+    return { phase: this.#phase, outputCharacters: this.#outputCharacters }
+  }
+
+  add({ model, choices, usage }: Chunk): void {
+    this.#model = model || this.#model
+    // Totals so far: some servers report them with every chunk.
+    if (usage) this.#usage = toUsage(usage)
+    for (const { index, delta, finish_reason } of choices ?? []) {
+      if ((index ?? 0) !== 0) continue
+      if (delta) this.#addDelta(delta)
+      this.#finishReason = finish_reason || this.#finishReason
+    }
+  }
+
+  /** @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up */
+  finish(): StreamedReply {
+    const reason = this.#finishReason
+    if (reason === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
+    if (reason === 'error') throw replyError('MODEL_SERVER', 'the server ended it with an error')
+    if (this.#calls.some(({ name }) => name === '')) throw replyError('MODEL_STREAM', 'a tool call without a name')
+    const isTruncated = reason === 'length' || reason === 'content_filter'
+    const uses = this.#toolUses(isTruncated)
+    const toolCalls = this.#calls.flatMap(({ extras }, position) =>
+      Object.keys(extras).length === 0 ? [] : [[uses[position]?.id ?? '', extras] as const],
+    )
+    const text = this.#text || this.#refusal
+    return {
+      model: this.#model,
+      content: [
+        ...toExtrasBlock(this.#provider, { message: this.#extras, toolCalls: Object.fromEntries(toolCalls) }),
+        ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
+        ...uses,
+      ],
+      stopReason: this.#stopReason(reason, uses.length > 0),
+      usage: this.#usage,
+    }
+  }
+
+  #addDelta(delta: Delta): void {
+    const { role: _, function_call: __, annotations: ___, audio: ____, content, refusal, tool_calls, ...extras } = delta
+    this.#text += content ?? ''
+    this.#refusal += refusal ?? ''
+    this.#outputCharacters += (content ?? '').length + (refusal ?? '').length
+    if (content || refusal) this.#phase = 'text'
+    for (const [name, value] of Object.entries(withoutNull(extras))) {
+      this.#extras = { ...this.#extras, [name]: append(this.#extras[name], value) }
+      if (typeof value !== 'string' || value === '') continue
+      this.#phase = 'thinking'
+      this.#outputCharacters += value.length
+    }
+    for (const call of tool_calls ?? []) {
+      const before = charactersOf(this.#calls)
+      this.#calls = addToolCallDelta(this.#calls, call)
+      this.#outputCharacters += charactersOf(this.#calls) - before
+      this.#phase = this.#calls.at(-1)?.name === executeCodeTool ? 'code' : 'tool'
+    }
+  }
+
+  #toolUses(isTruncated: boolean): readonly ToolUseBlock[] {
+    const ids = new Set<string>()
+    return this.#calls.map((draft) => {
+      const use = toToolUse(draft, ids, isTruncated)
+      ids.add(use.id)
+      return use
+    })
+  }
+
+  #stopReason(reason: string, hasToolUses: boolean): StopReason {
+    if (this.#refusal !== '' && this.#text === '') return 'refusal'
+    // Some servers end a reply with tool calls with `stop`.
+    if (reason === 'stop' && hasToolUses) return 'tool_use'
+    return stopReasons[reason] ?? reason
+  }
+}
+
+function charactersOf(calls: readonly ToolCallDraft[]): number {
+  return calls.reduce((sum, call) => sum + call.arguments.length, 0)
+}
+
+/** Strings and lists arrive in pieces. */
+function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
+  if (typeof value === 'string' && typeof added === 'string') return value + added
+  if (Array.isArray(value) && Array.isArray(added)) return [...value, ...added] as readonly JsonValue[]
+  return added
+}
+
+function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: details }: ReportedUsage): Usage {
+  const cacheReadTokens = details?.cached_tokens ?? 0
+  const cacheWriteTokens = details?.cache_write_tokens ?? 0
+  return {
+    // The total includes both.
+    inputTokens: Math.max(0, (prompt_tokens ?? 0) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: completion_tokens ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+  }
+}
+
+function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
+  return new PtcError(code, `The model's reply can't be used: ${what}.`, {
+    hint: 'Usually passes by itself; the call is tried again.',
+  })
+}

@@ -1,0 +1,91 @@
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
+import {
+  type AssistantBlock,
+  isTextBlock,
+  isToolUseBlock,
+  type Message,
+  type UserBlock,
+} from '../../common/messages.js'
+import { describeWithExamples } from '../http/describe-examples.js'
+import type { ModelRequest, ModelTool } from '../provider.js'
+import { extrasOf } from './message-extras.js'
+import type { Dialect } from './dialect.js'
+
+/**
+ * The request for chat completions. Blocks of other vendors (thinking of Claude, server tools) have no equivalent, and
+ * are left out.
+ *
+ * @param provider name of the provider, which gets back what only its own replies have
+ */
+export function toParams(
+  provider: string,
+  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
+  { tokenLimit, includesUsage }: Dialect,
+): ChatCompletionCreateParamsStreaming {
+  return {
+    model,
+    [tokenLimit]: maxTokens,
+    ...(temperature === undefined ? {} : { temperature }),
+    stream: true,
+    ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
+      ...messages.flatMap((message) => toMessages(provider, message)),
+    ],
+  }
+}
+
+function toTool(tool: ModelTool): ChatCompletionFunctionTool {
+  const { name, inputSchema } = tool
+  return {
+    type: 'function',
+    function: { name, description: describeWithExamples(tool), parameters: { ...inputSchema, type: 'object' } },
+  }
+}
+
+function toMessages(provider: string, { role, content }: Message): readonly ChatCompletionMessageParam[] {
+  return role === 'user' ? toUserMessages(content) : toAssistantMessage(provider, content)
+}
+
+/** Each tool result is a message of its own. They come first: they must follow the reply with the calls. */
+function toUserMessages(content: readonly UserBlock[]): readonly ChatCompletionMessageParam[] {
+  const results = content.flatMap((block) =>
+    block.type === 'tool_result'
+      ? [{ role: 'tool', tool_call_id: block.tool_use_id, content: block.content } as const]
+      : [],
+  )
+  const text = joinTexts(content.flatMap((block) => (block.type === 'text' ? [block.text] : [])))
+  return [...results, ...(text === '' ? [] : [{ role: 'user', content: text } as const])]
+}
+
+function toAssistantMessage(
+  provider: string,
+  content: readonly AssistantBlock[],
+): readonly ChatCompletionAssistantMessageParam[] {
+  const { message, toolCalls } = extrasOf(provider, content)
+  const text = joinTexts(content.filter(isTextBlock).map((block) => block.text))
+  const calls = content.filter(isToolUseBlock).map(
+    ({ id, name, input }) =>
+      ({
+        ...toolCalls[id],
+        id,
+        type: 'function',
+        function: { name, arguments: JSON.stringify(input) },
+      }) as const,
+  )
+  if (text === '' && calls.length === 0) return []
+  // Some servers want the member `content`, also without text.
+  return [
+    { ...message, role: 'assistant', content: text || null, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+  ]
+}
+
+function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text) => text.trim() !== '').join('\n\n')
+}

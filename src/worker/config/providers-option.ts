@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import { defaultModel } from '../../models/prices.js'
+import { type ModelNames, parseModelNames } from '../../models/model-name.js'
+import type { ModelProvider } from '../../models/provider.js'
+
+export { defaultProvider } from '../../models/model-name.js'
+
+/** Where the models of a provider are, or a provider of your own. */
+export type ProviderOption = AnthropicProviderOption | OpenAIProviderOption | BedrockProviderOption | ModelProvider
+
+/** The Messages API of Anthropic, or of a compatible server. */
+export interface AnthropicProviderOption {
+  readonly kind: 'anthropic'
+  /** Default: `ANTHROPIC_BASE_URL`, or else Anthropic's API. */
+  readonly baseURL?: string | undefined
+  /** The environment variable that has the key. Default: the credentials that Anthropic's SDK finds. */
+  readonly apiKey?: { readonly environment: string } | undefined
+}
+
+/** Chat completions of OpenAI, or of a compatible server: Ollama, vLLM, Gemini and others. */
+export interface OpenAIProviderOption {
+  readonly kind: 'openai'
+  /** Most end with `/v1`. Default: `OPENAI_BASE_URL`, or else OpenAI's API. */
+  readonly baseURL?: string | undefined
+  /** The environment variable that has the key. Default: `OPENAI_API_KEY`; with a `baseURL` no key. */
+  readonly apiKey?: { readonly environment: string } | undefined
+}
+
+/** Claude on Amazon Bedrock, by package `@anthropic-ai/bedrock-sdk`. Credentials: those that AWS's libraries find. */
+export interface BedrockProviderOption {
+  readonly kind: 'bedrock'
+  /** Default: `AWS_REGION`, or else us-east-1. */
+  readonly region?: string | undefined
+  /** Default: the endpoint of the region. */
+  readonly baseURL?: string | undefined
+}
+
+const text = z.string().min(1)
+
+const endpoint = { baseURL: text.optional(), apiKey: z.strictObject({ environment: text }).optional() }
+
+const option = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('anthropic'), ...endpoint }),
+    z.strictObject({ kind: z.literal('openai'), ...endpoint }),
+    z.strictObject({ kind: z.literal('bedrock'), region: text.optional(), baseURL: text.optional() }),
+  ],
+  'must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider',
+)
+
+const provider = z.custom<ProviderOption>().superRefine((value, context) => {
+  if (isModelProvider(value)) return
+  for (const { path, message } of option.safeParse(value).error?.issues ?? []) {
+    context.addIssue({ code: 'custom', path, message })
+  }
+})
+
+/** Schema of `providers`. */
+export const providersOption = z.record(z.string().regex(/^[A-Za-z][\w.-]*$/), provider)
+
+export function isModelProvider(value: unknown): value is ModelProvider {
+  const isFunction = (name: string) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function'
+  return typeof value === 'object' && value !== null && isFunction('turn') && isFunction('close')
+}
+
+/** The providers that every configuration has, unless it has its own of that name. */
+const builtInProviders = {
+  anthropic: { kind: 'anthropic' },
+  openai: { kind: 'openai' },
+  bedrock: { kind: 'bedrock' },
+} as const satisfies Readonly<Record<string, ProviderOption>>
+
+export function withBuiltInProviders(
+  configured: Readonly<Record<string, ProviderOption>>,
+): Readonly<Record<string, ProviderOption>> {
+  return { ...builtInProviders, ...configured }
+}
+
+/**
+ * The models that the configuration names.
+ *
+ * @throws PtcError CONFIG_INVALID
+ */
+export function configuredModel(
+  names: ModelNames = defaultModel,
+  providers: Readonly<Record<string, ProviderOption>>,
+  where = 'model.name',
+): ReturnType<typeof parseModelNames> {
+  try {
+    return parseModelNames(names, Object.keys(providers))
+  } catch (thrown) {
+    if (!PtcError.isInstance(thrown)) throw thrown
+    const { message, hint } = thrown
+    throw new PtcError('CONFIG_INVALID', `${where}: ${message}`, hint === undefined ? {} : { hint })
+  }
+}

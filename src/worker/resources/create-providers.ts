@@ -1,0 +1,60 @@
+import type { AnthropicProviderOptions } from '../../models/anthropic/options.js'
+import { createLazyAnthropicProvider } from '../../models/anthropic/lazy-provider.js'
+import { createLazyBedrockProvider } from '../../models/bedrock/lazy-provider.js'
+import type { ProviderTimeouts } from '../../models/http/endpoint-options.js'
+import { defaultProvider } from '../../models/model-name.js'
+import { createLazyOpenAIProvider } from '../../models/openai/lazy-provider.js'
+import type { ModelProvider } from '../../models/provider.js'
+import { ModelProviders } from '../../models/providers.js'
+import { withScriptedModel } from '../../models/scripted-model.js'
+import type { ResolvedConfig } from '../config/parse-config.js'
+import {
+  type AnthropicProviderOption,
+  isModelProvider,
+  type OpenAIProviderOption,
+  type ProviderOption,
+} from '../config/providers-option.js'
+
+export interface ProviderOptions {
+  readonly config: Pick<ResolvedConfig, 'providers' | 'idleTimeoutMs' | 'runConfig'>
+  /** Where Anthropic's API is, and its key. Default: from the configuration, or else from environment variables. */
+  readonly modelApi?: Pick<AnthropicProviderOptions, 'apiKey' | 'baseURL'> | undefined
+  /** Address of a local Messages API that replies to requests for the scripted model. Default: there is none. */
+  readonly scriptedModelUrl?: string | undefined
+}
+
+/** @throws PtcError CONFIG_INVALID */
+export function createProviders({ config, modelApi, scriptedModelUrl }: ProviderOptions): ModelProviders {
+  const timeouts = { idleTimeoutMs: config.idleTimeoutMs, timeoutMs: config.runConfig.timeouts.modelMs }
+  const entries = Object.entries(config.providers).map(([name, option]) => {
+    const provider = createProvider(name, option, modelApi, timeouts)
+    if (scriptedModelUrl === undefined || name !== defaultProvider) return [name, provider] as const
+    // The server wants a key, and accepts any.
+    const scripted = createLazyAnthropicProvider({ ...timeouts, apiKey: 'scripted', baseURL: scriptedModelUrl })
+    return [name, withScriptedModel(provider, scripted)] as const
+  })
+  return new ModelProviders(Object.fromEntries(entries))
+}
+
+function createProvider(
+  name: string,
+  option: ProviderOption,
+  modelApi: ProviderOptions['modelApi'],
+  timeouts: ProviderTimeouts,
+): ModelProvider {
+  if (isModelProvider(option)) return option
+  const { kind, baseURL } = option
+  const endpoint = { ...timeouts, ...(baseURL !== undefined && { baseURL }) }
+  switch (kind) {
+    case 'anthropic':
+      return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
+    case 'openai':
+      return createLazyOpenAIProvider({ name, ...endpoint, ...keyOf(option) })
+    case 'bedrock':
+      return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
+  }
+}
+
+function keyOf({ apiKey }: AnthropicProviderOption | OpenAIProviderOption): { readonly keyVariable?: string } {
+  return apiKey ? { keyVariable: apiKey.environment } : {}
+}

@@ -1,0 +1,47 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
+import type { Run } from '../run.js'
+import { modelTurn } from '../temporal/activities.js'
+
+/**
+ * Asks the model of the run for one turn. When the model fails, the next of its fallbacks answers, and the run stays with
+ * it: the model that failed becomes the last fallback.
+ *
+ * @throws the failure of the last model
+ */
+export function askModel(
+  run: Run,
+  input: Omit<ModelTurnInput, 'model'>,
+  maxTokens: number,
+  summary: string,
+): Promise<ModelTurnResult> {
+  const { timeouts, model } = run.config
+  const { fallbacks = [], provider, name, ...settings } = model
+  const chain = [{ provider, name }, ...fallbacks]
+
+  async function ask(position: number): Promise<ModelTurnResult> {
+    const id = chain[position] ?? { provider, name }
+    const left = chain.slice(position + 1)
+    const asked = { ...settings, ...id, maxTokens, ...(left.length > 0 && { fallbacks: left }) }
+    const suffix = position === 0 ? '' : ` · ${id.provider}/${id.name}`
+    try {
+      const result = await modelTurn({ ...input, model: asked }, timeouts, summary + suffix)
+      if (position > 0) {
+        const rotated = [...left, ...chain.slice(0, position)]
+        run.config = { ...run.config, model: { ...settings, ...id, fallbacks: rotated } }
+      }
+      return result
+    } catch (thrown) {
+      if (left.length === 0 || !isModelFailure(thrown)) throw thrown
+      return ask(position + 1)
+    }
+  }
+
+  return ask(0)
+}
+
+/** Whether a provider refused or failed, and not the value store or the workers. */
+function isModelFailure(thrown: unknown): boolean {
+  const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
+  return cause instanceof ApplicationFailure && cause.type?.startsWith('MODEL_') === true
+}

@@ -31,7 +31,6 @@ import {
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, type Run } from '../run.js'
-import { publishStatus } from '../temporal/search-attributes.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
 import { askModel } from './ask-model.js'
 import {
@@ -44,6 +43,7 @@ import {
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory, type MessageHistoryState } from './message-history.js'
 import { isContextTooLong, turnRequest } from './turn-request.js'
+import { waitForBudget } from './wait-for-budget.js'
 
 /** The state for the next execution of the continue-as-new chain. */
 export interface AgentTurnsState {
@@ -119,7 +119,7 @@ export class AgentTurns {
       if (this.#isInterrupted) return undefined
       // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
       await this.continueAsNewIfDue(null, !isFirst)
-      if (this.#run.budget.spent && !(await this.#waitForBudget()))
+      if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#isInterrupted)))
         return this.#isInterrupted ? undefined : { status: 'budget_spent', answer: this.messages.state.lastReplyText }
       beforeTurn?.()
       counts.turns += 1
@@ -180,19 +180,6 @@ export class AgentTurns {
   continueAsNewIfDue(suspendedCell: SuspendedCell | null, mayUpgrade = false): Promise<void> | undefined {
     const { isDue, isUpgradeDue } = this.#continueAsNewPolicy
     return isDue || (mayUpgrade && isUpgradeDue) ? this.#tryContinueAsNew(suspendedCell) : undefined
-  }
-
-  /** Pauses while the budget is spent. False when the turns end. */
-  async #waitForBudget(): Promise<boolean> {
-    const { budget } = this.#run
-    for (let item = budget.spent; item !== undefined; item = budget.spent) {
-      if (!budget.pauses || this.#isInterrupted) return false
-      showProgress(this.#run, { type: 'paused', reason: budget.describe(item) })
-      publishStatus(this.#run, 'paused')
-      await budget.waitUntilRaised(item, () => this.#isInterrupted)
-    }
-    publishStatus(this.#run, 'running')
-    return true
   }
 
   /** One turn of the model, with the tool uses of its reply. Undefined when another turn follows. */

@@ -1,5 +1,5 @@
-import { defaultLimits } from '../dist/common/limits.js'
-import type { BackendName } from '../dist/common/run-config.js'
+import { defaultLimits } from '../dist/common/runs/limits.js'
+import type { BackendName } from '../dist/common/runs/run-config.js'
 import { createWasmBackend } from '../dist/sandbox/wasm/index.js'
 import type { SessionHost } from '../dist/sandbox/session/session-host.js'
 import {

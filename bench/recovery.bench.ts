@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Deferred, deferred } from '../dist/common/deferred.js'
+import { type Deferred, deferred } from '../dist/common/async/deferred.js'
 import { benchmark, type BenchContext } from './support/benchmark.js'
 import type { ResultRow } from './support/measure.js'
 import { outputOf, startProgram } from './support/programs.js'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Deferred, deferred } from '../dist/common/deferred.js'
+import { type Deferred, deferred } from '../dist/common/async/deferred.js'
 import { benchmark } from './support/benchmark.js'
 import { groupCpuMs, processCpuMs } from './support/cpu.js'
 import { interleaved, ratios, type ResultRow } from './support/measure.js'

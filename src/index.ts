@@ -16,7 +16,7 @@ export {
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export type { ModelProvider, ModelRequest } from './models/provider.js'
-export type { ModelReply } from './common/messages.js'
+export type { ModelReply } from './common/runs/messages.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'
 export {
@@ -29,5 +29,5 @@ export {
   type StreamReader,
   type StreamSink,
 } from './stream/index.js'
-export type { Effect } from './common/calls.js'
-export type { Limits } from './common/limits.js'
+export type { Effect } from './common/calls/calls.js'
+export type { Limits } from './common/runs/limits.js'

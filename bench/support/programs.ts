@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { Limits } from '../../dist/common/limits.js'
+import type { Limits } from '../../dist/common/runs/limits.js'
 import type { Stack } from './stack.js'
 
 /** For `measureHistory`: everything but opening and closing the session. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Budget } from '../common/budget.js'
+import type { Budget } from '../common/runs/budget.js'
 
 const count = z.int().min(1).optional()
 const amount = z.number().positive().optional()

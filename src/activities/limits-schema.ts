@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
-import { defaultLimits, type Limits } from '../common/limits.js'
+import { defaultLimits, type Limits } from '../common/runs/limits.js'
 import { maximumFrameBytes } from '../sandbox/protocol/frames.js'
 
 const positiveInteger = z.int().min(1)

@@ -1,5 +1,5 @@
-import type { Externalizable } from '../common/external-value.js'
-import type { JsonValue } from '../common/json.js'
+import type { Externalizable } from '../common/json/external-value.js'
+import type { JsonValue } from '../common/json/json.js'
 import type { Values } from '../values/values.js'
 import { runActivity } from './run-activity.js'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { PtcError } from '../common/errors.js'
-import type { ModelReply } from '../common/messages.js'
-import { zeroUsage } from '../common/runs.js'
-import type { Step, StepResult } from '../common/steps.js'
+import type { ModelReply } from '../common/runs/messages.js'
+import { zeroUsage } from '../common/runs/runs.js'
+import type { Step, StepResult } from '../common/session/steps.js'
 import { EntryCodec, type StreamRecord, StreamPublisher, type StreamSink } from '../stream/index.js'
 import { streamCall, streamStep, TurnStream } from './stream-events.js'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { Budget } from '../common/budget.js'
-import type { JsonObject } from '../common/json.js'
-import type { Limits } from '../common/limits.js'
+import type { Budget } from '../common/runs/budget.js'
+import type { JsonObject } from '../common/json/json.js'
+import type { Limits } from '../common/runs/limits.js'
 
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {

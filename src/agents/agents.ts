@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import { didYouMean } from '../common/unknown-keys.js'
+import { didYouMean } from '../common/text/unknown-keys.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type Agent, isAgent } from './agent.js'
 

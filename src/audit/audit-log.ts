@@ -14,8 +14,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, PtcError } from '../common/errors.js'
-import { metrics } from '../common/metrics.js'
-import type { Redact } from '../common/redact.js'
+import { metrics } from '../common/telemetry/metrics.js'
+import type { Redact } from '../common/text/redact.js'
 
 interface AuditEventBase {
   /** The same for an event that is stored again. */

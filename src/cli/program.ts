@@ -13,7 +13,7 @@
  */
 
 import { Command } from 'commander'
-import { closestMatch } from '../common/unknown-keys.js'
+import { closestMatch } from '../common/text/unknown-keys.js'
 import { answerCommand, approveCommand, denyCommand } from './commands/decide.js'
 import { budgetCommand } from './commands/budget.js'
 import { callsCommand } from './commands/calls.js'

@@ -1,6 +1,6 @@
 import type { Payload } from '@temporalio/common'
-import type { JsonValue } from '../common/json.js'
-import { externalValue } from '../common/external-value.js'
+import type { JsonValue } from '../common/json/json.js'
+import { externalValue } from '../common/json/external-value.js'
 import { parseRef } from '../client/run-tree/values/external-values.js'
 import { storageReference } from '../client/run-tree/history/storage-reference.js'
 import type { EncryptionCodec } from '../values/encryption/payload-codec.js'

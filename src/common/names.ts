@@ -1,5 +1,5 @@
-import type { CallPosition } from './calls.js'
-import type { ToolConfig } from './run-config.js'
+import type { CallPosition } from './calls/calls.js'
+import type { ToolConfig } from './runs/run-config.js'
 
 /** Workflow types. */
 export const workflowNames = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PtcError, messageOf } from '../common/errors.js'
-import { searchAttributeNames, searchAttributeTypes, toTemporalType } from '../common/search-attributes.js'
+import { searchAttributeNames, searchAttributeTypes, toTemporalType } from '../common/runs/search-attributes.js'
 import type { EnvironmentVariables } from '../sandbox/cache-directory.js'
 import { probeTcp, probeNamespace } from './probe.js'
 import type { ServerLog } from './server-log.js'

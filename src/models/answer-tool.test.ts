@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import type { JsonObject } from '../common/json.js'
+import type { JsonObject } from '../common/json/json.js'
 import { answerTool } from './answer-tool.js'
 
 it('moves the references of a schema that it wraps', () => {

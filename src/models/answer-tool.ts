@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../common/json.js'
+import type { JsonObject, JsonValue } from '../common/json/json.js'
 import { submitAnswerTool } from '../common/names.js'
 import type { ModelTool } from './provider.js'
 

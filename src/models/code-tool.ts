@@ -1,4 +1,4 @@
-import type { Limits } from '../common/limits.js'
+import type { Limits } from '../common/runs/limits.js'
 import { executeCodeTool } from '../common/names.js'
 import type { ModelTool } from './provider.js'
 

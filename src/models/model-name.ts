@@ -1,6 +1,6 @@
 import { PtcError } from '../common/errors.js'
-import type { ModelConfig, ModelId } from '../common/run-config.js'
-import { didYouMean } from '../common/unknown-keys.js'
+import type { ModelConfig, ModelId } from '../common/runs/run-config.js'
+import { didYouMean } from '../common/text/unknown-keys.js'
 
 /** The provider of a model without one in its name. */
 export const defaultProvider = 'anthropic'

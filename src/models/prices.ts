@@ -1,5 +1,5 @@
-import type { Usage } from '../common/messages.js'
-import { promptTokens } from '../common/runs.js'
+import type { Usage } from '../common/runs/messages.js'
+import { promptTokens } from '../common/runs/runs.js'
 
 /** US dollars per million tokens. */
 interface Price {

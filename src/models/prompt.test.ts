@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../common/limits.js'
+import { defaultLimits } from '../common/runs/limits.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { buildPrompt, type Prompt } from './prompt.js'
 

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import type { JsonObject } from '../common/json.js'
+import type { JsonObject } from '../common/json/json.js'
 import { executeCodeTool, submitAnswerTool } from '../common/names.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'

@@ -15,11 +15,11 @@
  *    same conversation leaves them out.
  */
 
-import type { JsonObject } from '../common/json.js'
-import type { Message, ModelReply } from '../common/messages.js'
-import type { ModelPhase } from '../common/model-turn.js'
+import type { JsonObject } from '../common/json/json.js'
+import type { Message, ModelReply } from '../common/runs/messages.js'
+import type { ModelPhase } from '../common/runs/model-turn.js'
 
-export type { ModelPhase } from '../common/model-turn.js'
+export type { ModelPhase } from '../common/runs/model-turn.js'
 
 /** A tool in a request to the model. */
 export interface ModelTool {

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import type { Limits } from '../common/limits.js'
+import type { Limits } from '../common/runs/limits.js'
 import type { SandboxBackend } from './backend.js'
 
 /** What a worker passes to `create`. */

@@ -1,4 +1,4 @@
-import type { LostCause } from '../common/steps.js'
+import type { LostCause } from '../common/session/steps.js'
 import type { SandboxEnd } from './backend.js'
 
 /** Exit code of a process killed by SIGKILL (128 + 9), as the kernel does when memory runs out. */

@@ -1,4 +1,4 @@
-import type { ModelPhase } from '../common/model-turn.js'
+import type { ModelPhase } from '../common/runs/model-turn.js'
 
 interface TurnFields {
   readonly turn: number

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { raceWithSignal, withTimeLimit } from '../common/abort.js'
+import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
 import type { EntryCodec } from './entry-codec.js'
 import type { RunEnd, StreamEvent } from './events.js'

@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { isExternal } from '../common/external-value.js'
+import { isExternal } from '../common/json/external-value.js'
 import { defineTool, type Duration, ToolError, type ToolContext, type ToolLog } from '../tools/index.js'
 import { runTool } from './run-tool.js'
 

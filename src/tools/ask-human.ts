@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../common/json.js'
+import type { JsonObject } from '../common/json/json.js'
 import { defineTool } from './define-tool.js'
 import type { Duration } from './duration.js'
 import type { CallingRun, Tool } from './tool.js'

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { Effect } from '../common/calls.js'
+import type { Effect } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import { defineTool } from './define-tool.js'
 import type { Duration } from './duration.js'

@@ -1,5 +1,5 @@
-import type { Caller } from '../common/calls.js'
-import type { JsonObject } from '../common/json.js'
+import type { Caller } from '../common/calls/calls.js'
+import type { JsonObject } from '../common/json/json.js'
 import { PythonClasses } from './python/classes.js'
 import { renderStub } from './python/stub.js'
 import type { Tool } from './tool.js'

@@ -25,4 +25,4 @@ export type {
   ToolDefinition,
   ToolLog,
 } from './tool.js'
-export type { RemoteCall } from '../common/calls.js'
+export type { RemoteCall } from '../common/calls/calls.js'

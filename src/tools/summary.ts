@@ -1,6 +1,6 @@
-import type { JsonObject } from '../common/json.js'
-import type { Redact } from '../common/redact.js'
-import { toPlainLine } from '../common/text.js'
+import type { JsonObject } from '../common/json/json.js'
+import type { Redact } from '../common/text/redact.js'
+import { toPlainLine } from '../common/text/text.js'
 import { truncate } from './validation/describe-issues.js'
 import type { Tool } from './tool.js'
 

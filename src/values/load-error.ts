@@ -1,5 +1,5 @@
 import { type ErrorCode, PtcError } from '../common/errors.js'
-import type { ValueRef } from '../common/external-value.js'
+import type { ValueRef } from '../common/json/external-value.js'
 
 const problems: Partial<Readonly<Record<ErrorCode, string>>> = {
   VALUE_MISSING: 'is missing from the value store',

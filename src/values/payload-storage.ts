@@ -1,7 +1,7 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common'
 import proto from '@temporalio/proto'
 import { PtcError } from '../common/errors.js'
-import { previewCharacters } from '../common/external-value.js'
+import { previewCharacters } from '../common/json/external-value.js'
 import { EncryptedStore } from './encryption/encrypted-store.js'
 import type { EncryptionCodec } from './encryption/payload-codec.js'
 import { retryWhileUnavailable } from './retry.js'

@@ -1,7 +1,7 @@
-import { HeadTailBuffer } from '../common/head-tail-buffer.js'
-import type { PendingBlock, TextParts, UserBlock } from '../common/messages.js'
-import { jsonToText } from '../common/text.js'
-import { refOf } from '../common/external-value.js'
+import { HeadTailBuffer } from '../common/text/head-tail-buffer.js'
+import type { PendingBlock, TextParts, UserBlock } from '../common/runs/messages.js'
+import { jsonToText } from '../common/text/text.js'
+import { refOf } from '../common/json/external-value.js'
 import type { Values } from './values.js'
 
 /** Larger values are never loaded as a whole; of those, the text has head and tail of the JSON. */

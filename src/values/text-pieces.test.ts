@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../common/json.js'
+import type { JsonValue } from '../common/json/json.js'
 import { stringifyInPieces } from './text-pieces.js'
 
 describe('stringifyInPieces', () => {

@@ -1,5 +1,5 @@
 import { stringifyChunked } from '@discoveryjs/json-ext'
-import type { JsonValue } from '../common/json.js'
+import type { JsonValue } from '../common/json/json.js'
 
 /** Characters of a piece of JSON: large enough for little overhead, small beside a value. */
 const jsonPieceCharacters = 64 * 1024

@@ -1,6 +1,6 @@
-import type { ValueLog, ValueLogSegment } from '../common/value-log.js'
-import type { JsonValue } from '../common/json.js'
-import { externalValue } from '../common/external-value.js'
+import type { ValueLog, ValueLogSegment } from '../common/json/value-log.js'
+import type { JsonValue } from '../common/json/json.js'
+import { externalValue } from '../common/json/external-value.js'
 import type { Values } from './values.js'
 
 /** A log with this many segments is compacted by the next append: each segment costs one read. */

@@ -15,11 +15,11 @@
  */
 
 import { parseChunked } from '@discoveryjs/json-ext'
-import { HeadTailBuffer } from '../common/head-tail-buffer.js'
+import { HeadTailBuffer } from '../common/text/head-tail-buffer.js'
 import { PtcError } from '../common/errors.js'
-import type { JsonValue } from '../common/json.js'
-import { metrics } from '../common/metrics.js'
-import { utf8Length } from '../common/text.js'
+import type { JsonValue } from '../common/json/json.js'
+import { metrics } from '../common/telemetry/metrics.js'
+import { utf8Length } from '../common/text/text.js'
 import {
   type Externalizable,
   externalValue,
@@ -27,7 +27,7 @@ import {
   previewCharacters,
   refOf,
   type ValueRef,
-} from '../common/external-value.js'
+} from '../common/json/external-value.js'
 import { decodeUtf8, splitText, stringifyInPieces } from './text-pieces.js'
 import { EncryptedStore } from './encryption/encrypted-store.js'
 import { toLoadError } from './load-error.js'

@@ -1,7 +1,7 @@
 import { noopMetricMeter } from '@temporalio/common'
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker'
 import { messageOf, PtcError } from '../common/errors.js'
-import { histogramBuckets } from '../common/metric-table.js'
+import { histogramBuckets } from '../common/telemetry/metric-table.js'
 import { queryRefusedMessage } from '../common/names.js'
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'

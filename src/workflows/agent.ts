@@ -10,7 +10,7 @@
  */
 
 import { CancelledFailure } from '@temporalio/workflow'
-import type { AgentInput, AgentResult } from '../common/runs.js'
+import type { AgentInput, AgentResult } from '../common/runs/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'

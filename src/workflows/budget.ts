@@ -9,10 +9,10 @@ import {
   formatAmount,
   spentItem,
   usedAmounts,
-} from '../common/budget.js'
+} from '../common/runs/budget.js'
 import type { ErrorCode } from '../common/errors.js'
 import { budgetMessage } from '../common/names.js'
-import type { RunCounts } from '../common/runs.js'
+import type { RunCounts } from '../common/runs/runs.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 
 /** The budget for the next execution of the continue-as-new chain. */

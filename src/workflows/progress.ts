@@ -1,7 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow'
-import type { RunConfig } from '../common/run-config.js'
-import { promptTokens, type RunCounts } from '../common/runs.js'
-import { formatCompactNumber, pluralize, toMarkdownCode } from '../common/text.js'
+import type { RunConfig } from '../common/runs/run-config.js'
+import { promptTokens, type RunCounts } from '../common/runs/runs.js'
+import { formatCompactNumber, pluralize, toMarkdownCode } from '../common/text/text.js'
 
 /** What a run does now. Times are milliseconds since the epoch. */
 export type RunActivity =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ValueLog } from '../common/value-log.js'
-import type { ExecuteStepResult, DescribedCall, RecordedStep } from '../common/steps.js'
-import { externalValue } from '../common/external-value.js'
+import type { ValueLog } from '../common/json/value-log.js'
+import type { ExecuteStepResult, DescribedCall, RecordedStep } from '../common/session/steps.js'
+import { externalValue } from '../common/json/external-value.js'
 import { countStoredBytes, payloadBytes, externalBytes } from './stored-bytes.js'
 
 const external = (bytes: number) => externalValue({ sha256: 'a'.repeat(64), bytes, preview: '' })

@@ -1,6 +1,6 @@
-import type { ExecuteStepResult } from '../common/steps.js'
-import { utf8Length } from '../common/text.js'
-import { refOf } from '../common/external-value.js'
+import type { ExecuteStepResult } from '../common/session/steps.js'
+import { utf8Length } from '../common/text/text.js'
+import { refOf } from '../common/json/external-value.js'
 import type { AppendToLog } from './temporal/activities.js'
 
 /** The bytes that a run has put into the value store. Dropping values does not reduce the count. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { WorkflowHandle } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ProgramResult } from '../../src/common/runs.js'
+import type { ProgramResult } from '../../src/common/runs/runs.js'
 import { describeDocker } from '../support/docker/describe-docker.js'
 import { answerResult, code, text, turn } from '../support/script.js'
 import { requestMessages, TestEnvironment } from '../support/environment/test-environment.js'

@@ -1,5 +1,5 @@
 import type { SandboxBackend, SandboxConnection, SandboxEnd, SandboxId } from '../../src/sandbox/backend.js'
-import { deferred } from '../../src/common/deferred.js'
+import { deferred } from '../../src/common/async/deferred.js'
 import { FrameDecoder, maximumFrameBytes, parseFrame } from '../../src/sandbox/protocol/frames.js'
 import { type RunnerMessage, runnerMessageSchema } from '../../src/sandbox/protocol/messages.js'
 

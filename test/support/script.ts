@@ -1,5 +1,5 @@
 import type { ScriptedBlock, ScriptedFault, ScriptedTurn } from '../../src/testing/index.js'
-import type { JsonObject } from '../../src/common/json.js'
+import type { JsonObject } from '../../src/common/json/json.js'
 
 /** A turn of these blocks. */
 export function turn(...content: readonly ScriptedBlock[]): ScriptedTurn {

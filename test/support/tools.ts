@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool, type Tool, type ToolContext, type ToolDefinition } from '../../src/index.js'
-import type { JsonObject } from '../../src/common/json.js'
+import type { JsonObject } from '../../src/common/json/json.js'
 
 type Run = (input: JsonObject, context: ToolContext) => unknown
 type Options = Partial<Omit<ToolDefinition<z.ZodObject, z.ZodType>, 'name' | 'run'>>

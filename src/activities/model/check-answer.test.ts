@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { JsonObject } from '../../common/json.js'
-import type { AssistantBlock } from '../../common/messages.js'
-import { zeroUsage } from '../../common/runs.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { AssistantBlock } from '../../common/runs/messages.js'
+import { zeroUsage } from '../../common/runs/runs.js'
 import { answerTool } from '../../models/answer-tool.js'
 import { checkAnswer } from './check-answer.js'
 

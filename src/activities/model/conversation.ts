@@ -1,5 +1,5 @@
-import type { ValueLog } from '../../common/value-log.js'
-import type { Message, PendingBlock } from '../../common/messages.js'
+import type { ValueLog } from '../../common/json/value-log.js'
+import type { Message, PendingBlock } from '../../common/runs/messages.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'
 import { toUserBlock } from '../../values/text-parts.js'

@@ -1,8 +1,8 @@
 import { PtcError } from '../../common/errors.js'
-import type { ModelReply } from '../../common/messages.js'
-import { metrics } from '../../common/metrics.js'
-import { promptTokens } from '../../common/runs.js'
-import { modelSpan, type SpanAttributes, withSpan } from '../../common/tracing.js'
+import type { ModelReply } from '../../common/runs/messages.js'
+import { metrics } from '../../common/telemetry/metrics.js'
+import { promptTokens } from '../../common/runs/runs.js'
+import { modelSpan, type SpanAttributes, withSpan } from '../../common/telemetry/tracing.js'
 import type { ModelRequest } from '../../models/provider.js'
 
 /** Measures and traces a request to the model: its duration and status, and the tokens and the cost of its reply. */

@@ -1,8 +1,8 @@
 import type { AuditLog } from '../../audit/index.js'
 import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { JsonObject, JsonValue } from '../../common/json.js'
-import type { Limits } from '../../common/limits.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import type { Limits } from '../../common/runs/limits.js'
 import {
   type AssistantBlock,
   isTextBlock,
@@ -10,11 +10,11 @@ import {
   type Message,
   type ModelReply,
   type ToolUseBlock,
-} from '../../common/messages.js'
+} from '../../common/runs/messages.js'
 import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
-import type { DescribedCall } from '../../common/steps.js'
-import { utf8Length } from '../../common/text.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
+import type { DescribedCall } from '../../common/session/steps.js'
+import { utf8Length } from '../../common/text/text.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
 import type { ModelDelta, ModelProgress, ModelRequest } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'

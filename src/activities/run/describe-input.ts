@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../common/json.js'
-import { pluralize, toPlainLine, truncateEnd } from '../../common/text.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { pluralize, toPlainLine, truncateEnd } from '../../common/text/text.js'
 
 const maxKeys = 20
 const maxKeyCharacters = 40

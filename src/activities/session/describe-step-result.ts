@@ -1,12 +1,12 @@
-import type { JsonObject } from '../../common/json.js'
-import type { StepLimits } from '../../common/limits.js'
-import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/steps.js'
-import { truncateMiddle, utf8Length } from '../../common/text.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { StepLimits } from '../../common/runs/limits.js'
+import type { DescribedStepResult, DescribedCall, RequestedCall, StepResult } from '../../common/session/steps.js'
+import { truncateMiddle, utf8Length } from '../../common/text/text.js'
 import { type CallDescription, describeCall, type UncheckedCall } from '../../tools/describe-call.js'
 import { measureJson } from '../../tools/validation/measure-json.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
-import { isExternal } from '../../common/external-value.js'
+import { isExternal } from '../../common/json/external-value.js'
 import type { Values } from '../../values/values.js'
 
 /** Maximum bytes of the described calls of one result, which keeps the payload under Temporal's 2 MiB. */

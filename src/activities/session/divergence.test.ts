@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DescribedCall, RecordedStep, StepResult } from '../../common/steps.js'
+import type { DescribedCall, RecordedStep, StepResult } from '../../common/session/steps.js'
 import { findDivergence } from './divergence.js'
 
 const call = (index: number, digest: string): DescribedCall => ({

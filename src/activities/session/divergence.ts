@@ -1,5 +1,5 @@
-import type { DescribedStepResult, DescribedCall, RecordedCall, RecordedStep } from '../../common/steps.js'
-import { truncateEnd, pluralize } from '../../common/text.js'
+import type { DescribedStepResult, DescribedCall, RecordedCall, RecordedStep } from '../../common/session/steps.js'
+import { truncateEnd, pluralize } from '../../common/text/text.js'
 
 /** Maximum characters of a call in a message. */
 const maxShownCharacters = 80

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../audit/index.js'
-import { type ValueRef, refOf } from '../../common/external-value.js'
+import { type ValueRef, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type {
   DescribedStepResult,
@@ -7,8 +7,8 @@ import type {
   FollowUpStep,
   StepActivityResult,
   StepInput,
-} from '../../common/steps.js'
-import type { SessionRef } from '../../common/session.js'
+} from '../../common/session/steps.js'
+import type { SessionRef } from '../../common/session/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import { log } from '@temporalio/activity'
 import type { AuditLog } from '../../audit/index.js'
-import { raceWithSignal } from '../../common/abort.js'
-import { deriveIdempotencyKey } from '../../common/call-identity.js'
-import { isExternal, refOf } from '../../common/external-value.js'
+import { raceWithSignal } from '../../common/async/abort.js'
+import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
+import { isExternal, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { Limits } from '../../common/limits.js'
-import type { CallOutcome } from '../../common/outcomes.js'
+import type { Limits } from '../../common/runs/limits.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type {
   DeliveredResult,
   DescribedCall,
@@ -15,9 +15,9 @@ import type {
   FollowUpStep,
   LocalCallAllowance,
   Step,
-} from '../../common/steps.js'
-import { requesterOf } from '../../common/requester.js'
-import { utf8Length } from '../../common/text.js'
+} from '../../common/session/steps.js'
+import { requesterOf } from '../../common/runs/requester.js'
+import { utf8Length } from '../../common/text/text.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'

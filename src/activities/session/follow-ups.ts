@@ -1,9 +1,9 @@
-import { withTimeLimit } from '../../common/abort.js'
-import type { FollowUpInput, ToolActivityInput } from '../../common/calls.js'
-import { refOf } from '../../common/external-value.js'
-import type { JsonValue } from '../../common/json.js'
-import type { SessionRef } from '../../common/session.js'
-import type { DescribedStepResult, ExecuteStepInput, FollowUpStep } from '../../common/steps.js'
+import { withTimeLimit } from '../../common/async/abort.js'
+import type { FollowUpInput, ToolActivityInput } from '../../common/calls/calls.js'
+import { refOf } from '../../common/json/external-value.js'
+import type { JsonValue } from '../../common/json/json.js'
+import type { SessionRef } from '../../common/session/session.js'
+import type { DescribedStepResult, ExecuteStepInput, FollowUpStep } from '../../common/session/steps.js'
 import {
   FollowUpSequence,
   type FollowUpExecutor,

@@ -1,6 +1,6 @@
-import type { ValueLog } from '../../common/value-log.js'
+import type { ValueLog } from '../../common/json/value-log.js'
 import { failpoint } from '../../common/failpoint.js'
-import type { AppendJournalInput, RecordedStep, RecordedSteps } from '../../common/steps.js'
+import type { AppendJournalInput, RecordedStep, RecordedSteps } from '../../common/session/steps.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'
 import { runActivity } from '../run-activity.js'

@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity'
-import { encodeCompletionToken } from '../../common/completion-token.js'
-import type { DeferredInput } from '../../common/deferred-calls.js'
+import { encodeCompletionToken } from '../../common/calls/completion-token.js'
+import type { DeferredInput } from '../../common/calls/deferred-calls.js'
 
 /** The token that completes a call of the workflow of this activity. */
 export function completionTokenOf(idempotencyKey: string, deferred: DeferredInput): string {

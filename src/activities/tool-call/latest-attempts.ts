@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common'
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import type { ErrorCode } from '../../common/errors.js'
 
 const superseded: ErrorCode = 'ATTEMPT_SUPERSEDED'

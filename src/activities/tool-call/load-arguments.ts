@@ -1,5 +1,5 @@
-import type { ToolCallInput } from '../../common/calls.js'
-import type { JsonObject } from '../../common/json.js'
+import type { ToolCallInput } from '../../common/calls/calls.js'
+import type { JsonObject } from '../../common/json/json.js'
 import type { Values } from '../../values/values.js'
 
 /** @throws those of the value store */

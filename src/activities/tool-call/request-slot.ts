@@ -1,7 +1,7 @@
 import { getClient } from '@temporalio/activity'
 import type { Workflow } from '@temporalio/common'
 import { toolLimitMessages, toolLimitWorkflow } from '../../common/names.js'
-import type { RequestSlotInput, SlotRequest, ToolLimitInput } from '../../common/tool-slots.js'
+import type { RequestSlotInput, SlotRequest, ToolLimitInput } from '../../common/calls/tool-slots.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { runActivity } from '../run-activity.js'
 

@@ -1,12 +1,17 @@
 import { activityInfo, log } from '@temporalio/activity'
 import type { AuditLog } from '../../audit/index.js'
-import { type CallLimits, type FollowedCall, lostWorkerRetries, type ToolActivityInput } from '../../common/calls.js'
+import {
+  type CallLimits,
+  type FollowedCall,
+  lostWorkerRetries,
+  type ToolActivityInput,
+} from '../../common/calls/calls.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits, type Limits } from '../../common/limits.js'
-import { requesterOf } from '../../common/requester.js'
-import type { ToolConfig } from '../../common/run-config.js'
-import { type Externalizable, refOf } from '../../common/external-value.js'
+import { defaultLimits, type Limits } from '../../common/runs/limits.js'
+import { requesterOf } from '../../common/runs/requester.js'
+import type { ToolConfig } from '../../common/runs/run-config.js'
+import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { BudgetChange, BudgetStatus } from '../../common/budget.js'
+import type { BudgetChange, BudgetStatus } from '../../common/runs/budget.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { print } from '../process/stdio.js'
 import { jsonOption, type JsonOption } from './options.js'

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { callActivityId } from '../../common/names.js'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 import type { Environment } from '../environment/environment.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { print, printStatus } from '../process/stdio.js'

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { waitForAbort } from '../../common/abort.js'
+import { waitForAbort } from '../../common/async/abort.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { print } from '../process/stdio.js'
 import { configOption, type ConfigOption, integerUpTo } from './options.js'

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../worker/health/listen-address.js'
-import type { BackendChoice } from '../../common/run-config.js'
+import type { BackendChoice } from '../../common/runs/run-config.js'
 
 export interface ConfigOption {
   readonly config?: string

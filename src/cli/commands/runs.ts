@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { pluralize } from '../../common/text.js'
+import { pluralize } from '../../common/text/text.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { configOption, type ConfigOption, jsonOption, type JsonOption, parseRunId } from './options.js'
 import { print } from '../process/stdio.js'

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { pluralize } from '../../common/text.js'
+import { pluralize } from '../../common/text/text.js'
 import type { GarbageReport } from '../../values/garbage/collect-garbage.js'
 import { parseAge } from './parse-age.js'
 import { listenForInterrupts } from '../process/interrupts.js'

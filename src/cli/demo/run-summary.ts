@@ -1,7 +1,7 @@
-import { promptTokens } from '../../common/runs.js'
+import { promptTokens } from '../../common/runs/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { estimateDirectCalls } from './direct-call-estimate.js'
-import { formatCost, formatDuration, formatNumber } from '../../common/format.js'
+import { formatCost, formatDuration, formatNumber } from '../../common/text/format.js'
 
 /** Rows for {@link renderBoxTable}: turns, calls, tokens, cost and time, with the estimate for direct calls. */
 export function summaryRows(tree: RunTree, now = Date.now()): readonly (readonly [label: string, value: string])[] {

@@ -1,5 +1,5 @@
 import { messageOf, PtcError } from '../../common/errors.js'
-import { pluralize } from '../../common/text.js'
+import { pluralize } from '../../common/text/text.js'
 import { loadConfig } from '../../worker/config/load-config.js'
 import { type Check, failed, ok, warning } from './check.js'
 

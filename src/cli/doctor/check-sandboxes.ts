@@ -1,5 +1,5 @@
-import { defaultLimits } from '../../common/limits.js'
-import type { BackendChoice } from '../../common/run-config.js'
+import { defaultLimits } from '../../common/runs/limits.js'
+import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { BackendCheck, SandboxBackend } from '../../sandbox/backend.js'
 import { createDockerBackend } from '../../sandbox/docker/index.js'
 import { createWasmBackend } from '../../sandbox/wasm/index.js'

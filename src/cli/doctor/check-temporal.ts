@@ -9,7 +9,7 @@ import {
   searchAttributeNames,
   searchAttributeTypes,
   toTemporalType,
-} from '../../common/search-attributes.js'
+} from '../../common/runs/search-attributes.js'
 import { registeredSearchAttributes } from '../../worker/resources/search-attributes.js'
 import { checkCli, cliVersion, installedClis, minimumServerVersion } from '../../dev-server/temporal-cli.js'
 import { type Check, failed, ok, warning } from './check.js'

@@ -1,6 +1,6 @@
 import { messageOf, PtcError } from '../../common/errors.js'
-import type { BackendChoice } from '../../common/run-config.js'
-import { raceWithSignal } from '../../common/abort.js'
+import type { BackendChoice } from '../../common/runs/run-config.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import {
   installRuntime,
   type LogLevel,

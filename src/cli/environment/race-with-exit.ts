@@ -1,4 +1,4 @@
-import { waitForAbort } from '../../common/abort.js'
+import { waitForAbort } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { Interrupted } from '../process/interrupts.js'
 import type { Environment } from './environment.js'

@@ -1,5 +1,5 @@
 import type { TemporalServer } from '../../dev-server/index.js'
-import { waitForAbort } from '../../common/abort.js'
+import { waitForAbort } from '../../common/async/abort.js'
 import { waitAtMost, Interrupted, type Interrupts, exitedShutdownTimeoutMs } from '../process/interrupts.js'
 import type { CliWorker } from './cli-worker.js'
 import { printStatus } from '../process/stdio.js'

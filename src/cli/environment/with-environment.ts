@@ -1,4 +1,4 @@
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import type { Environment, EnvironmentOptions } from './environment.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unredacted } from '../../common/redact.js'
+import { unredacted } from '../../common/text/redact.js'
 import { formatJsonEntry, formatLogEntry, redactErrors, watchdogLogFor } from './worker-log.js'
 
 const entry = { level: 'WARN', message: 'Slow', timestampNanos: 1_700_000_000_123_456_789n } as const

@@ -1,4 +1,4 @@
-import { waitForAbort } from '../../common/abort.js'
+import { waitForAbort } from '../../common/async/abort.js'
 
 /** The user ended the command before it was done. The message says what continues. */
 export class Interrupted extends Error {

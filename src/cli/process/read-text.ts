@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { messageOf, PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 
 /** The text of a file; `-` is standard input. @throws PtcError RUN_INPUT_INVALID */
 export async function readText(file: string): Promise<string> {

@@ -10,7 +10,7 @@
  */
 
 export { supportsColor } from './text/colors.js'
-export { formatDuration } from '../../common/format.js'
+export { formatDuration } from '../../common/text/format.js'
 
 export { type Draft, ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
 

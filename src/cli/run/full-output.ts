@@ -1,4 +1,4 @@
-import type { CellOutcome } from '../../common/outcomes.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 
 /**

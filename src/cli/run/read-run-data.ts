@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../common/json.js'
-import type { ProgramInput } from '../../common/runs.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { ProgramInput } from '../../common/runs/runs.js'
 import type { OverrideOptions } from '../commands/options.js'
 import { readJson } from '../process/read-text.js'
 

@@ -1,4 +1,4 @@
-import type { CallPosition } from '../../common/calls.js'
+import type { CallPosition } from '../../common/calls/calls.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 
 /** A call that waits for its result, or for its approval. Times are ISO 8601. */

@@ -1,4 +1,4 @@
-import type { CellOutcome } from '../../common/outcomes.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { SessionExecution } from '../../client/sessions/execute.js'
 import { printProgramOutcome } from '../run/print-run-ending.js'

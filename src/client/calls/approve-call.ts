@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
-import { isApprovalKey } from '../../common/approvals.js'
-import { decodeCompletionToken } from '../../common/completion-token.js'
+import { isApprovalKey } from '../../common/calls/approvals.js'
+import { decodeCompletionToken } from '../../common/calls/completion-token.js'
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json.js'
+import type { JsonObject } from '../../common/json/json.js'
 import { checkKeys } from '../start/check-input.js'
 import { completeCall, type CompleteOptions } from './complete-call.js'
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure, type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client'
 import { expect, it, vi } from 'vitest'
-import { encodeCompletionToken } from '../../common/completion-token.js'
+import { encodeCompletionToken } from '../../common/calls/completion-token.js'
 import { completeCall } from './complete-call.js'
 
 const token = encodeCompletionToken({

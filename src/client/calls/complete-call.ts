@@ -7,12 +7,12 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
-import { digestJson } from '../../common/call-identity.js'
-import { type CompleteCallInput, type DeferredResult, maxDeciderLength } from '../../common/deferred-calls.js'
+import { digestJson } from '../../common/calls/call-identity.js'
+import { type CompleteCallInput, type DeferredResult, maxDeciderLength } from '../../common/calls/deferred-calls.js'
 import { messageOf, PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 import { completeCallUpdate } from '../../common/names.js'
-import { decodeCompletionToken } from '../../common/completion-token.js'
+import { decodeCompletionToken } from '../../common/calls/completion-token.js'
 import { describeLatestExecution } from '../run/describe-run.js'
 import { runError } from '../run/run-error.js'
 import { checkKeys } from '../start/check-input.js'

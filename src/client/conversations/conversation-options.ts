@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json.js'
-import { type ConversationInput, maxMessageBytes, type ProviderMessage } from '../../common/conversation.js'
+import type { JsonObject } from '../../common/json/json.js'
+import { type ConversationInput, maxMessageBytes, type ProviderMessage } from '../../common/runs/conversation.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 
 /** What a conversation begins with. One that has begun refuses a message with another `agent` or `context`. */

@@ -13,7 +13,7 @@ import type {
   AnswerResult,
   ConversationAnswer,
   InterruptConversationInput,
-} from '../../common/conversation.js'
+} from '../../common/runs/conversation.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages } from '../../common/names.js'
 import { runError } from '../run/run-error.js'

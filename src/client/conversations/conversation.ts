@@ -11,13 +11,13 @@ import type {
   ProviderMessage,
   ResetInput,
   SendInput,
-} from '../../common/conversation.js'
-import { withAbortListener } from '../../common/abort.js'
+} from '../../common/runs/conversation.js'
+import { withAbortListener } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages, memoKeys, workflowNames } from '../../common/names.js'
-import { type Redact, unredacted } from '../../common/redact.js'
-import { jsonToText } from '../../common/text.js'
-import { toSummary } from '../../common/run-texts.js'
+import { type Redact, unredacted } from '../../common/text/redact.js'
+import { jsonToText } from '../../common/text/text.js'
+import { toSummary } from '../../common/runs/run-texts.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'

@@ -1,10 +1,10 @@
-import type { Caller, CallPosition } from '../../common/calls.js'
-import type { JsonObject, JsonValue } from '../../common/json.js'
-import type { Usage } from '../../common/messages.js'
+import type { Caller, CallPosition } from '../../common/calls/calls.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import type { Usage } from '../../common/runs/messages.js'
 import type { Role } from '../../common/names.js'
-import type { CallStatus, CellStatus } from '../../common/outcomes.js'
-import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs.js'
-import type { ValueRef } from '../../common/external-value.js'
+import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
+import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs/runs.js'
+import type { ValueRef } from '../../common/json/external-value.js'
 
 /**
  * A run according to its history, over its continue-as-new chain. Times are in milliseconds since the epoch, by the

@@ -4,7 +4,7 @@ import { workflowNames } from '../../common/names.js'
 import { checkKeys } from '../start/check-input.js'
 import type { RunStatus } from '../run-tree/index.js'
 import { type RunInfo, runInfo, runStatuses } from './run-info.js'
-import { quoteLiteral } from '../../common/list-filter.js'
+import { quoteLiteral } from '../../common/runs/list-filter.js'
 import { describingClient } from '../temporal/encrypted-payloads.js'
 import { temporalError } from '../temporal/temporal-error.js'
 

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { syntheticHistory } from '../../../test/fixtures/run-tree/recorded.js'
 import type { HistoryEvent, RunTree } from '../run-tree/index.js'
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { watchRun } from './watch-run.js'
 
 const execution = { workflowId: 'run', runId: 'first' }

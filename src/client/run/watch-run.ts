@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { withDerivedSignal } from '../../common/abort.js'
+import { withDerivedSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import type { ExecutionRef } from '../temporal/history-pages.js'
 import {

@@ -11,17 +11,17 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowUpdateStage,
 } from '@temporalio/client'
-import { withAbortListener } from '../../common/abort.js'
-import { digestJson } from '../../common/call-identity.js'
+import { withAbortListener } from '../../common/async/abort.js'
+import { digestJson } from '../../common/calls/call-identity.js'
 import { PtcError } from '../../common/errors.js'
 import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
-import type { ProgramInput } from '../../common/runs.js'
+import type { ProgramInput } from '../../common/runs/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,
   maxExecuteSourceBytes,
   type SessionInput,
-} from '../../common/session.js'
+} from '../../common/session/session.js'
 import type { RunTree } from '../run-tree/index.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { retryLongPoll } from '../temporal/retry.js'

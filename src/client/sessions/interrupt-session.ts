@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
-import type { InterruptSignalInput } from '../../common/session.js'
+import type { InterruptSignalInput } from '../../common/session/session.js'
 import { temporalError } from '../temporal/temporal-error.js'
 import { type WorkflowExecution, sessionName } from './session-name.js'
 

@@ -1,6 +1,6 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
-import type { SessionResult } from '../../common/session.js'
+import type { SessionResult } from '../../common/session/session.js'
 import { type RunInfo, runInfo } from '../run/run-info.js'
 import { temporalError } from '../temporal/temporal-error.js'
 import { type WorkflowExecution, sessionName } from './session-name.js'

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { sessionMessages } from '../../common/names.js'
-import type { SessionStatus } from '../../common/session.js'
+import type { SessionStatus } from '../../common/session/session.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 import { queryRun } from '../temporal/query-run.js'
 import { temporalError } from '../temporal/temporal-error.js'

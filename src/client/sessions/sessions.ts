@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { sessionMessages } from '../../common/names.js'
-import type { SessionResult } from '../../common/session.js'
+import type { SessionResult } from '../../common/session/session.js'
 import { checkKeys } from '../start/check-input.js'
 import { listRuns } from '../run/list-runs.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'

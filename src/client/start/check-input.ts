@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import { describeUnknownKeys } from '../../common/unknown-keys.js'
+import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()

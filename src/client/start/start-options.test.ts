@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toOneLine } from '../../common/text.js'
+import { toOneLine } from '../../common/text/text.js'
 import { startOptions } from './start-options.js'
 
 describe('startOptions', () => {

@@ -3,10 +3,10 @@ import type { WorkflowOptions } from '@temporalio/client'
 import type { Duration, LoadedDataConverter } from '@temporalio/common'
 import { msToNumber } from '@temporalio/common/lib/time.js'
 import { PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 import { checkKeys } from './check-input.js'
 import { memoKeys } from '../../common/names.js'
-import { describeRun } from '../../common/run-texts.js'
+import { describeRun } from '../../common/runs/run-texts.js'
 
 /** Models take requests of up to 32 MB; this leaves room for the rest of the conversation. */
 const maxInputBytes = 16_000_000

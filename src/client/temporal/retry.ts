@@ -11,7 +11,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { withDerivedSignal, raceWithSignal } from '../../common/abort.js'
+import { withDerivedSignal, raceWithSignal } from '../../common/async/abort.js'
 import { isTransient, temporalError } from './temporal-error.js'
 
 /** The server responds to a long poll within 20 s; a connection that is silent for longer is dead. */

@@ -4,7 +4,7 @@ import { PtcError } from '../../common/errors.js'
 import { type Role, roleQueue } from '../../common/names.js'
 import { taskQueueTypes } from '../api-enums.js'
 import { toMilliseconds } from '../run-tree/history/event.js'
-import { formatDuration } from '../../common/format.js'
+import { formatDuration } from '../../common/text/format.js'
 import { temporalError } from './temporal-error.js'
 
 /** A worker that polled within this time counts as running: a poll lasts up to a minute. */

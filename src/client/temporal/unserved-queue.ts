@@ -1,6 +1,6 @@
 import type { UnservedEndpoint, UnservedQueue } from '../run-tree/index.js'
-import { formatDuration } from '../../common/format.js'
-import { pluralize, toPlainLine, truncateMiddle } from '../../common/text.js'
+import { formatDuration } from '../../common/text/format.js'
+import { pluralize, toPlainLine, truncateMiddle } from '../../common/text/text.js'
 
 /** Of a failure that another worker has written. */
 const maxReasonCharacters = 500

@@ -1,6 +1,6 @@
 import type { APIError } from '@anthropic-ai/sdk'
 import type { ErrorCode } from '../../common/errors.js'
-import { didYouMean } from '../../common/unknown-keys.js'
+import { didYouMean } from '../../common/text/unknown-keys.js'
 import { type ModelFault, toOneLine } from '../http/model-fault.js'
 import { knownModels } from '../prices.js'
 import type { MessagesErrorContext } from './error-context.js'

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../common/json.js'
-import type { UnknownBlock } from '../../common/messages.js'
+import type { JsonValue } from '../../common/json/json.js'
+import type { UnknownBlock } from '../../common/runs/messages.js'
 
 /** A content block of which only some deltas have arrived. */
 export interface BlockDraft {

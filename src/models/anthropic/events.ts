@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import type { UnknownBlock } from '../../common/messages.js'
+import type { UnknownBlock } from '../../common/runs/messages.js'
 
 // The input is from JSON.parse, so an object with a `type` is a block. All its members are kept.
 const block = z.custom<UnknownBlock>(

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { Usage } from '../../common/messages.js'
+import type { Usage } from '../../common/runs/messages.js'
 import { createCallRunner } from '../http/call-runner.js'
 import type { ProviderTimeouts } from '../http/endpoint-options.js'
 import type { ModelProvider } from '../provider.js'

@@ -1,6 +1,6 @@
 import { PtcError } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json.js'
-import type { AssistantBlock, ModelReply, UnknownBlock, Usage } from '../../common/messages.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { AssistantBlock, ModelReply, UnknownBlock, Usage } from '../../common/runs/messages.js'
 import { executeCodeTool } from '../../common/names.js'
 import { CodeDeltas } from '../code-deltas.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'

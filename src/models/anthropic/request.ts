@@ -5,7 +5,7 @@ import type {
   MessageParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
-import type { Message } from '../../common/messages.js'
+import type { Message } from '../../common/runs/messages.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'

@@ -1,4 +1,4 @@
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 
 interface CallTimerOptions {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 
 // Servers differ: any member may be missing or null.
 const text = z.string().nullish()

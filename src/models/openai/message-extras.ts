@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../common/json.js'
-import type { AssistantBlock, UnknownBlock } from '../../common/messages.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { AssistantBlock, UnknownBlock } from '../../common/runs/messages.js'
 
 const blockType = 'openai_message'
 

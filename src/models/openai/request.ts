@@ -10,7 +10,7 @@ import {
   isToolUseBlock,
   type Message,
   type UserBlock,
-} from '../../common/messages.js'
+} from '../../common/runs/messages.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { extrasOf } from './message-extras.js'

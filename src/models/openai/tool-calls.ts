@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../common/json.js'
-import type { ToolUseBlock } from '../../common/messages.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { ToolUseBlock } from '../../common/runs/messages.js'
 import type { ToolCallDelta } from './chunks.js'
 
 /** A tool call of which only some deltas have arrived. */

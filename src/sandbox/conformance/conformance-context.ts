@@ -1,5 +1,5 @@
-import type { Limits } from '../../common/limits.js'
-import type { SessionRef } from '../../common/session.js'
+import type { Limits } from '../../common/runs/limits.js'
+import type { SessionRef } from '../../common/session/session.js'
 import type { SandboxBackend } from '../backend.js'
 import { SessionHarness } from './session-harness.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import type { StepResult } from '../../common/steps.js'
+import type { StepResult } from '../../common/session/steps.js'
 
 type StepResultOf<Type extends StepResult['type']> = Extract<StepResult, { readonly type: Type }>
 

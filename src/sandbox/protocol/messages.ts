@@ -9,7 +9,7 @@
  * seen. 4. A step is identified by its number and digest. 5. Values precede the step that references them.
  */
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 
 /** Incremented when either side would misunderstand the other. */
 export const protocolVersion = 4

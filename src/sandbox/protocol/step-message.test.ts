@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../common/json.js'
-import type { Step, StepInput } from '../../common/steps.js'
-import { externalValue } from '../../common/external-value.js'
+import type { JsonValue } from '../../common/json/json.js'
+import type { Step, StepInput } from '../../common/session/steps.js'
+import { externalValue } from '../../common/json/external-value.js'
 import { stepMessage, referencedValues } from './step-message.js'
 
 const ref = (sha256: string) => ({ sha256, bytes: 9, preview: 'secret' })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { JsonValue } from '../../common/json.js'
-import type { Step, StepInput } from '../../common/steps.js'
-import { externalValue, refOf, type ValueRef } from '../../common/external-value.js'
+import type { JsonValue } from '../../common/json/json.js'
+import type { Step, StepInput } from '../../common/session/steps.js'
+import { externalValue, refOf, type ValueRef } from '../../common/json/external-value.js'
 import type { Fence, StepMessage } from './messages.js'
 
 /** Replaces all steps up to this one by the state that they left. */

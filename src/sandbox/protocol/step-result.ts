@@ -1,4 +1,4 @@
-import type { StepResult, StepTimes } from '../../common/steps.js'
+import type { StepResult, StepTimes } from '../../common/session/steps.js'
 import type { StepMessage, StepResponse } from './messages.js'
 
 /** The result of a restore. After a problem the sandbox is unusable. */

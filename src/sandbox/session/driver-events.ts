@@ -1,5 +1,5 @@
-import type { Deferred } from '../../common/deferred.js'
-import type { LostCause, StepResult } from '../../common/steps.js'
+import type { Deferred } from '../../common/async/deferred.js'
+import type { LostCause, StepResult } from '../../common/session/steps.js'
 import type { Fence, RunnerMessage } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
 import type { Execution, StepAttempt } from './pending-step.js'

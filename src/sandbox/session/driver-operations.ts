@@ -1,6 +1,6 @@
 /** The parts that several rows of the table in driver-state.ts share. */
 import { messageOf } from '../../common/errors.js'
-import type { LostCause } from '../../common/steps.js'
+import type { LostCause } from '../../common/session/steps.js'
 import type { Effect } from './driver-events.js'
 import { type LostResult, type OpenState, pendingStepOf, type Transition, withExecution } from './driver-state.js'
 import { noSnapshot } from './snapshot-receiver.js'

@@ -55,7 +55,7 @@
  * does not have waits for `ready` and then sends them first, without a timer while they are read.
  * (**) resolved as lost (protocol) when no other driver can exist: the runner lies, but its sandbox is left alone.
  */
-import type { StepResult } from '../../common/steps.js'
+import type { StepResult } from '../../common/session/steps.js'
 import type { DriverEvent, Effect, OperationKey } from './driver-events.js'
 import type { Execution, PendingStep } from './pending-step.js'
 import type { SnapshotReceiver } from './snapshot-receiver.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../../common/limits.js'
-import type { StepResult } from '../../common/steps.js'
+import { defaultLimits } from '../../common/runs/limits.js'
+import type { StepResult } from '../../common/session/steps.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import { protocolVersion } from '../protocol/messages.js'
 import { SessionDriver } from './session-driver.js'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../common/limits.js'
-import type { StepResult } from '../../common/steps.js'
+import { defaultLimits } from '../../common/runs/limits.js'
+import type { StepResult } from '../../common/session/steps.js'
 import type { SandboxEnd } from '../backend.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import { SessionDriver } from './session-driver.js'

@@ -9,10 +9,10 @@
  * 3. A lost driver stays lost. 4. `executeStep` never rejects for what the sandbox did, only with SANDBOX_FENCED, for a
  * value that can't be read, and for a frame over the limit. 5. A time limit continues over the next connection.
  */
-import { withAbortListener } from '../../common/abort.js'
-import { deferred } from '../../common/deferred.js'
+import { withAbortListener } from '../../common/async/abort.js'
+import { deferred } from '../../common/async/deferred.js'
 import { messageOf } from '../../common/errors.js'
-import type { Step, StepResult } from '../../common/steps.js'
+import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxConnection } from '../backend.js'
 import { encodeMessage } from '../protocol/encode-message.js'
 import { helloMessage, type SessionInfo } from '../protocol/hello-message.js'

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../common/limits.js'
-import type { StepResult } from '../../common/steps.js'
+import { defaultLimits } from '../../common/runs/limits.js'
+import type { StepResult } from '../../common/session/steps.js'
 import { HostileRunner } from '../../../test/support/faults/hostile-runner.js'
 import type { SandboxBackend } from '../backend.js'
-import { deferred } from '../../common/deferred.js'
+import { deferred } from '../../common/async/deferred.js'
 import { protocolVersion } from '../protocol/messages.js'
 import { SessionHost } from './session-host.js'
 

@@ -16,14 +16,14 @@
  * | any                     | open                           | connected |
  * | any                     | lost, park, close, shutdown    | (none)    |
  */
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { Limits } from '../../common/limits.js'
-import { metrics } from '../../common/metrics.js'
-import type { BackendChoice } from '../../common/run-config.js'
-import type { OpenedSession, SessionRef } from '../../common/session.js'
-import type { Step, StepResult } from '../../common/steps.js'
+import type { Limits } from '../../common/runs/limits.js'
+import { metrics } from '../../common/telemetry/metrics.js'
+import type { BackendChoice } from '../../common/runs/run-config.js'
+import type { OpenedSession, SessionRef } from '../../common/session/session.js'
+import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxBackend, SandboxConnection, SandboxId } from '../backend.js'
 import type { SessionInfo } from '../protocol/hello-message.js'
 import type { ToolSignature } from '../protocol/messages.js'

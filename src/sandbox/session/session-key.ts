@@ -1,5 +1,5 @@
-import { digestJson } from '../../common/call-identity.js'
-import type { SessionRef } from '../../common/session.js'
+import { digestJson } from '../../common/calls/call-identity.js'
+import type { SessionRef } from '../../common/session/session.js'
 
 /** Names one sandbox of a session in this process. */
 export function sessionKey(session: Pick<SessionRef, 'id' | 'epoch'> & { readonly backend: string }): string {

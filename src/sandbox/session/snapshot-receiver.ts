@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from '../../common/deferred.js'
+import { type Deferred, deferred } from '../../common/async/deferred.js'
 import type { Fence, RunnerMessage } from '../protocol/messages.js'
 
 export interface SnapshotLimits {

@@ -1,5 +1,5 @@
-import { waitForAbort } from '../../common/abort.js'
-import type { ValueRef } from '../../common/external-value.js'
+import { waitForAbort } from '../../common/async/abort.js'
+import type { ValueRef } from '../../common/json/external-value.js'
 import type { Fence, ValuePiece } from '../protocol/messages.js'
 import { maximumPieceLength, splitIntoPieces } from '../protocol/text-pieces.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json.js'
+import type { JsonObject } from '../../common/json/json.js'
 import type { CallingRun } from '../tool.js'
 
 /** Names of credentials: they are in the definitions of tools, and in the markers that replace a value. */

@@ -15,7 +15,7 @@
  *    source is read for each attempt.
  */
 
-import { withTimeLimit } from '../../common/abort.js'
+import { withTimeLimit } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { formatDuration } from '../duration.js'
 import type { CredentialRequest, CredentialSource } from './credential-source.js'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import type { CredentialRequest, CredentialSource } from './credential-source.js'
 
 /** Most bytes of a value. */

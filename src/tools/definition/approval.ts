@@ -1,5 +1,5 @@
-import type { Caller } from '../../common/calls.js'
-import type { JsonObject } from '../../common/json.js'
+import type { Caller } from '../../common/calls/calls.js'
+import type { JsonObject } from '../../common/json/json.js'
 import type { CallingRun } from '../tool.js'
 import type { InvalidError } from './invalid-tool.js'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json.js'
+import type { JsonObject } from '../../common/json/json.js'
 import { isZodSchema, refuseZod3 } from '../validation/check-schema.js'
 import { toJsonSchema } from '../validation/json-schema.js'
 import type { InvalidError } from './invalid-tool.js'

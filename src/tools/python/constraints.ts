@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 
 /**
  * The constraints that a type annotation can't express: `1 to 100`, `format date-time`, `at most 10 items`; may be

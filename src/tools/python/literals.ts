@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 import { pythonKeywords } from './reserved-names.js'
 
 /** Whether a name may be a keyword argument in Python. ASCII only: Python normalizes other letters, such as `é`. */

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../common/canonical-json.js'
-import type { JsonObject, JsonValue } from '../../common/json.js'
+import { canonicalJson } from '../../common/json/canonical-json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 
 /** A JSON Schema, or a part of one. */
 export type Schema = JsonValue | undefined

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../common/json.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { constraintsOf } from './constraints.js'
 import type { PythonClasses } from './classes.js'
 import { commentText, docstringLines, isPythonIdentifier, pascalCase, pythonLiteral } from './literals.js'

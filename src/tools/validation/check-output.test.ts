@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
-import { defaultLimits } from '../../common/limits.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { defaultLimits } from '../../common/runs/limits.js'
 import { checkOutput } from './check-output.js'
 import { defineTool } from '../define-tool.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../common/json.js'
+import type { JsonObject } from '../../common/json/json.js'
 
 /**
  * A zod schema as JSON Schema for the model: the side a caller writes (`input`) or reads (`output`), without redundant

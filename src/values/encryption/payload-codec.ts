@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import proto from '@temporalio/proto'
 import { PtcError } from '../../common/errors.js'
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import type { EncryptionKey, KeyRing } from './key-ring.js'
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1

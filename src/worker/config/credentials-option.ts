@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
-import { didYouMean } from '../../common/unknown-keys.js'
+import { didYouMean } from '../../common/text/unknown-keys.js'
 import {
   type CredentialFunction,
   credentialNamePattern,

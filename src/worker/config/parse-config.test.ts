@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defaultLimits } from '../../common/limits.js'
+import { defaultLimits } from '../../common/runs/limits.js'
 import { defineAgent } from '../../agents/index.js'
 import { defineTool } from '../../tools/index.js'
 import { parseConfig } from './parse-config.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SnapshotConfig } from '../../common/run-config.js'
+import type { SnapshotConfig } from '../../common/runs/run-config.js'
 import { durationOption } from './duration-option.js'
 
 /** Schema of `snapshots`. */

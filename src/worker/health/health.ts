@@ -1,5 +1,5 @@
 import type { NativeConnection, Worker } from '@temporalio/worker'
-import { raceWithSignal } from '../../common/abort.js'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { messageOf } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { Values } from '../../values/values.js'

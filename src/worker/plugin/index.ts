@@ -11,7 +11,7 @@
  * 4. An option that the user has set stays as it is.
  */
 export { PtcPlugin, type PtcPluginOptions } from './ptc-plugin.js'
-export { histogramBuckets } from '../../common/metric-table.js'
+export { histogramBuckets } from '../../common/telemetry/metric-table.js'
 export type { HealthCheck, WorkerHealth } from '../health/health.js'
 export type { PtcConfig } from '../config/define-config.js'
 export type { Role } from '../../common/names.js'

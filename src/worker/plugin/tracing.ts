@@ -1,7 +1,7 @@
 import type { WorkflowInfo } from '@temporalio/workflow'
 import type { WorkerOptions } from '@temporalio/worker'
 import { PtcError } from '../../common/errors.js'
-import { useTracer } from '../../common/tracing.js'
+import { useTracer } from '../../common/telemetry/tracing.js'
 
 /**
  * Lets the engine make spans in this process, with OpenTelemetry's global tracer provider.

@@ -12,7 +12,7 @@ import {
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, type Role } from '../../common/names.js'
 import { checkHealth, type WorkerHealth } from '../health/health.js'
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
 import { openResources, type ProcessSettings, type Resources } from '../resources/open-resources.js'
 import { logAttributes } from './log-attributes.js'

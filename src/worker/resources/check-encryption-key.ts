@@ -1,5 +1,5 @@
 import { Runtime } from '@temporalio/worker'
-import { raceWithSignal, withTimeLimit } from '../../common/abort.js'
+import { raceWithSignal, withTimeLimit } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { checkKey } from '../../values/encryption/key-check.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'

@@ -1,4 +1,4 @@
-import type { BuiltInBackend } from '../../common/run-config.js'
+import type { BuiltInBackend } from '../../common/runs/run-config.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'

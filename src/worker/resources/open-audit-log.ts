@@ -1,6 +1,6 @@
 import { Runtime } from '@temporalio/worker'
 import { AuditLog, FileAuditSink } from '../../audit/index.js'
-import type { Redact } from '../../common/redact.js'
+import type { Redact } from '../../common/text/redact.js'
 import type { AuditSettings } from '../config/audit-option.js'
 
 /** The worker closes it. */

@@ -1,7 +1,7 @@
 import type { DataConverter } from '@temporalio/common'
 import { type NativeConnection, type NativeConnectionOptions, Runtime } from '@temporalio/worker'
 import type { AuditLog } from '../../audit/index.js'
-import { DisposableStack } from '../../common/disposable-stack.js'
+import { DisposableStack } from '../../common/async/disposable-stack.js'
 import type { SearchAttributeLookup } from '../../activities/run/load-run-config.js'
 import type { Role } from '../../common/names.js'
 import type { ModelProviders } from '../../models/providers.js'

@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import { type Role, roleQueue, roles } from '../../common/names.js'
 import { type Sampler, startSampler } from './sampler.js'
 

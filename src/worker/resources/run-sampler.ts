@@ -1,7 +1,7 @@
 import type { NativeConnection } from '@temporalio/worker'
-import { quoteLiteral } from '../../common/list-filter.js'
-import { metrics } from '../../common/metrics.js'
-import type { ActiveStatus } from '../../common/search-attributes.js'
+import { quoteLiteral } from '../../common/runs/list-filter.js'
+import { metrics } from '../../common/telemetry/metrics.js'
+import type { ActiveStatus } from '../../common/runs/search-attributes.js'
 import { type Sampler, startSampler } from './sampler.js'
 
 interface RunSamplerOptions {

@@ -1,7 +1,11 @@
 import proto from '@temporalio/proto'
 import type { OperatorService } from '@temporalio/client'
 import { messageOf } from '../../common/errors.js'
-import { type SearchAttributeName, searchAttributeNames, searchAttributeTypes } from '../../common/search-attributes.js'
+import {
+  type SearchAttributeName,
+  searchAttributeNames,
+  searchAttributeTypes,
+} from '../../common/runs/search-attributes.js'
 
 const { IndexedValueType } = proto.temporal.api.enums.v1
 

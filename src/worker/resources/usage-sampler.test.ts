@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import { usageSampler } from './usage-sampler.js'
 
 it('counts the processor time between two samples once', async () => {

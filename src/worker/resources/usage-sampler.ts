@@ -1,4 +1,4 @@
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import type { DockerBackend } from '../../sandbox/docker/index.js'
 
 /** Containers in one sample: each costs the daemon a few milliseconds. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NativeConnection } from '@temporalio/worker'
 import type { ErrorCode } from '../../common/errors.js'
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import type { Attempt, Execution, Records } from './attempt-record.js'
 import { workflowTaskToken } from './workflow-task-token.js'
 

@@ -25,7 +25,7 @@ import {
 } from '@temporalio/worker'
 import { setActivityChannel } from '../../activities/activity-channel.js'
 import { messageOf } from '../../common/errors.js'
-import { metrics } from '../../common/metrics.js'
+import { metrics } from '../../common/telemetry/metrics.js'
 import { activityNames } from '../../common/names.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'

@@ -1,9 +1,9 @@
 import type { Priority, RetryPolicy } from '@temporalio/common'
-import { lostWorkerRetries } from '../../common/calls.js'
+import { lostWorkerRetries } from '../../common/calls/calls.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
-import type { JsonObject } from '../../common/json.js'
-import type { ToolConfig } from '../../common/run-config.js'
-import { utf8Length } from '../../common/text.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { ToolConfig } from '../../common/runs/run-config.js'
+import { utf8Length } from '../../common/text/text.js'
 import type { Run } from '../run.js'
 
 /** Temporal's limit for a fairness key. */

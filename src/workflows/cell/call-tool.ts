@@ -6,7 +6,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow'
-import { deriveIdempotencyKey, signCall } from '../../common/call-identity.js'
+import { deriveIdempotencyKey, signCall } from '../../common/calls/call-identity.js'
 import {
   type Caller,
   callerIdentity,
@@ -15,11 +15,11 @@ import {
   type FollowUpInput,
   lostWorkerRetries,
   type ToolActivityInput,
-} from '../../common/calls.js'
-import type { DeferredConfig } from '../../common/deferred-calls.js'
+} from '../../common/calls/calls.js'
+import type { DeferredConfig } from '../../common/calls/deferred-calls.js'
 import type { ErrorCode } from '../../common/errors.js'
-import type { JsonValue } from '../../common/json.js'
-import { defaultLimits } from '../../common/limits.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { defaultLimits } from '../../common/runs/limits.js'
 import { callActivityId, toolQueue } from '../../common/names.js'
 import {
   type CallOutcome,
@@ -27,11 +27,11 @@ import {
   lostWorkerFailureTypes,
   outcomeUnknown,
   toCallStatus,
-} from '../../common/outcomes.js'
-import type { ToolConfig } from '../../common/run-config.js'
-import type { DescribedCall, FollowUpStep } from '../../common/steps.js'
-import { pluralize, toTemporalSummary } from '../../common/text.js'
-import { refOf } from '../../common/external-value.js'
+} from '../../common/calls/outcomes.js'
+import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { DescribedCall, FollowUpStep } from '../../common/session/steps.js'
+import { pluralize, toTemporalSummary } from '../../common/text/text.js'
+import { refOf } from '../../common/json/external-value.js'
 import { showCall } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { externalValue } from '../../common/external-value.js'
-import type { CellOutcome } from '../../common/outcomes.js'
+import { externalValue } from '../../common/json/external-value.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { toToolResultText } from './cell-result.js'
 
 const resultOf = ({ output, ...end }: CellOutcome) => toToolResultText({ end, output })

@@ -6,10 +6,10 @@ import {
   defineQuery,
   setHandler,
 } from '@temporalio/workflow'
-import type { Externalizable } from '../../common/external-value.js'
+import type { Externalizable } from '../../common/json/external-value.js'
 import { sessionMessages } from '../../common/names.js'
-import type { SessionStatus } from '../../common/session.js'
-import type { DeliveredResult } from '../../common/steps.js'
+import type { SessionStatus } from '../../common/session/session.js'
+import type { DeliveredResult } from '../../common/session/steps.js'
 import { showProgress } from '../progress.js'
 import type { Run } from '../run.js'
 import { publishStatus } from '../temporal/search-attributes.js'

@@ -1,5 +1,5 @@
 import { defineUpdate, setHandler } from '@temporalio/workflow'
-import { type CompleteCallInput, maxDeciderLength } from '../../common/deferred-calls.js'
+import { type CompleteCallInput, maxDeciderLength } from '../../common/calls/deferred-calls.js'
 import { completeCallUpdate } from '../../common/names.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type DeferredCalls, noLongerWaiting } from './deferred-calls.js'

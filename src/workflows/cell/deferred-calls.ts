@@ -18,11 +18,16 @@
  */
 
 import { type ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow'
-import { signCall } from '../../common/call-identity.js'
-import type { CallDecision, ToolCallInput } from '../../common/calls.js'
-import type { CompleteCallInput, DeferredCallsState, SettledCall, WaitingCall } from '../../common/deferred-calls.js'
-import type { CallOutcome } from '../../common/outcomes.js'
-import type { RunConfig } from '../../common/run-config.js'
+import { signCall } from '../../common/calls/call-identity.js'
+import type { CallDecision, ToolCallInput } from '../../common/calls/calls.js'
+import type {
+  CompleteCallInput,
+  DeferredCallsState,
+  SettledCall,
+  WaitingCall,
+} from '../../common/calls/deferred-calls.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { RunConfig } from '../../common/runs/run-config.js'
 import type { StoredBytes } from '../stored-bytes.js'
 import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'

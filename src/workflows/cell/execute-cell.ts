@@ -1,5 +1,5 @@
 import { type CancellationScope, isCancellation } from '@temporalio/workflow'
-import type { CellOutcome } from '../../common/outcomes.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { Run } from '../run.js'
 import { toCellOutcome } from './cell-result.js'
 import type { CodeRuntime } from './code-runtime.js'

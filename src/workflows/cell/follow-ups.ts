@@ -1,5 +1,5 @@
-import type { DescribedCall, LocalCallAllowance } from '../../common/steps.js'
-import { callerIdentity } from '../../common/calls.js'
+import type { DescribedCall, LocalCallAllowance } from '../../common/session/steps.js'
+import { callerIdentity } from '../../common/calls/calls.js'
 import type { Run } from '../run.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'

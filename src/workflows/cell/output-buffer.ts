@@ -1,6 +1,6 @@
-import { HeadTailBuffer } from '../../common/head-tail-buffer.js'
-import type { TextParts } from '../../common/messages.js'
-import { type Externalizable, type ExternalValue, isExternal, refOf } from '../../common/external-value.js'
+import { HeadTailBuffer } from '../../common/text/head-tail-buffer.js'
+import type { TextParts } from '../../common/runs/messages.js'
+import { type Externalizable, type ExternalValue, isExternal, refOf } from '../../common/json/external-value.js'
 
 /** The output of a cell so far: text, between external values. */
 export class OutputBuffer {

@@ -1,7 +1,7 @@
 import { CancellationScope } from '@temporalio/workflow'
-import type { CallOutcome } from '../../common/outcomes.js'
-import type { DeliveredResult, DescribedCall } from '../../common/steps.js'
-import { utf8Length } from '../../common/text.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { DeliveredResult, DescribedCall } from '../../common/session/steps.js'
+import { utf8Length } from '../../common/text/text.js'
 import type { Semaphore } from '../temporal/semaphore.js'
 
 /** Maximum bytes of the results in one step. Temporal refuses payloads over 2 MiB. */

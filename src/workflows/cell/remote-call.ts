@@ -23,16 +23,21 @@ import {
   isCancellation,
   scheduleActivity,
 } from '@temporalio/workflow'
-import { deriveIdempotencyKey } from '../../common/call-identity.js'
-import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls.js'
-import type { JsonObject, JsonValue } from '../../common/json.js'
+import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
+import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls/calls.js'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { callActivityId, memoKeys } from '../../common/names.js'
-import type { CallOutcome, CallStatus } from '../../common/outcomes.js'
-import type { RemoteActivity, RemoteNexusOperation, RemoteTarget, RemoteWorkflow } from '../../common/run-config.js'
-import type { ToolConfig } from '../../common/run-config.js'
-import type { DescribedCall } from '../../common/steps.js'
-import { toTemporalSummary } from '../../common/text.js'
-import { isExternal, refOf } from '../../common/external-value.js'
+import type { CallOutcome, CallStatus } from '../../common/calls/outcomes.js'
+import type {
+  RemoteActivity,
+  RemoteNexusOperation,
+  RemoteTarget,
+  RemoteWorkflow,
+} from '../../common/runs/run-config.js'
+import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { DescribedCall } from '../../common/session/steps.js'
+import { toTemporalSummary } from '../../common/text/text.js'
+import { isExternal, refOf } from '../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
 import type { Run } from '../run.js'

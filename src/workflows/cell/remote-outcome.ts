@@ -8,8 +8,8 @@ import {
   TerminatedFailure,
   TimeoutFailure,
 } from '@temporalio/workflow'
-import { type CallOutcome, outcomeUnknown, toCallStatus } from '../../common/outcomes.js'
-import { pluralize, truncateMiddle } from '../../common/text.js'
+import { type CallOutcome, outcomeUnknown, toCallStatus } from '../../common/calls/outcomes.js'
+import { pluralize, truncateMiddle } from '../../common/text/text.js'
 import { refusal } from './call-options.js'
 import type { RemoteToolConfig } from './remote-call.js'
 

@@ -1,5 +1,5 @@
 import type { Payload } from '@temporalio/common'
-import type { JsonValue } from '../../common/json.js'
+import type { JsonValue } from '../../common/json/json.js'
 
 /** What a remote tool returned. */
 export type RemoteResult =

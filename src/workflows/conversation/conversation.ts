@@ -24,7 +24,7 @@ import {
   ContinueAsNew,
   isCancellation,
 } from '@temporalio/workflow'
-import { canonicalJson } from '../../common/canonical-json.js'
+import { canonicalJson } from '../../common/json/canonical-json.js'
 import {
   type AnswerResult,
   type ConversationHistory,
@@ -36,8 +36,8 @@ import {
   type MessageStatus,
   type ProviderMessage,
   type SendInput,
-} from '../../common/conversation.js'
-import { zeroCounts } from '../../common/runs.js'
+} from '../../common/runs/conversation.js'
+import { zeroCounts } from '../../common/runs/runs.js'
 import { showProgress } from '../progress.js'
 import { type Run, type RunState, runState } from '../run.js'
 import { storeMessages } from '../temporal/activities.js'

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TimeoutFailure } from '@temporalio/workflow'
-import { maxMessageBytes } from '../../common/conversation.js'
+import { maxMessageBytes } from '../../common/runs/conversation.js'
 import type { ErrorCode } from '../../common/errors.js'
-import { utf8Length } from '../../common/text.js'
+import { utf8Length } from '../../common/text/text.js'
 
 /** The innermost failure says what happened. */
 export function failureOf(thrown: unknown): { readonly code: string; readonly message: string } {

@@ -1,6 +1,6 @@
-import { type ConversationAnswer, maxQueuedMessages } from '../../common/conversation.js'
-import type { RunCounts } from '../../common/runs.js'
-import { utf8Length } from '../../common/text.js'
+import { type ConversationAnswer, maxQueuedMessages } from '../../common/runs/conversation.js'
+import type { RunCounts } from '../../common/runs/runs.js'
+import { utf8Length } from '../../common/text/text.js'
 
 /** A message that was accepted. */
 interface AcceptedMessage {

@@ -17,10 +17,10 @@
  */
 
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow'
-import { canonicalJson } from '../../common/canonical-json.js'
+import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { ErrorCode } from '../../common/errors.js'
-import type { CellOutcome } from '../../common/outcomes.js'
-import type { ProgramInput } from '../../common/runs.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
+import type { ProgramInput } from '../../common/runs/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,
@@ -28,8 +28,8 @@ import {
   type InterruptSignalInput,
   type SessionResult,
   type SessionStatus,
-} from '../../common/session.js'
-import { pluralize, utf8Length } from '../../common/text.js'
+} from '../../common/session/session.js'
+import { pluralize, utf8Length } from '../../common/text/text.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
 import { showProgress } from '../progress.js'

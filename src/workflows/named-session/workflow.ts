@@ -16,7 +16,7 @@ import type {
   SessionInput,
   SessionResult,
   SessionStatus,
-} from '../../common/session.js'
+} from '../../common/session/session.js'
 import { recordSummary } from '../temporal/memo.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type Execution, NamedSession } from './named-session.js'

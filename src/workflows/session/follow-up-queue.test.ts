@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StepInput } from '../../common/steps.js'
+import type { StepInput } from '../../common/session/steps.js'
 import { FollowUpQueue, type QueuedStep } from './follow-up-queue.js'
 
 const resultsOf = (...indices: readonly number[]) =>

@@ -1,6 +1,6 @@
-import type { FollowUpInput } from '../../common/calls.js'
-import type { CallOutcome } from '../../common/outcomes.js'
-import type { DeliveredResult, FollowUpStep, LocalCallAllowance, StepInput } from '../../common/steps.js'
+import type { FollowUpInput } from '../../common/calls/calls.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { DeliveredResult, FollowUpStep, LocalCallAllowance, StepInput } from '../../common/session/steps.js'
 
 /** A follow-up step with all results that it delivers. */
 export type QueuedStep = FollowUpStep & { readonly results: readonly DeliveredResult[] }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ValueLog } from '../../common/value-log.js'
-import type { ExecuteStepResult, RecordedStep, StepInput } from '../../common/steps.js'
+import type { ValueLog } from '../../common/json/value-log.js'
+import type { ExecuteStepResult, RecordedStep, StepInput } from '../../common/session/steps.js'
 import type { AppendToLog } from '../temporal/activities.js'
 import { Journal } from './journal.js'
 

@@ -16,8 +16,8 @@
  *    steps are used again.
  */
 
-import type { ValueLog } from '../../common/value-log.js'
-import type { SessionSnapshot } from '../../common/snapshots.js'
+import type { ValueLog } from '../../common/json/value-log.js'
+import type { SessionSnapshot } from '../../common/session/snapshots.js'
 import type {
   ExecuteStepResult,
   DescribedCall,
@@ -26,9 +26,9 @@ import type {
   RecordedSteps,
   Step,
   StepInput,
-} from '../../common/steps.js'
-import { truncateEnd, utf8Length } from '../../common/text.js'
-import type { ValueRef } from '../../common/external-value.js'
+} from '../../common/session/steps.js'
+import { truncateEnd, utf8Length } from '../../common/text/text.js'
+import type { ValueRef } from '../../common/json/external-value.js'
 import type { AppendToLog } from '../temporal/activities.js'
 
 /** Bytes of recorded steps that stay in the workflow. More are moved to the value store. */

@@ -1,8 +1,8 @@
 import { upsertMemo, workflowInfo } from '@temporalio/workflow'
 import { memoKeys } from '../../common/names.js'
-import type { AgentStatus } from '../../common/runs.js'
-import type { CellOutcome } from '../../common/outcomes.js'
-import { toSummary } from '../../common/run-texts.js'
+import type { AgentStatus } from '../../common/runs/runs.js'
+import type { CellOutcome } from '../../common/calls/outcomes.js'
+import { toSummary } from '../../common/runs/run-texts.js'
 
 /**
  * Gives the run its line in lists of runs, unless its starter did. A child workflow starts without one, for example.

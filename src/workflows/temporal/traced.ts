@@ -4,7 +4,7 @@
  */
 import { trace } from '@opentelemetry/api'
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow'
-import { useTracer } from '../../common/tracing.js'
+import { useTracer } from '../../common/telemetry/tracing.js'
 
 useTracer(trace.getTracer('durable-ptc'))
 

@@ -6,7 +6,7 @@ import {
   startFakeWorkflow,
   takeSent,
 } from '../../../test/support/workflow/fake-workflow.js'
-import { maxWaitingForSlot, type SlotRequest } from '../../common/tool-slots.js'
+import { maxWaitingForSlot, type SlotRequest } from '../../common/calls/tool-slots.js'
 import { ToolLimit } from './tool-limit.js'
 
 vi.mock('@temporalio/workflow', async () => {

@@ -20,7 +20,7 @@
 
 import { getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 import { slotAnswerSignal } from '../../common/names.js'
-import { pluralize } from '../../common/text.js'
+import { pluralize } from '../../common/text/text.js'
 import {
   maxWaitingForSlot,
   type SlotAnswer,
@@ -28,7 +28,7 @@ import {
   type SlotRelease,
   type SlotRequest,
   type ToolLimitState,
-} from '../../common/tool-slots.js'
+} from '../../common/calls/tool-slots.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 
 const firstCheckMs = 5_000

@@ -1,6 +1,6 @@
 import { condition, defineSignal, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow'
 import { toolLimitMessages } from '../../common/names.js'
-import type { SlotRelease, SlotRequest, ToolLimitInput } from '../../common/tool-slots.js'
+import type { SlotRelease, SlotRequest, ToolLimitInput } from '../../common/calls/tool-slots.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { ToolLimit } from './tool-limit.js'
 

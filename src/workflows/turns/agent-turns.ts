@@ -17,10 +17,10 @@
  */
 
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow'
-import type { JsonValue } from '../../common/json.js'
-import { isToolUseBlock } from '../../common/messages.js'
-import type { ModelTurnResult } from '../../common/model-turn.js'
-import { type AgentStatus, replyText } from '../../common/runs.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { isToolUseBlock } from '../../common/runs/messages.js'
+import type { ModelTurnResult } from '../../common/runs/model-turn.js'
+import { type AgentStatus, replyText } from '../../common/runs/runs.js'
 import {
   type CodeRuntime,
   type CodeRuntimeState,

@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/model-turn.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { Run } from '../run.js'
 import { modelTurn } from '../temporal/activities.js'
 

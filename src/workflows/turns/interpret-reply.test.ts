@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AssistantBlock, type ModelReply, type StopReason } from '../../common/messages.js'
-import { zeroUsage } from '../../common/runs.js'
+import { type AssistantBlock, type ModelReply, type StopReason } from '../../common/runs/messages.js'
+import { zeroUsage } from '../../common/runs/runs.js'
 import { interpretReply } from './interpret-reply.js'
 
 const text: AssistantBlock = { type: 'text', text: 'done' }

@@ -1,8 +1,8 @@
-import type { JsonValue } from '../../common/json.js'
-import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/messages.js'
-import type { SubmittedAnswer } from '../../common/model-turn.js'
-import { type AgentStatus, replyText } from '../../common/runs.js'
-import { jsonToText } from '../../common/text.js'
+import type { JsonValue } from '../../common/json/json.js'
+import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/runs/messages.js'
+import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
+import { type AgentStatus, replyText } from '../../common/runs/runs.js'
+import { jsonToText } from '../../common/text/text.js'
 
 /** What a reply asks for. */
 type ReplyAction =

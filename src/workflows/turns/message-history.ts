@@ -14,12 +14,12 @@
  * 4. The state does not grow with the conversation: the earlier messages are in the value store.
  */
 
-import type { ValueLog } from '../../common/value-log.js'
-import type { ModelReply, PendingBlock } from '../../common/messages.js'
+import type { ValueLog } from '../../common/json/value-log.js'
+import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
 import { submitAnswerTool } from '../../common/names.js'
-import { promptTokens, replyText } from '../../common/runs.js'
-import type { ModelTurnResult } from '../../common/model-turn.js'
-import { formatCompactNumber } from '../../common/text.js'
+import { promptTokens, replyText } from '../../common/runs/runs.js'
+import type { ModelTurnResult } from '../../common/runs/model-turn.js'
+import { formatCompactNumber } from '../../common/text/text.js'
 
 /** The messages between two turns, also for the next execution of the continue-as-new chain. */
 export interface MessageHistoryState {

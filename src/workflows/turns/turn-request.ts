@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
-import type { ModelTurnInput } from '../../common/model-turn.js'
-import { requesterOf } from '../../common/requester.js'
+import type { ModelTurnInput } from '../../common/runs/model-turn.js'
+import { requesterOf } from '../../common/runs/requester.js'
 import type { Run } from '../run.js'
 import type { MessageHistoryState } from './message-history.js'
 

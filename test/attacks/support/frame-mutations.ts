@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../src/common/json.js'
+import type { JsonValue } from '../../../src/common/json/json.js'
 import {
   hostileFamilies,
   hostileJson,

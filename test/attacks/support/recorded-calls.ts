@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/common/json.js'
+import type { JsonObject } from '../../../src/common/json/json.js'
 import type { Tool } from '../../../src/index.js'
 import { tool } from '../../support/tools.js'
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, vi } from 'vitest'
-import type { ConversationAnswer } from '../../../src/common/conversation.js'
-import type { AgentResult } from '../../../src/common/runs.js'
+import type { ConversationAnswer } from '../../../src/common/runs/conversation.js'
+import type { AgentResult } from '../../../src/common/runs/runs.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf } from '../../support/environment/containers.js'
@@ -220,7 +220,7 @@ async function runAgent(env: ProcessEnvironment): Promise<WorkingScenario> {
 /** The same scenario as the first message of a conversation, with another message in its queue; then it is closed. */
 async function converse(env: ProcessEnvironment): Promise<WorkingScenario> {
   const conversation = env.ptc.conversation(uniqueName('chaos'), agentInput)
-  const handle = env.conversationHandle(conversation.name)
+  const handle = env.sessionHandle(conversation.name, conversation.workflowId)
   const first = await conversation.send('go')
   const second = await conversation.send('And now?')
   const work = async (): Promise<ScenarioResult> => {

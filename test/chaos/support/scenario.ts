@@ -1,4 +1,4 @@
-import type { AgentInput, AgentResult } from '../../../src/common/runs.js'
+import type { AgentInput, AgentResult } from '../../../src/common/runs/runs.js'
 import { call, code, text, turn } from '../../support/script.js'
 
 /**

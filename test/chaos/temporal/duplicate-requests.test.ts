@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { ExecuteResult } from '../../../src/common/session.js'
+import type { ExecuteResult } from '../../../src/common/session/session.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 import { Deferred, tool } from '../../support/tools.js'

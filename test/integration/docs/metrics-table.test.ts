@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { metricTable } from '../../../src/common/metric-table.js'
+import { metricTable } from '../../../src/common/telemetry/metric-table.js'
 
 const guide = readFileSync(new URL('../../../docs/guides/monitoring.md', import.meta.url), 'utf8')
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { metricTable } from '../../../src/common/metric-table.js'
-import { type Meter, type MetricName, metrics } from '../../../src/common/metrics.js'
+import { metricTable } from '../../../src/common/telemetry/metric-table.js'
+import { type Meter, type MetricName, metrics } from '../../../src/common/telemetry/metrics.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { startRunSampler } from '../../../src/worker/resources/run-sampler.js'
 import { usageSampler } from '../../../src/worker/resources/usage-sampler.js'

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, rename, rm, truncate, utimes, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { externalValue } from '../../../src/common/external-value.js'
+import { externalValue } from '../../../src/common/json/external-value.js'
 import { LocalStore } from '../../../src/values/local/local-store.js'
 import { S3Store } from '../../../src/values/s3/s3-store.js'
 import type { StoredContent, ValueStore } from '../../../src/values/store.js'

@@ -4,7 +4,7 @@ import type { SandboxBackend } from '../../../src/sandbox/backend.js'
 import { SessionHarness } from '../../../src/sandbox/conformance/session-harness.js'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { createWasmBackend } from '../../../src/sandbox/wasm/index.js'
-import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../../../src/common/steps.js'
+import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../../../src/common/session/steps.js'
 import { backends } from '../../support/environment/backends.js'
 import { type Program, programs, programsWithProcesses } from './typical-programs.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { activityNames, toolLimitWorkflow } from '../../../src/common/names.js'
-import { maxWaitingForSlot, type ToolLimitState } from '../../../src/common/tool-slots.js'
+import { maxWaitingForSlot, type ToolLimitState } from '../../../src/common/calls/tool-slots.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { resetToCall } from '../../support/environment/reset.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'

@@ -5,7 +5,7 @@ import { execInContainer } from '../docker/exec-in-container.js'
 import { pollSignal } from '../poll-options.js'
 import { call, code, faulty, text, turn } from '../script.js'
 import { TestEnvironment, type TestEnvironmentOptions } from './test-environment.js'
-import { waitForAbort } from '../../../src/common/abort.js'
+import { waitForAbort } from '../../../src/common/async/abort.js'
 import { Deferred, tool } from '../tools.js'
 import { waitForActivity } from './waits.js'
 

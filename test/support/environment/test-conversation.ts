@@ -14,7 +14,7 @@ export class TestConversation {
   private constructor(env: TestEnvironment, name: string, options: ConversationOptions) {
     this.env = env
     this.conversation = clientOf(env).conversation(name, options)
-    this.handle = env.conversationHandle(name)
+    this.handle = env.sessionHandle(name, this.conversation.workflowId)
   }
 
   static async start(

@@ -5,14 +5,13 @@ import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
 import { inject, onTestFinished } from 'vitest'
 import { toolLimitId } from '../../../src/common/names.js'
-import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs.js'
+import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/runs/runs.js'
 import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
-import { conversationWorkflowId } from '../../../src/client/conversations/conversation-options.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import type { Tool } from '../../../src/index.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import type { PtcConfig, StoreOption } from '../../../src/worker/config/define-config.js'
-import type { Backend } from './backends.js'
+import { type Backend, defaultBackend } from './backends.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
 import {
   executionHistories,
@@ -232,16 +231,9 @@ export class TestEnvironment<Workers = InProcessWorkers> {
     await killContainersOf(workflowId)
   }
 
-  /** The workflow of a session; it ends with the test. */
-  sessionHandle(name: string): WorkflowHandle {
-    const handle = this.client.workflow.getHandle(sessionWorkflowId(this.taskQueue, name))
-    this.#runs.push(handle)
-    return handle
-  }
-
-  /** The workflow of a conversation; it ends with the test. */
-  conversationHandle(name: string): WorkflowHandle {
-    const handle = this.client.workflow.getHandle(conversationWorkflowId(this.taskQueue, name))
+  /** The workflow of a session or a conversation; it ends with the test. */
+  sessionHandle(name: string, workflowId = sessionWorkflowId(this.taskQueue, name)): WorkflowHandle {
+    const handle = this.client.workflow.getHandle(workflowId)
     this.#runs.push(handle)
     return handle
   }
@@ -304,8 +296,4 @@ export interface SentMessage {
 
 export function requestMessages(body: unknown): readonly SentMessage[] {
   return (body as { readonly messages?: readonly SentMessage[] } | undefined)?.messages ?? []
-}
-
-function defaultBackend(): Backend {
-  return inject('docker') === 'available' ? 'docker' : 'wasm'
 }

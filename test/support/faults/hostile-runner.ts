@@ -1,5 +1,5 @@
 import type { SandboxConnection, SandboxEnd } from '../../../src/sandbox/backend.js'
-import { deferred } from '../../../src/common/deferred.js'
+import { deferred } from '../../../src/common/async/deferred.js'
 import { encodeFrame, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import type { HostMessage } from '../../../src/sandbox/protocol/messages.js'
 

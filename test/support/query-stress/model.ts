@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity'
-import type { AssistantBlock, ModelReply } from '../../../src/common/messages.js'
+import type { AssistantBlock, ModelReply } from '../../../src/common/runs/messages.js'
 import { executeCodeTool } from '../../../src/common/names.js'
-import type { ModelTurnInput, ModelTurnResult } from '../../../src/common/model-turn.js'
-import { zeroUsage } from '../../../src/common/runs.js'
-import type { DescribedCall } from '../../../src/common/steps.js'
+import type { ModelTurnInput, ModelTurnResult } from '../../../src/common/runs/model-turn.js'
+import { zeroUsage } from '../../../src/common/runs/runs.js'
+import type { DescribedCall } from '../../../src/common/session/steps.js'
 import type { PlannedTurn } from './plan.js'
 import { describedCall } from './sandbox.js'
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import type { SnapshotResult, SnapshotInput } from '../../../src/common/snapshots.js'
-import type { FollowedCall, ToolActivityInput } from '../../../src/common/calls.js'
+import type { SnapshotResult, SnapshotInput } from '../../../src/common/session/snapshots.js'
+import type { FollowedCall, ToolActivityInput } from '../../../src/common/calls/calls.js'
 import type {
   DeliveredResult,
   DescribedCall,
@@ -11,8 +11,8 @@ import type {
   FollowUpStep,
   Step,
   StepActivityResult,
-} from '../../../src/common/steps.js'
-import type { InterruptInput, OpenedSession, SessionRef } from '../../../src/common/session.js'
+} from '../../../src/common/session/steps.js'
+import type { InterruptInput, OpenedSession, SessionRef } from '../../../src/common/session/session.js'
 import type { PlannedCell } from './plan.js'
 
 /** Duration of a step in milliseconds; every ninth takes long enough to be interrupted. */

@@ -1,4 +1,4 @@
-import { deferred } from '../../../src/common/deferred.js'
+import { deferred } from '../../../src/common/async/deferred.js'
 import { protocolVersion, type RunnerMessage } from '../../../src/sandbox/protocol/messages.js'
 import type { DriverEvent } from '../../../src/sandbox/session/driver-events.js'
 import {

@@ -1,4 +1,4 @@
-import { budgetItems, type BudgetStatus, formatAmount } from '../../../common/budget.js'
+import { budgetItems, type BudgetStatus, formatAmount } from '../../../common/runs/budget.js'
 import { renderColumns } from './column-table.js'
 
 /** What a run has used, beside its budget. */

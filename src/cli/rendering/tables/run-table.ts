@@ -1,5 +1,5 @@
 import { createColors } from '../text/colors.js'
-import { formatDuration } from '../../../common/format.js'
+import { formatDuration } from '../../../common/text/format.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatStatus } from '../tree/status-mark.js'
 import type { RunInfo } from '../../../client/run/run-info.js'

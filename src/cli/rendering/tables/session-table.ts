@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../common/format.js'
+import { formatDuration } from '../../../common/text/format.js'
 import { oneLine } from '../text/sanitize.js'
 import type { SessionInfo } from '../../../client/sessions/session-info.js'
 import { renderColumns } from './column-table.js'

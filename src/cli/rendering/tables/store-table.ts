@@ -1,5 +1,5 @@
 import type { ValueStat } from '../../../values/store.js'
-import { formatDuration } from '../../../common/format.js'
+import { formatDuration } from '../../../common/text/format.js'
 import { renderColumns } from './column-table.js'
 
 const hour = 3_600_000

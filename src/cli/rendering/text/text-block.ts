@@ -1,4 +1,4 @@
-import { pluralize } from '../../../common/text.js'
+import { pluralize } from '../../../common/text/text.js'
 import { type Line, part, type Style } from './line.js'
 import { sanitize } from './sanitize.js'
 import { wrap } from './display-width.js'

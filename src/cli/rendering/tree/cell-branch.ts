@@ -1,4 +1,4 @@
-import { pluralize } from '../../../common/text.js'
+import { pluralize } from '../../../common/text/text.js'
 import type { CellNode } from '../../../client/run-tree/index.js'
 import type { Branch } from './branch.js'
 import { callBranches } from './call-branch.js'

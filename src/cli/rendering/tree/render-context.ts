@@ -1,6 +1,6 @@
-import { pluralize } from '../../../common/text.js'
+import { pluralize } from '../../../common/text/text.js'
 import type { Attempted, Span } from '../../../client/run-tree/index.js'
-import { formatDuration } from '../../../common/format.js'
+import { formatDuration } from '../../../common/text/format.js'
 import { type Line, part } from '../text/line.js'
 
 /** Options of all parts of the drawing. */

@@ -1,5 +1,5 @@
-import { addUsage, zeroCounts, type RunCounts } from '../../../common/runs.js'
-import type { JsonValue } from '../../../common/json.js'
+import { addUsage, zeroCounts, type RunCounts } from '../../../common/runs/runs.js'
+import type { JsonValue } from '../../../common/json/json.js'
 import { workflowNames } from '../../../common/names.js'
 import { cachedCallNode, type CallContext, type CallNodes, pendingStatus } from './call-node.js'
 import { applyProgramOutcome } from './cell-end.js'

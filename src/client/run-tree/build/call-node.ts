@@ -1,9 +1,9 @@
-import { approvalKey } from '../../../common/approvals.js'
-import { isLostWorkerFailure, toCallStatus } from '../../../common/outcomes.js'
+import { approvalKey } from '../../../common/calls/approvals.js'
+import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
-import { encodeCompletionToken } from '../../../common/completion-token.js'
+import { encodeCompletionToken } from '../../../common/calls/completion-token.js'
 import { type CallNode, type DeferredWait, type Failure, isPending, type PendingStatus } from '../tree.js'
 
 export interface CallContext {

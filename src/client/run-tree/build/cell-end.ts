@@ -1,4 +1,4 @@
-import type { CallStatus, CellOutcome, CellStatus } from '../../../common/outcomes.js'
+import type { CallStatus, CellOutcome, CellStatus } from '../../../common/calls/outcomes.js'
 import type { CellDraft } from './draft.js'
 import type { StepResult, DeliveredOutcome } from '../history/payload-schemas.js'
 

@@ -1,4 +1,4 @@
-import type { Externalizable } from '../../../common/external-value.js'
+import type { Externalizable } from '../../../common/json/external-value.js'
 import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-log.js'

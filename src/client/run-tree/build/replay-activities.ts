@@ -12,9 +12,9 @@ import {
 import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
 import { isSameText } from '../values/external-values.js'
 import type { ActivityRecord } from '../history/activity-log.js'
-import type { CallPosition } from '../../../common/calls.js'
+import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
-import type { Externalizable } from '../../../common/external-value.js'
+import type { Externalizable } from '../../../common/json/external-value.js'
 import type { ActivityInput } from '../history/activity-payloads.js'
 
 type ExecuteStepInput = Extract<ActivityInput, { type: 'step' }>

@@ -1,6 +1,6 @@
-import type { CallPosition } from '../../../common/calls.js'
+import type { CallPosition } from '../../../common/calls/calls.js'
 import { activityNames, parseCallActivityId } from '../../../common/names.js'
-import type { ValueRef } from '../../../common/external-value.js'
+import type { ValueRef } from '../../../common/json/external-value.js'
 import {
   type CodeToolUse,
   codeToolUses,

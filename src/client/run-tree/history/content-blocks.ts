@@ -1,5 +1,5 @@
 import { executeCodeTool } from '../../../common/names.js'
-import type { Externalizable } from '../../../common/external-value.js'
+import type { Externalizable } from '../../../common/json/external-value.js'
 import { previewText, byteLengthOf, externalizableString, parseRef } from '../values/external-values.js'
 import { type Block, textParts } from './payload-schemas.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { externalizableString } from '../values/external-values.js'
 
 /**

@@ -5,7 +5,7 @@ import {
   externalValue,
   type ValueRef,
   externalValueKey,
-} from '../../../common/external-value.js'
+} from '../../../common/json/external-value.js'
 
 const bytes = { sha256: z.string(), bytes: z.number() }
 const externalValueSchema = z.object({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Externalizable } from '../../../common/external-value.js'
+import type { Externalizable } from '../../../common/json/external-value.js'
 import { expectResult, expectError } from '../expectations.js'
 import type { CaseDefinition } from '../conformance-context.js'
 

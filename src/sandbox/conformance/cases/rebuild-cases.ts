@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RequestedCall } from '../../../common/steps.js'
+import type { RequestedCall } from '../../../common/session/steps.js'
 import { echoTool, type SessionHarness } from '../session-harness.js'
 import type { CaseDefinition, ConformanceContext } from '../conformance-context.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { StepInput } from '../../../common/steps.js'
+import type { StepInput } from '../../../common/session/steps.js'
 import type { CaseDefinition } from '../conformance-context.js'
 
 /** Steps of workers that died, or that were assumed dead. */

@@ -1,4 +1,4 @@
-import type { Limits } from '../../../common/limits.js'
+import type { Limits } from '../../../common/runs/limits.js'
 
 interface ContainerCreateInput {
   /** The image id: a tag could be moved between check and use. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { metrics } from '../../../common/metrics.js'
+import { metrics } from '../../../common/telemetry/metrics.js'
 import type { SandboxSpec } from '../../backend.js'
 import type { DockerConnection } from '../connection/docker-connection.js'
 import type { ContainerCreateOptions } from '../container/container-create-options.js'

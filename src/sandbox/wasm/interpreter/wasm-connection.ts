@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PtcError } from '../../../common/errors.js'
 import type { SandboxConnection, SandboxEnd } from '../../backend.js'
-import { deferred } from '../../../common/deferred.js'
+import { deferred } from '../../../common/async/deferred.js'
 import type { Interpreter } from './interpreter.js'
 
 /**

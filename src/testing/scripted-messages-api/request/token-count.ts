@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../common/canonical-json.js'
-import type { JsonValue } from '../../../common/json.js'
+import { canonicalJson } from '../../../common/json/canonical-json.js'
+import type { JsonValue } from '../../../common/json/json.js'
 import { cacheControlOf } from './block-schema.js'
 import { isTextBlock, isToolResult, type PromptRequest, type RequestBlock } from './request-schema.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { ConversationState } from '../script/conversation-state.js'
 import { identifier } from './identifiers.js'
 import { truncateReply } from './truncate-reply.js'

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { ReplyBlock } from './reply-block.js'
 import type { Reply } from './build-reply.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../common/json.js'
+import type { JsonObject } from '../../../common/json/json.js'
 import { toContentBlock } from './reply-block.js'
 import type { Reply } from './build-reply.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 
 /** A block of the reply. `streamed` is its text in deltas, or null for a block without deltas. */
 export interface ReplyBlock {

@@ -1,5 +1,5 @@
-import { digestJson } from '../../../common/call-identity.js'
-import type { JsonValue } from '../../../common/json.js'
+import { digestJson } from '../../../common/calls/call-identity.js'
+import type { JsonValue } from '../../../common/json/json.js'
 import { isTextBlock, isToolResult, type MessagesRequest, type RequestMessage } from '../request/request-schema.js'
 import { withoutCacheControl } from '../request/token-count.js'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../../common/errors.js'
-import type { JsonObject } from '../../../common/json.js'
+import type { JsonObject } from '../../../common/json/json.js'
 import { faultSchema, type ScriptedFault } from './faults.js'
 import { unknownPlaceholders } from './template.js'
 

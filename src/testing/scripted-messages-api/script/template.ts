@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../common/json.js'
+import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { invalidRequest } from '../request/api-error.js'
 import type { ConversationState } from './conversation-state.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { waitForAbort } from '../../../../src/common/abort.js'
+import { waitForAbort } from '../../../../src/common/async/abort.js'
 import { backends } from '../../../support/environment/backends.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { waitForActivity } from '../../../support/environment/waits.js'

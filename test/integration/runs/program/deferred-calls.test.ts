@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { JsonValue } from '../../../../src/common/json.js'
-import { decodeCompletionToken, encodeCompletionToken } from '../../../../src/common/completion-token.js'
+import type { JsonValue } from '../../../../src/common/json/json.js'
+import { decodeCompletionToken, encodeCompletionToken } from '../../../../src/common/calls/completion-token.js'
 import { DeferredToolCalls } from '../../../support/deferred-tool.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { pollOptions } from '../../../support/poll-options.js'

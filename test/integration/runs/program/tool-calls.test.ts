@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Tool, ToolError } from '../../../../src/index.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
-import { waitForAbort } from '../../../../src/common/abort.js'
+import { waitForAbort } from '../../../../src/common/async/abort.js'
 import { Barrier, Deferred, tool } from '../../../support/tools.js'
 
 /** The result of a call in code: its value, or its exception. */

@@ -3,7 +3,7 @@ import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { execInContainer } from '../../../support/docker/exec-in-container.js'
 import { backends } from '../../../support/environment/backends.js'
 import { activityResultTexts } from '../../../support/environment/histories.js'
-import { waitForAbort } from '../../../../src/common/abort.js'
+import { waitForAbort } from '../../../../src/common/async/abort.js'
 import { Deferred, tool } from '../../../support/tools.js'
 import { TestSession } from '../../../support/environment/test-session.js'
 

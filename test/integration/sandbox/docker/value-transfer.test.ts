@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StepResult, StepInput } from '../../../../src/common/steps.js'
+import type { StepResult, StepInput } from '../../../../src/common/session/steps.js'
 import { createDockerBackend } from '../../../../src/sandbox/docker/index.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { SessionHarness } from '../../../../src/sandbox/conformance/session-harness.js'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type Tool, ToolError } from '../../../../src/index.js'
-import { waitForAbort } from '../../../../src/common/abort.js'
+import { waitForAbort } from '../../../../src/common/async/abort.js'
 import { scheduledActivities } from '../../../support/environment/histories.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
 import { waitForActivity } from '../../../support/environment/waits.js'

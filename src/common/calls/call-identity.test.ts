@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { callDigest, deriveIdempotencyKey, signCall } from './call-identity.js'
-import { canonicalJson } from './canonical-json.js'
+import { canonicalJson } from '../json/canonical-json.js'
 
 const run = { namespace: 'n', workflowId: 'w', firstExecutionRunId: 'r' }
 const position = { turn: 1, cell: 2, index: 3 }

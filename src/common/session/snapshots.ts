@@ -1,7 +1,7 @@
-import type { StepLimits } from './limits.js'
-import type { SnapshotConfig } from './run-config.js'
+import type { StepLimits } from '../runs/limits.js'
+import type { SnapshotConfig } from '../runs/run-config.js'
 import type { SessionRef } from './session.js'
-import type { ValueRef } from './external-value.js'
+import type { ValueRef } from '../json/external-value.js'
 
 /** The state of a session after its first `steps` steps. A rebuild restores it and repeats only the later steps. */
 export interface SessionSnapshot {

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.js'
+import type { JsonValue } from '../json/json.js'
 
 /** Stands in place of omitted characters. The runner writes the same marker (`ptc_runner/program/output.py`). */
 export function omissionMarker(characters: number): string {

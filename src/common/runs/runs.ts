@@ -1,7 +1,7 @@
 import type { Budget } from './budget.js'
-import type { JsonObject, JsonValue } from './json.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
-import type { CellOutcome } from './outcomes.js'
+import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
 import type { Limits } from './limits.js'
 

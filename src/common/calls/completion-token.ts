@@ -1,4 +1,4 @@
-import { PtcError } from './errors.js'
+import { PtcError } from '../errors.js'
 
 /** For workers and clients; not for workflows, which have no `Buffer`. */
 const version = 1

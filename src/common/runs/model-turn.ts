@@ -1,11 +1,11 @@
-import type { Externalizable } from './external-value.js'
-import type { JsonObject, JsonValue } from './json.js'
+import type { Externalizable } from '../json/external-value.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from './limits.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from './run-config.js'
 import type { Requester } from './requester.js'
-import type { DescribedCall } from './steps.js'
-import type { ValueLog } from './value-log.js'
+import type { DescribedCall } from '../session/steps.js'
+import type { ValueLog } from '../json/value-log.js'
 
 /** What the model is writing: `code` is input of the code tool, `tool` input of any other. */
 export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'

@@ -1,9 +1,9 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { canonicalJson } from './canonical-json.js'
+import { canonicalJson } from '../json/canonical-json.js'
 import type { CallPosition } from './calls.js'
-import type { JsonObject, JsonValue } from './json.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
 
 /** SHA-256 of canonical JSON, first 128 bits as 32 hex digits. */
 export function digestJson(value: JsonValue): string {

@@ -1,6 +1,6 @@
 import type { CallerIdentity, ToolCallInput } from './calls.js'
 import type { DeferredInput } from './deferred-calls.js'
-import type { JsonObject, JsonValue } from './json.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
 
 /** Input of activity `tool.approval`: asks whether a call needs approval, and requests it. */
 export interface RequestApprovalInput extends ToolCallInput, CallerIdentity {

@@ -7,15 +7,15 @@
  * 3. A repeated step is compared by the digests of its calls and by whether it ended the cell, never by its output.
  */
 
-import type { ValueLog } from './value-log.js'
-import type { CallerIdentity } from './calls.js'
-import type { JsonObject } from './json.js'
-import type { StepLimits } from './limits.js'
-import type { CallOutcome } from './outcomes.js'
+import type { ValueLog } from '../json/value-log.js'
+import type { CallerIdentity } from '../calls/calls.js'
+import type { JsonObject } from '../json/json.js'
+import type { StepLimits } from '../runs/limits.js'
+import type { CallOutcome } from '../calls/outcomes.js'
 import type { SessionSnapshot } from './snapshots.js'
-import type { Requester } from './requester.js'
+import type { Requester } from '../runs/requester.js'
 import type { SessionRef, SessionTools } from './session.js'
-import type { Externalizable } from './external-value.js'
+import type { Externalizable } from '../json/external-value.js'
 
 /** A call as the program in the sandbox made it. Unchecked. */
 export interface RequestedCall {

@@ -2,10 +2,10 @@
  * Conversations: the messages of workflow `conversation`, and what its clients see. Times are milliseconds since 1970.
  */
 
-import type { JsonObject, JsonValue } from './json.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
 import type { PendingBlock } from './messages.js'
 import type { AgentInput, AgentStatus, RunCounts } from './runs.js'
-import type { ValueLog } from './value-log.js'
+import type { ValueLog } from '../json/value-log.js'
 
 /** A message in the format of the provider's API: what {@link ConversationInput.messages} begins with. */
 export interface ProviderMessage {

@@ -1,11 +1,11 @@
-import type { Externalizable } from './external-value.js'
+import type { Externalizable } from '../json/external-value.js'
 import type { DeferredInput } from './deferred-calls.js'
-import type { JsonObject } from './json.js'
-import type { Limits } from './limits.js'
+import type { JsonObject } from '../json/json.js'
+import type { Limits } from '../runs/limits.js'
 import type { CallStatus } from './outcomes.js'
-import type { ToolSet } from './run-config.js'
-import type { SessionRef } from './session.js'
-import type { FollowUpStep } from './steps.js'
+import type { ToolSet } from '../runs/run-config.js'
+import type { SessionRef } from '../session/session.js'
+import type { FollowUpStep } from '../session/steps.js'
 
 /** The caller of a tool: the model by a `tool_use` block, or code that runs in a cell. */
 export type Caller = 'direct' | 'code_execution'

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.js'
+import type { JsonObject } from '../json/json.js'
 import { toKeyword } from './search-attributes.js'
 
 /** Who asks for a run, for the audit log: `user` and `tenant` of its context. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from './json.js'
-import type { Externalizable } from './external-value.js'
+import type { JsonObject } from '../json/json.js'
+import type { Externalizable } from '../json/external-value.js'
 
 /**
  * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.

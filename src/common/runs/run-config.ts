@@ -1,9 +1,9 @@
 import type { Budget } from './budget.js'
-import type { Caller, Effect } from './calls.js'
-import type { DeferredConfig } from './deferred-calls.js'
+import type { Caller, Effect } from '../calls/calls.js'
+import type { DeferredConfig } from '../calls/deferred-calls.js'
 import type { Limits } from './limits.js'
-import type { Externalizable } from './external-value.js'
-import type { JsonObject } from './json.js'
+import type { Externalizable } from '../json/external-value.js'
+import type { JsonObject } from '../json/json.js'
 import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */

@@ -6,11 +6,11 @@
  * 2. All times are by the workflow's clock.
  */
 
-import type { JsonObject, JsonValue } from './json.js'
-import type { Limits } from './limits.js'
-import type { CellOutcome } from './outcomes.js'
-import type { BackendChoice, ToolSet, ToolSetId } from './run-config.js'
-import type { RunOptions } from './runs.js'
+import type { JsonObject, JsonValue } from '../json/json.js'
+import type { Limits } from '../runs/limits.js'
+import type { CellOutcome } from '../calls/outcomes.js'
+import type { BackendChoice, ToolSet, ToolSetId } from '../runs/run-config.js'
+import type { RunOptions } from '../runs/runs.js'
 
 /** Reference to a session. A rebuild keeps the id and uses the next epoch. */
 export interface SessionRef {

@@ -1,5 +1,5 @@
 import type { Caller, CallPosition } from './calls.js'
-import type { JsonValue } from './json.js'
+import type { JsonValue } from '../json/json.js'
 import type { CallOutcome } from './outcomes.js'
 
 /** What a deferred tool declares. */

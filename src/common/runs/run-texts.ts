@@ -1,5 +1,5 @@
-import { memoKeys } from './names.js'
-import { toOneLine, toPlainLine, utf8Length } from './text.js'
+import { memoKeys } from '../names.js'
+import { toOneLine, toPlainLine, utf8Length } from '../text/text.js'
 
 /** What lists of runs and the Temporal UI show of a run: options of its start. */
 export interface RunTexts {

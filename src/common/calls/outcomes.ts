@@ -1,5 +1,5 @@
-import type { ErrorCode } from './errors.js'
-import type { JsonValue } from './json.js'
+import type { ErrorCode } from '../errors.js'
+import type { JsonValue } from '../json/json.js'
 
 /**
  * How a tool call ended, for the model or its code. A failed call is data, never a thrown error: code in a sandbox

@@ -16,6 +16,7 @@ describe('a tool with a concurrency limit', () => {
     const env = await TestEnvironment.start({ tools: [work.tool], initialWorkers: [{}, {}] })
     const limiter = env.limiter('work')
     const handles = await Promise.all([1, 2, 3].map(() => env.startProgram(gather(100))))
+    await work.started(4)
     work.open()
     for (const handle of handles) {
       expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: '100\n' } })

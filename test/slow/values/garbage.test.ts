@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { gcRoots } from '../../../src/client/temporal/gc-roots.js'
 import { defineTool } from '../../../src/index.js'
 import { collectGarbage } from '../../../src/values/garbage/collect-garbage.js'
 import { LocalStore } from '../../../src/values/local/local-store.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { sharedServer } from '../../support/temporal/shared-server.js'
+import { sharedServer, useOwnNamespace } from '../../support/temporal/shared-server.js'
 
 const signal = new AbortController().signal
 const rows = defineTool({
@@ -18,6 +18,8 @@ const rows = defineTool({
   effect: 'read',
   run: () => Array.from({ length: 2_000 }, (_, row) => `row ${row}`),
 })
+
+beforeEach(useOwnNamespace)
 
 it('keeps every value of a run until the run is deleted from the server', async () => {
   const env = await TestEnvironment.start({ tools: [rows] })

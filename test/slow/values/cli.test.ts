@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LocalStore } from '../../../src/values/local/local-store.js'
 import { TestProject } from '../../support/cli/ptc.js'
-import { sharedServer } from '../../support/temporal/shared-server.js'
+import { sharedServer, useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { neverAborted } from '../../support/values/conformance.js'
 
 const configuration = "import { defineConfig } from 'durable-ptc'\nexport default defineConfig({ tools: [] })\n"
@@ -11,7 +11,10 @@ const day = 86_400_000
 let project: TestProject
 
 beforeEach(async () => {
-  project = await TestProject.create({ 'ptc.config.ts': configuration }, { TEMPORAL_ADDRESS: sharedServer().address })
+  await useOwnNamespace()
+  const { address, namespace } = sharedServer()
+  const environment = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }
+  project = await TestProject.create({ 'ptc.config.ts': configuration }, environment)
 })
 afterEach(() => project[Symbol.asyncDispose]())
 

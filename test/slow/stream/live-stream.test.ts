@@ -26,7 +26,8 @@ it('voids the text of a worker that was killed while the model wrote it', async 
   const { workflowId } = await env.startAgent()
   const events: StreamEvent[] = []
   for await (const event of env.ptc.handle(workflowId).stream()) {
-    if (event.type === 'text' && shownText(events) === '') await env.workers.replace()
+    const isFirstText = event.type === 'text' && events.every(({ type }) => type !== 'text')
+    if (isFirstText) await env.workers.replace()
     events.push(event)
   }
   expect(shownText(events)).toBe(answer)

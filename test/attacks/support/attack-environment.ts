@@ -104,9 +104,13 @@ export class AttackEnvironment {
 /** Limits for programs that complete: the limit of an attack may be one second. */
 const probeLimits = { cellSeconds: 60 }
 
+/** A worker of another test that begins keeps all sandboxes alive: a process of root, for a moment. */
 const inspectSandbox = `
-import os
-processes = [each for each in os.listdir("/proc") if each.isdigit()]
+import os, time
+for _ in range(50):
+    processes = [each for each in os.listdir("/proc") if each.isdigit()]
+    if len(processes) <= 2: break
+    time.sleep(0.1)
 print(os.listdir("/tmp"), len(processes) <= 2)
 `
 

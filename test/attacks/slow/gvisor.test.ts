@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeGvisor, gvisorRuntime as runtime, missingGvisorRuntime } from '../support/docker/describe-gvisor.js'
-import { AttackEnvironment } from './support/attack-environment.js'
-import { runnerTakeover, syscallHelpers } from './support/hostile-code.js'
+import { describeGvisor, gvisorRuntime as runtime, missingGvisorRuntime } from '../../support/docker/describe-gvisor.js'
+import { AttackEnvironment } from '../support/attack-environment.js'
+import { runnerTakeover, syscallHelpers } from '../support/hostile-code.js'
 
 const megabyte = 1024 * 1024
 

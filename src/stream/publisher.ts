@@ -63,7 +63,7 @@ export class StreamPublisher {
     const stream = streamName(this.#options.namespace, workflowId)
     let number = 0
     return (data) => {
-      const queue = this.#queue(stream)
+      const queue: Queue = this.#queues.get(stream) ?? { records: [], writing: undefined }
       const last = queue.records.at(-1)
       const joined = last && isOf(last, { runId, unit, attempt, epoch, number }) ? join(last.data, data) : undefined
       if (last && joined) {
@@ -77,6 +77,7 @@ export class StreamPublisher {
         this.#drop(1, 'too many events wait for its store')
         return
       }
+      this.#queues.set(stream, queue)
       queue.records.push(record)
       this.#waiting += sizeOf(record)
       queue.writing ??= this.#write(stream, queue)
@@ -89,12 +90,6 @@ export class StreamPublisher {
     const timer = setTimeout(() => this.#closing.abort(), closeMs)
     await Promise.race([Promise.all(writing), waitForAbort(this.#closing.signal)])
     clearTimeout(timer)
-  }
-
-  #queue(stream: string): Queue {
-    const queue = this.#queues.get(stream) ?? { records: [], writing: undefined }
-    this.#queues.set(stream, queue)
-    return queue
   }
 
   /** Writes until nothing waits. Never rejects. */

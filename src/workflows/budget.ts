@@ -1,4 +1,4 @@
-import { ApplicationFailure, condition, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow'
+import { type ApplicationFailure, condition, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow'
 import {
   type Budget,
   type BudgetAmounts,
@@ -10,9 +10,9 @@ import {
   spentItem,
   usedAmounts,
 } from '../common/runs/budget.js'
-import type { ErrorCode } from '../common/errors.js'
 import { budgetMessage } from '../common/names.js'
 import type { RunCounts } from '../common/runs/runs.js'
+import { rejection } from './temporal/rejection.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 
 /** The budget for the next execution of the continue-as-new chain. */
@@ -107,6 +107,5 @@ export function handleBudget(budget: RunBudget): void {
 }
 
 function invalid(message: string): ApplicationFailure {
-  const code: ErrorCode = 'RUN_INPUT_INVALID'
-  return ApplicationFailure.nonRetryable(message, code)
+  return rejection('RUN_INPUT_INVALID', message)
 }

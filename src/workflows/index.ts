@@ -1,5 +1,6 @@
 /*
- * The workflow bundle: the workflows `agent`, `conversation`, `program` and `session`, and the limiter of a tool's concurrent calls.
+ * The workflow bundle: the workflows `agent`, `conversation`, `program` and `session`, and the limiter of a tool's
+ * concurrent calls.
  *
  * Owns: every decision of a run. What to ask the model, which calls to start, when to rebuild, park or stop.
  * Boundary: imports `src/common` and `@temporalio/workflow`, nothing else (a lint rule). All data and all effects are

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { LineQueue } from '../process/line-queue.js'
+import { discardLine, LineQueue } from '../process/line-queue.js'
 
 /** Reads messages from a terminal or a pipe, one a line. Lines that are pasted at a terminal are one message. */
 export interface ChatInput extends Disposable {
@@ -28,9 +28,7 @@ export function openChatInput(): ChatInput {
   }
   lines.on('SIGINT', () => {
     if (lines.line === '') return interruptListener()
-    // The current line is state of readline: clear it with Ctrl-E, Ctrl-U.
-    lines.write(null, { ctrl: true, name: 'e' })
-    lines.write(null, { ctrl: true, name: 'u' })
+    discardLine(lines)
   })
   // Created at once: lines that come before a listener is added would be lost.
   const queue = new LineQueue(lines)

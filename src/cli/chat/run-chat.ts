@@ -1,11 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../../client/conversations/conversation.js'
 import {
   checkConversationOptions,
   checkText,
-  conversationWorkflowId,
   type ConversationOptions,
   parseMessages,
 } from '../../client/conversations/conversation-options.js'
+import { checkName } from '../../client/start/check-name.js'
 import { generateId } from '../../client/start/start-options.js'
 import { raceWithSignal, waitForAbort } from '../../common/async/abort.js'
 import type { ConversationAnswer } from '../../common/runs/conversation.js'
@@ -21,7 +22,7 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
-import { readRunData } from '../run/read-run-data.js'
+import { readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 
 export interface ChatOptions extends OverrideOptions {
@@ -47,7 +48,7 @@ export async function runChat(options: ChatOptions): Promise<number> {
   const { name = generateId('chat'), config, sandbox, json } = options
   const conversationOptions = await readConversationOptions(options)
   checkConversationOptions(conversationOptions)
-  conversationWorkflowId('', name)
+  checkName('conversation', name)
   const single = options.message === '-' ? await raceWithSignal(interrupts.first, readText('-')) : options.message
   for (const text of [single, options.first]) if (text !== undefined) checkText(text)
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
@@ -74,26 +75,22 @@ export async function runChat(options: ChatOptions): Promise<number> {
 }
 
 async function readConversationOptions(options: ChatOptions): Promise<ConversationOptions> {
-  const { sandbox, agent, model, tools, limits, messages, mustExist } = options
+  const { agent, model, messages, mustExist } = options
   return {
-    ...(sandbox !== undefined && { sandbox }),
     ...(agent !== undefined && { agent }),
     ...(model !== undefined && { model }),
-    ...(tools && { tools }),
-    ...(limits && { limits }),
     ...(messages !== undefined && { messages: parseMessages(await readJson(messages, '--messages')) }),
     ...(mustExist && { mustExist }),
-    ...(await readRunData(options)),
+    ...(await readOverrides(options)),
   }
 }
 
 /** @throws Interrupted when the user leaves */
 function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, environment: Environment): Promise<void> {
-  const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'
   const { name } = chat.conversation
   return raceWithExit(work, environment, {
     leaveSignal,
-    leaveMessage: `the conversation ${continues}; \`ptc chat ${name}\` joins it`,
+    leaveMessage: `the conversation ${environment.howWorkContinues}; \`ptc chat ${name}\` joins it`,
   })
 }
 
@@ -239,7 +236,7 @@ class Chat {
   async #showProgress(signal: AbortSignal): Promise<void> {
     let shown = ''
     while (!signal.aborted) {
-      await Promise.race([waitForAbort(signal), new Promise((resolve) => setTimeout(resolve, progressIntervalMs))])
+      await delay(progressIntervalMs, undefined, { signal }).catch(() => undefined) // ends early when it is aborted
       const status = await this.conversation.status().catch(() => undefined)
       if (signal.aborted || !status) continue
       const { turns, cells, toolCalls } = status

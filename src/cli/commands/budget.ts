@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { BudgetChange, BudgetStatus } from '../../common/runs/budget.js'
+import type { BudgetChange } from '../../common/runs/budget.js'
 import { withEnvironment } from '../environment/with-environment.js'
 import { print } from '../process/stdio.js'
 import { jsonOption, type JsonOption } from './options.js'
@@ -42,6 +42,6 @@ async function budget(id: string, { cost, tokens, turns, calls, seconds, json }:
     const status = await (Object.keys(change).length === 0 ? handle.budget() : handle.budget(change))
     if (json === true) return print(JSON.stringify(status))
     const { renderBudget } = await import('../rendering/tables/budget-table.js')
-    print(renderBudget(status satisfies BudgetStatus))
+    print(renderBudget(status))
   })
 }

@@ -1,20 +1,20 @@
 import { Command, Option } from 'commander'
 import {
+  agentOption,
+  type AgentOptions,
   boundOptions,
   configOption,
   type ConfigOption,
   dataOptions,
   jsonOption,
   type JsonOption,
+  modelOption,
   type OverrideOptions,
-  parseNames,
   sandboxOption,
   type SandboxOption,
 } from './options.js'
 
-interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
-  readonly agent?: string
-  readonly model?: readonly string[]
+interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
   readonly message?: string
   readonly messages?: string
   readonly resume?: boolean
@@ -27,8 +27,8 @@ export function chatCommand(): Command {
     .argument('[name]', 'name of the conversation (default: a new one)')
     .addOption(configOption())
     .addOption(sandboxOption())
-    .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
-    .addOption(new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames))
+    .addOption(agentOption())
+    .addOption(modelOption())
     .addOption(
       new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
     )

@@ -27,6 +27,20 @@ export function idOption(): Option {
   return new Option('--id <id>', 'id of the run (default: generated); a completed run is not repeated')
 }
 
+/** Who answers. */
+export interface AgentOptions {
+  readonly agent?: string
+  readonly model?: readonly string[]
+}
+
+export function agentOption(): Option {
+  return new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)')
+}
+
+export function modelOption(): Option {
+  return new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames)
+}
+
 export function jsonOption(what: string): Option {
   return new Option('--json', `print ${what} as JSON`)
 }
@@ -65,7 +79,7 @@ export function dataOptions(): readonly Option[] {
 }
 
 /** For commander: `a,b`. */
-export function parseNames(text: string): readonly string[] {
+function parseNames(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
 }
 

@@ -1,21 +1,22 @@
 import { Command, Option } from 'commander'
+import { PtcError } from '../../common/errors.js'
 import {
+  agentOption,
+  type AgentOptions,
   boundOptions,
   configOption,
   type ConfigOption,
   dataOptions,
   idOption,
   jsonOption,
+  modelOption,
   type OverrideOptions,
-  parseNames,
   type JsonOption,
   sandboxOption,
   type SandboxOption,
 } from './options.js'
 
-interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptions {
-  readonly agent?: string
-  readonly model?: readonly string[]
+interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions, OverrideOptions {
   readonly id?: string
   readonly detach?: boolean
   readonly interactive?: boolean
@@ -28,8 +29,8 @@ export function runCommand(): Command {
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())
-    .addOption(new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'))
-    .addOption(new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames))
+    .addOption(agentOption())
+    .addOption(modelOption())
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(
@@ -62,6 +63,10 @@ Examples:
 async function run(question: string, options: Options): Promise<number> {
   const { json, config, sandbox, model, agent, id, detach, interactive, ...overrides } = options
   if (interactive === true) {
+    if (question === '-')
+      throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
+        hint: '(see `ptc run --help`)',
+      })
     const { runChat } = await import('../chat/run-chat.js')
     const chosen = { name: undefined, config, sandbox, agent, model, json: false, mustExist: false }
     return runChat({ ...overrides, ...chosen, first: question })

@@ -142,6 +142,11 @@ export class Environment implements AsyncDisposable {
     return this.#parts.project.config?.stream !== undefined
   }
 
+  /** What happens to work when this command ends before it: `continues`, for messages. */
+  get howWorkContinues(): string {
+    return this.ownsServer ? 'continues when a worker runs again' : 'continues'
+  }
+
   /** Names of the configured tools; empty when the configuration was not loaded. */
   get toolNames(): readonly string[] {
     return this.#parts.project.config?.registry.names ?? []

@@ -4,6 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Pasted or piped lines come in quick succession; typing takes longer. */
 const pasteGapMs = 50
 
+/** Discards the line that is typed: state of readline, which Ctrl-E and Ctrl-U clear. */
+export function discardLine(lines: Interface): void {
+  lines.write(null, { ctrl: true, name: 'e' })
+  lines.write(null, { ctrl: true, name: 'u' })
+}
+
 /** A queue of input lines with lookahead. */
 export class LineQueue {
   readonly #lines: string[] = []

@@ -107,8 +107,7 @@ function leaveOptions(
     const leaveMessage = `run ${workflowId} is being cancelled; \`ptc watch ${workflowId}\` shows how it ends`
     return { leaveSignal: interrupts.second, leaveMessage }
   }
-  const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'
-  const leaveMessage = `run ${workflowId} ${continues}; \`ptc watch ${workflowId}\` follows it`
+  const leaveMessage = `run ${workflowId} ${environment.howWorkContinues}; \`ptc watch ${workflowId}\` follows it`
   return { leaveSignal: interrupts.first, leaveMessage }
 }
 

@@ -1,10 +1,14 @@
 import type { JsonObject } from '../../common/json/json.js'
+import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { ProgramInput } from '../../common/runs/runs.js'
 import type { OverrideOptions } from '../commands/options.js'
 import { readJson } from '../process/read-text.js'
 
 /** Data for the code of a run or a session, and who asks. */
 export type RunData = Pick<ProgramInput, 'input' | 'context'>
+
+/** What a run or a conversation may have instead of the configuration. */
+type Overrides = RunData & Pick<ProgramInput, 'sandbox' | 'tools' | 'limits'>
 
 /**
  * Reads `--input` and `--context`. What is wrong with the values, `checkInput` says.
@@ -15,5 +19,24 @@ export async function readRunData({ input, context }: Pick<OverrideOptions, keyo
   return {
     ...(input !== undefined && { input: await readJson(input, '--input') }),
     ...(context !== undefined && { context: (await readJson(context, '--context')) as JsonObject }),
+  }
+}
+
+/**
+ * The overrides of a command line, with its data.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readOverrides({
+  sandbox,
+  tools,
+  limits,
+  ...data
+}: OverrideOptions & { readonly sandbox: BackendChoice | undefined }): Promise<Overrides> {
+  return {
+    ...(sandbox !== undefined && { sandbox }),
+    ...(tools && { tools }),
+    ...(limits && { limits }),
+    ...(await readRunData(data)),
   }
 }

@@ -15,7 +15,7 @@ import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
-import { readRunData } from './read-run-data.js'
+import { readOverrides } from './read-run-data.js'
 import { failureReport } from './run-report.js'
 
 /** What a command line asks to run. */
@@ -82,17 +82,6 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
 function checked(input: RunInput): RunInput {
   checkInput(input.type, input.input)
   return input
-}
-
-type Overrides = Pick<ProgramInput, 'sandbox' | 'tools' | 'limits' | 'input' | 'context'>
-
-async function readOverrides({ sandbox, tools, limits, ...data }: StartRunOptions): Promise<Overrides> {
-  return {
-    ...(sandbox !== undefined && { sandbox }),
-    ...(tools && { tools }),
-    ...(limits && { limits }),
-    ...(await readRunData(data)),
-  }
 }
 
 async function readQuestion(question: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { programRoles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
-import { checkSessionName } from '../../client/sessions/session-name.js'
+import { checkName } from '../../client/start/check-name.js'
 import type { SessionExecution } from '../../client/sessions/execute.js'
 import { checkInput } from '../../client/start/check-input.js'
 import { validateStart } from '../../client/start/start-options.js'
@@ -35,7 +35,7 @@ export async function execInSession(
   using interrupts = listenForInterrupts()
   const { session, config, sandbox, json } = options
   try {
-    checkSessionName(session)
+    checkName('session', session)
     const source = await raceWithSignal(interrupts.first, readText(script))
     validateStart('program', source, {})
     const data = await readSessionData(options)
@@ -92,8 +92,7 @@ export async function executeWithProgress(
     ...data,
     ...(sandbox === undefined ? {} : { sandbox }),
   })
-  const continues = environment.ownsServer ? 'continues when a worker runs again' : 'continues'
-  const leaveMessage = `the code ${continues} in session ${session}; \`ptc sessions close ${session}\` stops it`
+  const leaveMessage = `the code ${environment.howWorkContinues} in session ${session}; \`ptc sessions close ${session}\` stops it`
   try {
     return await raceWithExit(executing, environment, { leaveSignal: second, leaveMessage })
   } finally {

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline'
-import { LineQueue } from '../process/line-queue.js'
+import { discardLine, LineQueue } from '../process/line-queue.js'
 import { completeWord, namesIn } from './complete-word.js'
 import { historySize, type ReplHistory } from './repl-history.js'
 import { continuesBlock, isCompleteBlock } from './python-block.js'
@@ -53,9 +53,7 @@ export async function openReplInput({ names, openHistory }: ReplInputOptions): P
     const isEmpty = blockLines.length === 0 && lines.line === ''
     blockLines = []
     process.stderr.write(isEmpty ? '\n(exit or Ctrl-D leaves)\n' : '\n')
-    // The current line is state of readline: clear it with Ctrl-E, Ctrl-U.
-    lines.write(null, { ctrl: true, name: 'e' })
-    lines.write(null, { ctrl: true, name: 'u' })
+    discardLine(lines)
     showPrompt()
   })
   // Created at once: lines that come before a listener is added would be lost.

@@ -1,6 +1,6 @@
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { programRoles } from '../../common/names.js'
-import { checkSessionName } from '../../client/sessions/session-name.js'
+import { checkName } from '../../client/start/check-name.js'
 import { validateStart, generateId } from '../../client/start/start-options.js'
 import { exitCodes } from '../process/exit-code.js'
 import { executeWithProgress, readSessionData, type SessionOptions, type SessionTarget } from './exec-in-session.js'
@@ -30,7 +30,7 @@ const fatalCodes: readonly ErrorCode[] = ['TEMPORAL_UNREACHABLE', 'INTERNAL', 'S
 export async function runRepl(options: ReplOptions): Promise<number> {
   using interrupts = listenForInterrupts()
   const { script, config, sandbox, session = generateId('repl') } = options
-  checkSessionName(session)
+  checkName('session', session)
   const source = script === undefined ? undefined : await raceWithSignal(interrupts.first, readText(script))
   if (source !== undefined) validateStart('program', source, {})
   const data = await readSessionData(options)

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  ApplicationFailure,
-  type Client,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client'
+import { type Client, WorkflowNotFoundError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { type CompleteCallInput, type DeferredResult, maxDeciderLength } from '../../common/calls/deferred-calls.js'
 import { messageOf, PtcError } from '../../common/errors.js'
@@ -19,7 +13,8 @@ import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize } from '../start/start-options.js'
 import { Turns } from './turns.js'
 import { requireWorkers } from '../temporal/task-queue.js'
-import { isFailedPrecondition, isTransient } from '../temporal/temporal-error.js'
+import { isFailedPrecondition } from '../temporal/temporal-error.js'
+import { isRepeatableUpdate, isUnanswered, updateFailureType } from '../temporal/update-errors.js'
 
 /** How long a request is repeated while the run or the server does not take it. */
 const maxRefusedMs = 120_000
@@ -134,9 +129,8 @@ function stringify(value: unknown): string | undefined {
 
 /** The run continues as new, has ten updates in progress or a failing workflow task, or the server is unavailable. */
 function isRepeatable(thrown: unknown): boolean {
-  if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true
-  if (isFromClosedExecution(thrown) || isTransient(thrown) || isFailedPrecondition(thrown)) return true
-  return failureType(thrown) === 'RUN_BUSY'
+  if (isRepeatableUpdate(thrown) || isFromClosedExecution(thrown) || isFailedPrecondition(thrown)) return true
+  return updateFailureType(thrown) === 'RUN_BUSY'
 }
 
 /**
@@ -146,17 +140,8 @@ function isRepeatable(thrown: unknown): boolean {
 function isFromClosedExecution(thrown: unknown): boolean {
   // An update that an execution took is not found in the next one; one that it did not take was aborted.
   if (thrown instanceof WorkflowNotFoundError) return thrown.message.includes('update ')
-  return failureType(thrown) === endedWithUpdate
+  return isUnanswered(thrown)
 }
-
-function failureType(thrown: unknown): string | undefined {
-  if (!(thrown instanceof WorkflowUpdateFailedError)) return undefined
-  const { cause } = thrown
-  return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined
-}
-
-/** The server's type of an update that was accepted, and got no response before its run ended or continued as new. */
-const endedWithUpdate = 'AcceptedUpdateCompletedWorkflow'
 
 function toError(thrown: unknown, workflowId: string): PtcError {
   return thrown instanceof WorkflowNotFoundError ? hasEnded(workflowId, thrown) : runError(thrown, workflowId)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { type ConversationInput, maxMessageBytes, type ProviderMessage } from '../../common/runs/conversation.js'
+import { type ConversationInput, problemOfMessage, type ProviderMessage } from '../../common/runs/conversation.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
+import { checkName } from '../start/check-name.js'
 
 /** What a conversation begins with. One that has begun refuses a message with another `agent` or `context`. */
 export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'name' | 'startedByMessage'>> {
@@ -61,12 +62,8 @@ export function parseMessages(value: unknown): readonly ProviderMessage[] {
 
 /** @throws PtcError RUN_INPUT_INVALID */
 export function checkText(text: string): void {
-  if (typeof text !== 'string' || text.trim() === '') throw new PtcError('RUN_INPUT_INVALID', 'the message is empty')
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= maxMessageBytes) return
-  throw new PtcError('RUN_INPUT_INVALID', `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`, {
-    hint: 'Give large data through a tool.',
-  })
+  const problem = problemOfMessage(text)
+  if (problem) throw new PtcError('RUN_INPUT_INVALID', problem.message, problem)
 }
 
 /**
@@ -75,8 +72,6 @@ export function checkText(text: string): void {
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function conversationWorkflowId(taskQueue: string, name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) return `conversation:${taskQueue}:${name}`
-  throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(name)} can't be the name of a conversation`, {
-    hint: 'A name has 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
-  })
+  checkName('conversation', name)
+  return `conversation:${taskQueue}:${name}`
 }

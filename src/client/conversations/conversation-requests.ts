@@ -1,13 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  ApplicationFailure,
-  type Client,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  type WorkflowUpdateHandle,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  WorkflowUpdateStage,
-} from '@temporalio/client'
+import { type Client, WorkflowNotFoundError, type WorkflowUpdateHandle, WorkflowUpdateStage } from '@temporalio/client'
 import type {
   AnswerRequest,
   AnswerResult,
@@ -20,7 +13,8 @@ import { runError } from '../run/run-error.js'
 import { runInfo } from '../run/run-info.js'
 import { queryRun } from '../temporal/query-run.js'
 import { retryLongPoll } from '../temporal/retry.js'
-import { isFailedPrecondition, isTransient, temporalError } from '../temporal/temporal-error.js'
+import { isFailedPrecondition, temporalError } from '../temporal/temporal-error.js'
+import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 
 /** A conversation, for its requests. */
@@ -43,13 +37,15 @@ export async function waitForAnswer(
   first: UpdateHandle | undefined,
 ): Promise<ConversationAnswer> {
   const { client, workflowId } = conversation
-  const ask = (): Promise<UpdateHandle> =>
+  const ask = (updateId: string): Promise<UpdateHandle> =>
     client.workflow.getHandle(workflowId).startUpdate<AnswerResult, [AnswerRequest]>(conversationMessages.answer, {
       args: [{ id }],
+      updateId,
       waitForStage: WorkflowUpdateStage.ACCEPTED,
     })
   for (let handle = first; ; handle = undefined) {
-    const result = await request(conversation, async () => (handle ?? (await ask())).result())
+    const updateId = randomUUID()
+    const result = await request(conversation, async () => (handle ?? (await ask(updateId))).result())
     if (result.type === 'answered') return result.answer
     await delay(busyPauseMs)
   }
@@ -57,8 +53,7 @@ export async function waitForAnswer(
 
 /** Sends a request, and repeats it while the server is unavailable. An update has an id, so it is accepted once. */
 export async function request<Result>(conversation: ConversationRef, send: () => Promise<Result>): Promise<Result> {
-  const isRetryable = (thrown: unknown): boolean =>
-    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTransient(thrown) || isFailedPrecondition(thrown)
+  const isRetryable = (thrown: unknown): boolean => isRepeatableUpdate(thrown) || isFailedPrecondition(thrown)
   try {
     return await retryLongPoll(send, { isRetryable, aliveAfterMs: longPollMs })
   } catch (thrown) {
@@ -72,19 +67,13 @@ const longPollMs = 15_000
 /** The conversation ended before it answered: its own failure says why. */
 async function requestError(conversation: ConversationRef, thrown: unknown): Promise<PtcError> {
   const { client, workflowId } = conversation
-  if (!isGone(thrown)) return conversationError(conversation, thrown)
+  if (!isUnanswered(thrown)) return conversationError(conversation, thrown)
   try {
     await client.workflow.getHandle(workflowId).result()
     return closedError(conversation)
   } catch (ended) {
     return conversationError(conversation, ended)
   }
-}
-
-function isGone(thrown: unknown): boolean {
-  if (!(thrown instanceof WorkflowUpdateFailedError) || !(thrown.cause instanceof ApplicationFailure)) return false
-  // The server's error type.
-  return thrown.cause.type === 'AcceptedUpdateCompletedWorkflow'
 }
 
 export async function interruptWork(
@@ -101,9 +90,9 @@ export async function interruptWork(
   }
 }
 
-export async function query<Result>(conversation: ConversationRef, name: string): Promise<Result> {
+/** @param runId of any execution of the conversation, from {@link describe} or {@link requireOpen} */
+export async function query<Result>(conversation: ConversationRef, runId: string, name: string): Promise<Result> {
   const { client, workflowId } = conversation
-  const { runId } = await describe(conversation)
   try {
     const awaitedWork = { failedAction: `can't ask conversation ${conversation.name}`, isQuery: true }
     const result = await failWithoutWorker(client, { workflowId, runId }, awaitedWork, () =>
@@ -123,7 +112,8 @@ export async function requireOpen(conversation: ConversationRef): Promise<{ read
   return { runId }
 }
 
-async function describe(conversation: ConversationRef): Promise<ReturnType<typeof runInfo>> {
+/** @throws PtcError CONVERSATION_NOT_FOUND, TEMPORAL_UNREACHABLE */
+export async function describe(conversation: ConversationRef): Promise<ReturnType<typeof runInfo>> {
   const { client, workflowId } = conversation
   try {
     return runInfo(await client.workflow.getHandle(workflowId).describe())

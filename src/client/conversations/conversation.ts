@@ -34,6 +34,7 @@ import {
 import {
   conversationError,
   type ConversationRef,
+  describe,
   interruptWork,
   query,
   request,
@@ -193,10 +194,9 @@ export function createConversation(
       return withAbortListener(signal, interrupt, () => message.answer())
     },
     interrupt: (what = 'message') => interruptWork(conversation, what),
-    status: async () => {
-      const status = await query<ConversationStatus>(conversation, conversationMessages.status)
-      await requireOpen(conversation)
-      return status
+    async status() {
+      const { runId } = await requireOpen(conversation)
+      return query<ConversationStatus>(conversation, runId, conversationMessages.status)
     },
     async history() {
       if (values === undefined) {
@@ -208,7 +208,8 @@ export function createConversation(
           },
         )
       }
-      const { history, pending } = await query<ConversationHistory>(conversation, conversationMessages.history)
+      const { runId } = await describe(conversation)
+      const { history, pending } = await query<ConversationHistory>(conversation, runId, conversationMessages.history)
       const never = new AbortController().signal
       const stored = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
       const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Client, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import type { BudgetChange, BudgetStatus } from '../../common/runs/budget.js'
 import { PtcError } from '../../common/errors.js'
 import { budgetMessage } from '../../common/names.js'
 import { queryRun } from '../temporal/query-run.js'
 import { retryLongPoll } from '../temporal/retry.js'
-import { isFailedPrecondition, isTransient } from '../temporal/temporal-error.js'
+import { isFailedPrecondition } from '../temporal/temporal-error.js'
+import { isRepeatableUpdate } from '../temporal/update-errors.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
 import { runError } from './run-error.js'
 
@@ -25,8 +26,7 @@ export async function useBudget(client: Client, workflowId: string, change?: Bud
 }
 
 function update({ workflow }: Client, workflowId: string, change: BudgetChange): Promise<BudgetStatus> {
-  const isRetryable = (thrown: unknown): boolean =>
-    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTransient(thrown) || isFailedPrecondition(thrown)
+  const isRetryable = (thrown: unknown): boolean => isRepeatableUpdate(thrown) || isFailedPrecondition(thrown)
   const request = { args: [change] as [BudgetChange], updateId: randomUUID() }
   return retryLongPoll(
     () => workflow.getHandle(workflowId).executeUpdate<BudgetStatus, [BudgetChange]>(budgetMessage, request),

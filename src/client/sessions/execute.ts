@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  ApplicationFailure,
   type Client,
   WithStartWorkflowOperation,
   type Workflow,
   WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
   type WorkflowUpdateHandle,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowUpdateStage,
 } from '@temporalio/client'
 import { withAbortListener } from '../../common/async/abort.js'
@@ -27,7 +24,8 @@ import { checkInput, checkKeys } from '../start/check-input.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from '../run/run-error.js'
 import { checkSize, validateStart } from '../start/start-options.js'
-import { isFailedPrecondition, isTransient } from '../temporal/temporal-error.js'
+import { isFailedPrecondition } from '../temporal/temporal-error.js'
+import { isRepeatableUpdate, isUnanswered } from '../temporal/update-errors.js'
 import { interruptSession } from './interrupt-session.js'
 import { describeLatestSession, waitForSessionEnd, type SessionEnding, sessionEndedError } from './session-ending.js'
 import { sessionWorkflowId, type WorkflowExecution } from './session-name.js'
@@ -214,10 +212,8 @@ function sessionFullHint(name: string): string {
 
 /** Waits for the result of an accepted update. The update is durable: an unavailable server is waited for. */
 async function waitForResult(update: WorkflowUpdateHandle<ExecuteResult>, name: string): Promise<ExecuteResult> {
-  const isRetryable = (thrown: unknown): boolean =>
-    thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTransient(thrown)
   try {
-    return await retryLongPoll(() => update.result(), { isRetryable, aliveAfterMs: longPollMs })
+    return await retryLongPoll(() => update.result(), { isRetryable: isRepeatableUpdate, aliveAfterMs: longPollMs })
   } catch (thrown) {
     if (!isSessionGone(thrown)) throw thrown
     const message = `session ${name} ended before the code had ended`
@@ -227,8 +223,5 @@ async function waitForResult(update: WorkflowUpdateHandle<ExecuteResult>, name: 
 
 /** The workflow was terminated, or the server has deleted it. */
 function isSessionGone(thrown: unknown): boolean {
-  if (thrown instanceof WorkflowNotFoundError) return true
-  if (!(thrown instanceof WorkflowUpdateFailedError) || !(thrown.cause instanceof ApplicationFailure)) return false
-  // The server's error type.
-  return thrown.cause.type === 'AcceptedUpdateCompletedWorkflow'
+  return thrown instanceof WorkflowNotFoundError || isUnanswered(thrown)
 }

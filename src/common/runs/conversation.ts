@@ -3,6 +3,7 @@
  */
 
 import type { JsonObject, JsonValue } from '../json/json.js'
+import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from './messages.js'
 import type { AgentInput, AgentStatus, RunCounts } from './runs.js'
 import type { ValueLog } from '../json/value-log.js'
@@ -120,4 +121,13 @@ export interface ConversationResult extends RunCounts {
 export const maxQueuedMessages = 100
 
 /** Bytes of the text of one message. */
-export const maxMessageBytes = 500_000
+const maxMessageBytes = 500_000
+
+/** Why a conversation does not take this text; undefined when it does. */
+export function problemOfMessage(text: string): { readonly message: string; readonly hint?: string } | undefined {
+  if (typeof text !== 'string' || text.trim() === '') return { message: 'the message is empty' }
+  const bytes = utf8Length(text)
+  if (bytes <= maxMessageBytes) return undefined
+  const message = `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`
+  return { message, hint: 'Give large data through a tool.' }
+}

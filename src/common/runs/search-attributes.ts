@@ -25,8 +25,8 @@ export const searchAttributeNames = Object.keys(searchAttributeTypes) as readonl
 
 /**
  * Value of `PtcStatus` of a run that has not ended. `waiting`: its code waits for longer than `timeouts.park`, and has
- * no sandbox. `paused`: its budget is spent. `idle`: a conversation waits for a message. A run that has ended has the status of its result (`answered`, `ok`, `code_error` …), `failed` or
- * `cancelled`.
+ * no sandbox. `paused`: its budget is spent. `idle`: a conversation waits for a message. A run that has ended has the
+ * status of its result (`answered`, `ok`, `code_error` …), `failed` or `cancelled`.
  */
 export type ActiveStatus = 'running' | 'waiting' | 'paused' | 'idle'
 

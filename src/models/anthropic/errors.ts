@@ -1,6 +1,6 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from '@anthropic-ai/sdk'
 import { messageOf, PtcError } from '../../common/errors.js'
-import { type ModelFault, timeoutFault, toModelError, unknownFault } from '../http/model-fault.js'
+import { connectionFault, type ModelFault, timeoutFault, toModelError, unknownFault } from '../http/model-fault.js'
 import { networkFaultOf } from '../http/network-errors.js'
 import { apiFaultOf } from './api-errors.js'
 import { awsCredentialFaultOf, credentialFaultOf } from './credential-errors.js'
@@ -23,10 +23,7 @@ function faultOf(thrown: unknown, context: MessagesErrorContext): ModelFault {
   }
   const network = awsCredentialFaultOf(thrown) ?? networkFaultOf(thrown, context)
   if (network !== undefined) return network
-  if (thrown instanceof APIConnectionError) {
-    const hint = 'Check network and proxies.'
-    return { code: 'MODEL_CONNECTION', message: `Can't reach the model API at ${context.baseURL}.`, hint }
-  }
+  if (thrown instanceof APIConnectionError) return connectionFault(context)
   if (context.isReading) {
     // Of the SDK for Bedrock: a frame that can't be decoded, or half of one.
     const hint = 'Usually passes by itself; the call is tried again.'

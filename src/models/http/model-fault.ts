@@ -35,6 +35,12 @@ export function timeoutFault({ baseURL }: ErrorContext): ModelFault {
   return { code: 'MODEL_TIMEOUT', message: `The model API at ${baseURL} did not answer in time.`, hint }
 }
 
+/** The fault of a connection that failed for no known reason. */
+export function connectionFault({ baseURL }: ErrorContext): ModelFault {
+  const hint = 'Check network and proxies.'
+  return { code: 'MODEL_CONNECTION', message: `Can't reach the model API at ${baseURL}.`, hint }
+}
+
 /** The fault of an error that nothing else explains. */
 export function unknownFault(message: string): ModelFault {
   return {

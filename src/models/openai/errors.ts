@@ -1,6 +1,7 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai'
 import { type ErrorCode, messageOf, PtcError } from '../../common/errors.js'
 import {
+  connectionFault,
   type ErrorContext,
   type ModelFault,
   timeoutFault,
@@ -29,10 +30,7 @@ function faultOf(thrown: unknown, context: OpenAIErrorContext): ModelFault {
   if (thrown instanceof APIError && !(thrown instanceof APIConnectionError)) return apiFaultOf(thrown, context)
   const network = networkFaultOf(thrown, context)
   if (network !== undefined) return network
-  if (thrown instanceof APIConnectionError) {
-    const hint = 'Check network and proxies.'
-    return { code: 'MODEL_CONNECTION', message: `Can't reach the model API at ${context.baseURL}.`, hint }
-  }
+  if (thrown instanceof APIConnectionError) return connectionFault(context)
   return unknownFault(messageOf(thrown))
 }
 

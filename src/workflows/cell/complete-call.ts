@@ -3,7 +3,7 @@ import { type CompleteCallInput, maxDeciderLength } from '../../common/calls/def
 import { completeCallUpdate } from '../../common/names.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
 import { type DeferredCalls, noLongerWaiting } from './deferred-calls.js'
-import { rejection } from './deferred-outcome.js'
+import { rejection } from '../temporal/rejection.js'
 
 const completeCall = defineUpdate<void, [CompleteCallInput]>(completeCallUpdate)
 

@@ -32,7 +32,8 @@ import type { StoredBytes } from '../stored-bytes.js'
 import { auditCallEvent } from '../temporal/activities.js'
 import { DurableTimer } from '../temporal/durable-timer.js'
 import type { Semaphore } from '../temporal/semaphore.js'
-import { expiryOutcome, outcomeOf, rejection } from './deferred-outcome.js'
+import { rejection } from '../temporal/rejection.js'
+import { expiryOutcome, outcomeOf } from './deferred-outcome.js'
 
 /** Settled calls that are remembered. A request for an older one is rejected with `CALL_NOT_FOUND`. */
 const maxSettled = 1_000

@@ -1,8 +1,6 @@
-import { ApplicationFailure } from '@temporalio/workflow'
 import { parseApproval } from '../../common/calls/approvals.js'
 import type { CallPosition } from '../../common/calls/calls.js'
 import type { DeferredResult } from '../../common/calls/deferred-calls.js'
-import type { ErrorCode } from '../../common/errors.js'
 import { refOf } from '../../common/json/external-value.js'
 import { formatDuration } from '../../common/text/format.js'
 import type { JsonValue } from '../../common/json/json.js'
@@ -10,6 +8,7 @@ import { type CallOutcome, outcomeUnknown } from '../../common/calls/outcomes.js
 import type { RunConfig, ToolConfig } from '../../common/runs/run-config.js'
 import type { StoredBytes } from '../stored-bytes.js'
 import { checkToolResult, prepareArguments } from '../temporal/activities.js'
+import { rejection } from '../temporal/rejection.js'
 
 interface WaitingCall {
   readonly tool: string
@@ -62,7 +61,3 @@ export function expiryOutcome({ tools, approvals }: RunConfig, { tool: name, isA
 }
 
 const unknownTool: Pick<ToolConfig, 'effect' | 'deferred'> = { effect: 'once' }
-
-export function rejection(code: ErrorCode, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, code)
-}

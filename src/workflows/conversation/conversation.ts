@@ -34,6 +34,7 @@ import {
   maxQueuedMessages,
   type InterruptConversationInput,
   type MessageStatus,
+  problemOfMessage,
   type ProviderMessage,
   type SendInput,
 } from '../../common/runs/conversation.js'
@@ -44,17 +45,19 @@ import { storeMessages } from '../temporal/activities.js'
 import { publishStatus } from '../temporal/search-attributes.js'
 import { AgentTurns, type AgentTurnsState } from '../turns/agent-turns.js'
 import type { MessageHistoryState } from '../turns/message-history.js'
-import { checkText, failureOf, rejection } from './failures.js'
+import { rejection } from '../temporal/rejection.js'
+import { failureOf } from './failures.js'
 import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage } from './messages.js'
 
 /** The state of a conversation beside its turns, for the next execution of the continue-as-new chain. */
-interface LifeState {
+interface OwnState {
+  readonly messages: MessagesState
   readonly createdAt: number
   readonly lastUsedAt: number
   readonly isClosing: boolean
 }
 
-export type ConversationState = RunState & AgentTurnsState & { readonly messages: MessagesState } & LifeState
+export type ConversationState = RunState & AgentTurnsState & OwnState
 
 /** What the conversation has once its configuration is recorded. */
 interface ReadyConversation {
@@ -88,7 +91,8 @@ export class Conversation {
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
   validateMessage({ text, agent, context }: SendInput, id: string): void {
     const { name } = this.#input
-    checkText(text)
+    const problem = problemOfMessage(text)
+    if (problem) throw rejection('RUN_INPUT_INVALID', problem.message)
     if (context !== undefined && canonicalJson(context) !== this.#context)
       throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
     if (agent !== undefined && agent !== this.#input.agent)
@@ -131,7 +135,7 @@ export class Conversation {
   /** @throws ApplicationFailure CONVERSATION_BUSY, CONVERSATION_CLOSED, RUN_INPUT_INVALID */
   validateReset(messages: readonly ProviderMessage[]): void {
     if (this.#isClosing) throw this.#closedFailure()
-    if (this.#isWorking || this.#isResetting || !this.#ready)
+    if (this.#messages.hasWork || this.#isResetting || !this.#ready)
       throw rejection('CONVERSATION_BUSY', `conversation ${this.#input.name} works on a message`)
     if (!Array.isArray(messages)) throw rejection('RUN_INPUT_INVALID', 'the messages are no list')
   }
@@ -151,7 +155,7 @@ export class Conversation {
   status(): ConversationStatus {
     const counts = this.#ready?.run.counts ?? zeroCounts
     return {
-      state: this.#isClosing ? 'closing' : this.#isWorking ? 'working' : 'waiting',
+      state: this.#isClosing ? 'closing' : this.#messages.hasWork ? 'working' : 'waiting',
       messages: this.#messages.state.accepted,
       queued: this.#messages.state.queue.length,
       contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
@@ -212,7 +216,7 @@ export class Conversation {
 
   /** Waits for a message, and takes it from the queue. Undefined when the conversation is closed. */
   async #nextMessage(run: Run, turns: AgentTurns, isFirst: boolean): Promise<QueuedMessage | undefined> {
-    const isWanted = () => (this.#isWorking && !this.#isResetting) || this.#isClosing
+    const isWanted = () => (this.#messages.hasWork && !this.#isResetting) || this.#isClosing
     for (;;) {
       if (!isWanted()) {
         showProgress(run, { type: 'message' })
@@ -260,7 +264,7 @@ export class Conversation {
     { counts }: Run,
     { messages }: AgentTurns,
     before: MessageHistoryState | undefined,
-    outcome: WorkOutcome,
+    outcome: Omit<MessageOutcome, 'isTakenBack'>,
   ): void {
     const isTakenBack = before?.history === messages.state.history && takenBackStatuses.includes(outcome.status)
     if (before && isTakenBack) messages.restore(before)
@@ -272,12 +276,7 @@ export class Conversation {
     turns.messages.replace(messages.length === 0 ? null : await storeMessages(messages, run.config.timeouts))
   }
 
-  /** A message is worked on, or waits. */
-  get #isWorking(): boolean {
-    return this.#messages.current !== null || this.#messages.state.queue.length > 0
-  }
-
-  get #state(): Omit<ConversationState, keyof (RunState & AgentTurnsState)> {
+  get #state(): OwnState {
     return {
       messages: this.#messages.state,
       createdAt: this.#createdAt,
@@ -293,8 +292,6 @@ export class Conversation {
 
 /** The model reads it with the next message. */
 const interruptedNote = '(A person interrupted the work on this message.)'
-
-type WorkOutcome = Omit<MessageOutcome, 'isTakenBack'>
 
 /** After these, a message that changed nothing is taken back. */
 const takenBackStatuses: readonly MessageStatus[] = ['failed', 'refused', 'context_full']

@@ -58,6 +58,11 @@ export class Messages {
     return this.#state.current
   }
 
+  /** A message is worked on, or waits. */
+  get hasWork(): boolean {
+    return this.#state.current !== null || this.#state.queue.length > 0
+  }
+
   get isQueueFull(): boolean {
     return this.#state.queue.length >= maxQueuedMessages
   }

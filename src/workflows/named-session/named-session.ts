@@ -16,9 +16,14 @@
  *    other half is for those it has accepted.
  */
 
-import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow'
+import {
+  type ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow'
 import { canonicalJson } from '../../common/json/canonical-json.js'
-import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/runs/runs.js'
 import {
@@ -34,6 +39,7 @@ import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-
 import { executeCell } from '../cell/execute-cell.js'
 import { showProgress } from '../progress.js'
 import { type Run, startRun } from '../run.js'
+import { rejection } from '../temporal/rejection.js'
 import { publishEnd } from '../temporal/search-attributes.js'
 
 /** Temporal terminates a workflow at 51,200 events or 50 MB. The last execution needs the rest. */
@@ -242,8 +248,4 @@ const interruptedBeforeStart: CellOutcome = {
   output: '',
   error: 'KeyboardInterrupt: the code was stopped before it started',
   sessionKept: true,
-}
-
-function rejection(code: ErrorCode, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, code)
 }

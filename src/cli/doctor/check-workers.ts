@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { messageOf } from '../../common/errors.js'
-import { defaultTaskQueue, roles, toolQueue } from '../../common/names.js'
+import { defaultTaskQueue, roles } from '../../common/names.js'
 import type { ToolConfig } from '../../common/runs/run-config.js'
 import { pluralize } from '../../common/text/text.js'
 import { resolveTemporal } from '../../dev-server/index.js'
@@ -13,6 +13,7 @@ import {
   type TaskQueueStatus,
 } from '../../client/temporal/task-queue.js'
 import { formatDuration } from '../rendering/index.js'
+import { ownToolQueues } from '../../tools/own-queues.js'
 import { loadConfigIfPresent, type LoadedConfig, stateDirectory } from '../environment/project.js'
 
 const name = 'Workers'
@@ -74,20 +75,10 @@ async function checkToolQueues(
   taskQueue: string,
   tools: readonly ToolConfig[],
 ): Promise<readonly Check[]> {
-  const names = new Map<string, string[]>()
-  for (const tool of tools) {
-    const [type, queue] = tool.remote
-      ? [tool.remote.kind, 'taskQueue' in tool.remote ? tool.remote.taskQueue : undefined]
-      : ['activity', toolQueue(taskQueue, tool)]
-    if (queue === undefined || queue === taskQueue) continue
-    const key = `${type === 'workflow' ? 'workflow' : 'activity'} ${queue}`
-    names.set(key, [...(names.get(key) ?? []), tool.name])
-  }
   const queues = await Promise.all(
-    [...names].map(async ([key, toolNames]) => {
-      const [type, ...queue] = key.split(' ')
-      const status = await describeTaskQueue(client, queue.join(' '), type === 'workflow' ? 'workflow' : 'activity')
-      return { toolNames, status }
+    ownToolQueues(taskQueue, tools).map(async (queue) => {
+      const status = await describeTaskQueue(client, queue.name, queue.type)
+      return { toolNames: queue.tools.map((tool) => tool.name), status }
     }),
   )
   return queues.length === 0 ? [] : [toToolQueuesCheck(queues, Date.now())]

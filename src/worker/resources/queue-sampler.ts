@@ -1,7 +1,9 @@
 import proto from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
 import { metrics } from '../../common/telemetry/metrics.js'
-import { type Role, roleQueue, roles } from '../../common/names.js'
+import { roleQueue, roles } from '../../common/names.js'
+import { ownToolQueues } from '../../tools/own-queues.js'
+import type { ToolRegistry } from '../../tools/registry.js'
 import { type Sampler, startSampler } from './sampler.js'
 
 const { TaskQueueType } = proto.temporal.api.enums.v1
@@ -10,26 +12,52 @@ interface QueueSamplerOptions {
   readonly connection: Pick<NativeConnection, 'workflowService'>
   readonly namespace: string
   readonly taskQueue: string
+  readonly registry: ToolRegistry
+}
+
+interface SampledQueue {
+  readonly name: string
+  readonly type: 'workflow' | 'activity'
+  readonly labels: { readonly task_queue: string; readonly role: string }
 }
 
 /**
- * Samples for how long the oldest task of each role has waited. Temporal knows it: a role without a worker reports
- * nothing itself.
+ * Samples for how long the oldest task of each role has waited, and of each tool with a task queue of its own. Temporal
+ * knows it: a role without a worker reports nothing itself.
  */
-export function startQueueSampler({ connection, namespace, taskQueue }: QueueSamplerOptions): Sampler {
-  const measure = async (role: Role): Promise<void> => {
-    const isWorkflow = role === 'workflow'
+export function startQueueSampler(options: QueueSamplerOptions): Sampler {
+  const { connection, namespace } = options
+  const queues = sampledQueues(options)
+  const measure = async ({ name, type, labels }: SampledQueue): Promise<void> => {
     const { stats } = await connection.workflowService.describeTaskQueue({
       namespace,
-      taskQueue: { name: isWorkflow ? taskQueue : roleQueue(taskQueue, role) },
-      taskQueueType: isWorkflow ? TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW : TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+      taskQueue: { name },
+      taskQueueType:
+        type === 'workflow' ? TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW : TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
       reportStats: true,
     })
     const { seconds, nanos } = stats?.approximateBacklogAge ?? {}
     const age = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1e6
-    metrics.set('ptc_task_queue_backlog_age_milliseconds', age, { task_queue: taskQueue, role })
+    metrics.set('ptc_task_queue_backlog_age_milliseconds', age, labels)
   }
   return startSampler(async () => {
-    await Promise.all(roles.map(measure))
+    await Promise.all(queues.map(measure))
   })
+}
+
+/** Calls of a tool with a `rate` wait without a fault, so its task queue is left out. */
+function sampledQueues({ taskQueue, registry }: QueueSamplerOptions): readonly SampledQueue[] {
+  const tools = registry.toolConfigs().filter(({ rate }) => !rate)
+  return [
+    ...roles.map((role) => ({
+      name: role === 'workflow' ? taskQueue : roleQueue(taskQueue, role),
+      type: role === 'workflow' ? ('workflow' as const) : ('activity' as const),
+      labels: { task_queue: taskQueue, role },
+    })),
+    ...ownToolQueues(taskQueue, tools).map(({ name, type }) => ({
+      name,
+      type,
+      labels: { task_queue: name, role: type === 'workflow' ? 'workflow' : 'tools' },
+    })),
+  ]
 }

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { renderTree } from '../../../../src/cli/rendering/index.js'
+import { metrics } from '../../../../src/common/telemetry/metrics.js'
 import { defineTool } from '../../../../src/index.js'
+import { createRegistry, type ToolRegistry } from '../../../../src/tools/registry.js'
+import { startQueueSampler } from '../../../../src/worker/resources/queue-sampler.js'
 import { TestEnvironment } from '../../../support/environment/test-environment.js'
 import { pollOptions } from '../../../support/poll-options.js'
 import { uniqueName } from '../../../support/temporal/shared-server.js'
@@ -13,13 +16,12 @@ it('a remote tool whose task queue no worker polls is reported, and refused afte
   const taskQueue = uniqueName('nobody')
   const common = { description: 'Of a test.', input: any, output: z.null() } as const
   const activity = { taskQueue, type: 'lookup', scheduleToStartTimeout: '8s' } as const
-  const env = await TestEnvironment.start({
-    tools: [
-      defineTool({ ...common, name: 'look_up', effect: 'read', activity }),
-      defineTool({ ...common, name: 'pay', effect: 'once', activity }),
-      defineTool({ ...common, name: 'review', effect: 'once', timeout: '8s', workflow: { type: 'review', taskQueue } }),
-    ],
-  })
+  const tools = [
+    defineTool({ ...common, name: 'look_up', effect: 'read', activity }),
+    defineTool({ ...common, name: 'pay', effect: 'once', activity }),
+    defineTool({ ...common, name: 'review', effect: 'once', timeout: '8s', workflow: { type: 'review', taskQueue } }),
+  ]
+  const env = await TestEnvironment.start({ tools })
   const handle = await env.startProgram(`
 import asyncio
 for error in await asyncio.gather(look_up(), pay(), review(), return_exceptions=True):
@@ -29,6 +31,12 @@ for error in await asyncio.gather(look_up(), pay(), review(), return_exceptions=
     .poll(shown, pollOptions)
     .toMatch(new RegExp(`no worker takes tasks from ${taskQueue}: waiting for .*start the worker that has lookup`))
   await expect.poll(shown, pollOptions).toContain('start the worker that has review')
+  await expect
+    .poll(() => sampledAges(env, createRegistry(tools), taskQueue), pollOptions)
+    .toEqual({
+      tools: expect.any(Number),
+      workflow: expect.any(Number),
+    })
   const { outcome } = (await handle.result()) as { outcome: { output: string } }
   expect(outcome.output.trimEnd().split('\n')).toEqual([
     `ToolDenied: no worker took look_up from task queue ${taskQueue} within 8 seconds`,
@@ -95,3 +103,21 @@ for kind in ["final", "again"]:
     maximumInterval: { seconds: expect.anything() },
   })
 })
+
+/** What a worker with role `workflow` reports about a task queue of tools, by role: only tasks that wait. */
+async function sampledAges(
+  { client, taskQueue }: TestEnvironment,
+  registry: ToolRegistry,
+  sampledQueue: string,
+): Promise<object> {
+  const ages: Record<string, number> = {}
+  const set = (value: number, { task_queue, role = '' }: Record<string, string> = {}): void => {
+    if (task_queue === sampledQueue && value > 0) ages[role] = value
+  }
+  const instrument = () => ({ set, add: set, record: set })
+  metrics.use({ createCounter: instrument, createGauge: instrument, createHistogram: instrument })
+  const { namespace } = client.options
+  await startQueueSampler({ connection: client.connection, namespace, taskQueue, registry }).close()
+  metrics.use(undefined)
+  return ages
+}

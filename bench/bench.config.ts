@@ -23,6 +23,17 @@ const look = defineTool({
   run: ({ value }) => Promise.resolve(value),
 })
 
+/** The same with a limit over the whole fleet. */
+const pingSingly = defineTool({
+  name: 'ping_singly',
+  description: 'Returns its argument.',
+  input: z.object({ value: z.number() }),
+  output: z.number(),
+  effect: 'read',
+  concurrency: 1,
+  run: ({ value }) => Promise.resolve(value),
+})
+
 /** A tool that takes 20 ms. */
 const work = defineTool({
   name: 'work',
@@ -56,7 +67,7 @@ const blob = defineTool({
 })
 
 export default defineConfig({
-  tools: [ping, look, work, query, blob],
+  tools: [ping, look, pingSingly, work, query, blob],
   sandbox: { backend: 'docker' },
   taskQueue: 'bench',
 })

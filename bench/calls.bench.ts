@@ -5,11 +5,11 @@ import { interleaved, ratios, type ResultRow } from './support/measure.js'
 import { outputOf, sessionPart, startProgram } from './support/programs.js'
 import { bareQueue, type Stack, startStack } from './support/stack.js'
 
-const sequential = (tool: 'ping' | 'look', calls: number): string =>
+const sequential = (tool: 'ping' | 'look' | 'ping_singly', calls: number): string =>
   `for value in range(${calls}):\n    await ${tool}(value=value)`
 
-const parallel = (calls: number): string =>
-  `import asyncio\nawait asyncio.gather(*(ping(value=value) for value in range(${calls})))`
+const parallel = (tool: 'ping' | 'ping_singly', calls: number): string =>
+  `import asyncio\nawait asyncio.gather(*(${tool}(value=value) for value in range(${calls})))`
 
 /** Targets of the parts that have one. */
 interface Targets {
@@ -18,8 +18,8 @@ interface Targets {
   readonly bytes?: number
 }
 
-// Compares calls from code, also of a local read, with bare activities of the same process: time, history events and
-// history bytes per call.
+// Compares calls from code, also of a local read and of a tool with a limit, with bare activities of the same process:
+// time, history events and history bytes per call.
 await benchmark('calls', async (context) => {
   const { runs, calls, progress } = context
   const stack = await startStack(context)
@@ -28,7 +28,9 @@ await benchmark('calls', async (context) => {
     codeSequential: (count: number) => program(stack, sequential('ping', count)),
     localSequential: (count: number) => program(stack, sequential('look', count)),
     bareParallel: (count: number) => bare(stack, 'bareParallel', count),
-    codeParallel: (count: number) => program(stack, parallel(count)),
+    codeParallel: (count: number) => program(stack, parallel('ping', count)),
+    limitedSequential: (count: number) => program(stack, sequential('ping_singly', count)),
+    limitedParallel: (count: number) => program(stack, parallel('ping_singly', count)),
   }
   progress('warming up')
   await interleaved(
@@ -62,9 +64,10 @@ await benchmark('calls', async (context) => {
       row('history', 'bytes', bytes, targets.bytes),
     ]
   }
-  const ratio = (name: string, code: keyof typeof work, reference: keyof typeof work, target: number): ResultRow => {
+  const ratio = (name: string, code: keyof typeof work, reference: keyof typeof work, target?: number): ResultRow => {
     const [samples, bareSamples] = [full[code], full[reference]].map((all) => all.map(({ durationMs }) => durationMs))
-    return { name, unit: 'x', samples: ratios(samples ?? [], bareSamples ?? []), target }
+    const all = ratios(samples ?? [], bareSamples ?? [])
+    return { name, unit: 'x', samples: all, ...(target === undefined ? {} : { target }) }
   }
   return [
     ...rows('bareSequential', 'bare activity, sequential'),
@@ -75,6 +78,9 @@ await benchmark('calls', async (context) => {
     ...rows('bareParallel', 'bare activity, parallel'),
     ...rows('codeParallel', 'call from code, parallel'),
     ratio('parallel: code / bare', 'codeParallel', 'bareParallel', 1.1),
+    ...rows('limitedSequential', 'call of a tool with `concurrency: 1`, sequential'),
+    ratio('sequential: limited / not limited', 'limitedSequential', 'codeSequential'),
+    ...rows('limitedParallel', 'call of a tool with `concurrency: 1`, parallel'),
   ]
 })
 

@@ -36,6 +36,7 @@ await benchmark('turns', async (context) => {
   const [first, last] = [gaps.slice(0, tenth), gaps.slice(-tenth)]
   const [begin, end] = [executions[0], executions.at(-2) ?? executions[0]]
   const bytes = (one: Execution | undefined): number => (one ? one.bytes / turnStarts(one).length : Number.NaN)
+  const events = (one: Execution | undefined): number => (one ? one.events.length / turnStarts(one).length : Number.NaN)
   const rows: ResultRow[] = [
     { name: `a turn, first ${tenth}`, unit: 'ms', samples: first },
     { name: `a turn, last ${tenth}`, unit: 'ms', samples: last },
@@ -45,6 +46,8 @@ await benchmark('turns', async (context) => {
       samples: [summarize(last).median / summarize(first).median],
       target: 1.05,
     },
+    { name: 'history a turn, first history', unit: 'events', samples: [events(begin)] },
+    { name: 'history a turn, last whole history', unit: 'events', samples: [events(end)] },
     { name: `history a turn, first of ${executions.length} histories`, unit: 'bytes', samples: [bytes(begin)] },
     { name: 'history a turn, last whole history', unit: 'bytes', samples: [bytes(end)] },
     { name: 'history: last / first', unit: 'x', samples: [bytes(end) / bytes(begin)], target: 1.05 },

@@ -16,6 +16,7 @@ function recorder() {
       records.push(...entries.map((entry) => JSON.parse(entry) as StreamRecord))
       return Promise.resolve()
     },
+    remove: () => Promise.reject(new Error('not used')),
     reader: () => {
       throw new Error('not used')
     },

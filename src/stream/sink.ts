@@ -26,6 +26,8 @@ export interface StreamSink {
    * again; readers ignore the second copy.
    */
   append(stream: string, entries: readonly string[]): Promise<void>
+  /** Removes all entries of a stream. One that does not exist is no error. */
+  remove(stream: string): Promise<void>
   /** Sends no request yet. */
   reader(stream: string): StreamReader
   /** Connections are opened again when they are needed. Idempotent. */

@@ -64,6 +64,10 @@ class UnreliableSink implements StreamSink {
     if (this.failure === 'after') throw new Error('the connection was lost')
   }
 
+  remove(stream: string): Promise<void> {
+    return this.#sink.remove(stream)
+  }
+
   reader(stream: string) {
     const reader = this.#sink.reader(stream)
     const check = () => {
@@ -231,6 +235,7 @@ it('never throws to the activity, and ends in time, when the sink hangs', async 
   const never = new Promise<never>(() => undefined)
   const sink: StreamSink = {
     append: () => never,
+    remove: () => never,
     reader: () => ({ read: () => never, close: () => never }),
     close: () => never,
   }
@@ -249,7 +254,12 @@ function codecOf(encode: (data: Uint8Array) => Uint8Array, decode: (data: Uint8A
 it('ends at once when it is aborted, also when the sink hangs', async () => {
   const never = new Promise<never>(() => undefined)
   const reader = { read: () => never, close: () => Promise.resolve() }
-  const sink: StreamSink = { append: () => never, reader: () => reader, close: () => Promise.resolve() }
+  const sink: StreamSink = {
+    append: () => never,
+    remove: () => never,
+    reader: () => reader,
+    close: () => Promise.resolve(),
+  }
   const controller = new AbortController()
   const reading = readAll(sink, { signal: controller.signal })
   controller.abort(new Error('enough'))

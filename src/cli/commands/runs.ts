@@ -13,7 +13,7 @@ interface Options extends ConfigOption, JsonOption {
 export function runsCommand(): Command {
   return new Command('runs').description('histories of finished runs').addCommand(
     new Command('erase')
-      .description('delete a finished run from the server, and its values from the store')
+      .description('delete a finished run from the server, its values from the store, and its live stream')
       .argument('<id>', 'id of the run, as `ptc list` shows it')
       .addOption(
         new Option('--run <run-id>', 'one of several runs with this id (default: the latest)').argParser(parseRunId),
@@ -32,9 +32,9 @@ runs and named sessions have ids of their own: erase them as well. Nothing bring
 }
 
 async function erase(workflowId: string, { config, json, run, dryRun = false }: Options): Promise<void> {
-  await withEnvironment({ config, ifNoServer: 'start_read_only' }, async ({ client, values }, signal) => {
+  await withEnvironment({ config, ifNoServer: 'start_read_only' }, async ({ client, values, stream }, signal) => {
     const { eraseRun } = await import('../../client/run/erase-run.js')
-    const erased = await eraseRun(client, { store: values.valueStore, workflowId, runId: run, dryRun, signal })
+    const erased = await eraseRun(client, { store: values.valueStore, stream, workflowId, runId: run, dryRun, signal })
     if (json === true) return print(JSON.stringify({ workflowId, dryRun, ...erased }, null, 2))
     const { formatDecimalBytes } = await import('../rendering/tables/store-table.js')
     const count = pluralize(erased.values.count, 'value')

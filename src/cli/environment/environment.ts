@@ -15,6 +15,7 @@ import type { TemporalServer } from '../../dev-server/index.js'
 import { DisposableStack } from '../../common/async/disposable-stack.js'
 import { closeTimeoutMs, exitedShutdownTimeoutMs, type Interrupts, waitAtMost } from '../process/interrupts.js'
 import { printStatus } from '../process/stdio.js'
+import type { StreamSink } from '../../stream/index.js'
 import type { CliWorker } from './cli-worker.js'
 import { keysOf, type LoadedProject, type Project, type ProjectOptions, resolveProject } from './project.js'
 import { resolveServer, type ResolveServerOptions } from './server.js'
@@ -137,9 +138,9 @@ export class Environment implements AsyncDisposable {
     return this.server.origin === 'started'
   }
 
-  /** True when the configuration was loaded, and has a live stream. */
-  get hasStream(): boolean {
-    return this.#parts.project.config?.stream !== undefined
+  /** The live stream of the configuration; undefined when it has none, or was not loaded. */
+  get stream(): StreamSink | undefined {
+    return this.#parts.project.config?.stream
   }
 
   /** What happens to work when this command ends before it: `continues`, for messages. */

@@ -33,7 +33,7 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
   const progress = new ProgressWriter({ stream: process.stderr, color: supportsColor(process.stderr, process.env) })
   const watching = handle.watch({ onChange: (tree) => progress.update(toDisplayedTree(tree)), signal: finished.signal })
   const drafting =
-    environment.hasStream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
+    environment.stream && process.stderr.isTTY ? showDrafts(handle, progress, finished.signal) : undefined
   try {
     if (onInterrupt === 'cancel') cancelOnInterrupt(handle, interrupts, progress)
     const tree = await raceWithExit(watching, environment, {

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { PtcError } from '../../common/errors.js'
 import { findExclusiveValues } from '../../values/garbage/collect-garbage.js'
+import { type StreamSink, streamName } from '../../stream/index.js'
 import type { ValueStore } from '../../values/store.js'
 import { listRunIds } from '../temporal/executions.js'
 import { gcRoots, historyBytes, type WorkflowExecution } from '../temporal/gc-roots.js'
@@ -8,6 +9,8 @@ import { temporalError } from '../temporal/temporal-error.js'
 
 interface EraseOptions {
   readonly store: ValueStore
+  /** The live streams; default: there are none. */
+  readonly stream?: StreamSink | undefined
   readonly workflowId: string
   /** Default: the latest run with this id. */
   readonly runId?: string | undefined
@@ -30,13 +33,14 @@ export interface ErasedRun {
 const settleMs = 60_000
 
 /**
- * Deletes the histories of a closed run from the server, and the values that no other history refers to from the
- * store. When it breaks off, `ptc values gc` removes what is left.
+ * Deletes the live stream of a closed run, its histories from the server, and the values that no other history refers
+ * to from the store. When it breaks off, `ptc values gc` removes what is left. Runs with the same workflow id share a
+ * stream: a reader of another one gets a `gap`.
  *
  * @throws PtcError RUN_INPUT_INVALID for an open run; TEMPORAL_NOT_FOUND, TEMPORAL_UNREACHABLE; of the store
  */
 export async function eraseRun(client: Client, options: EraseOptions): Promise<ErasedRun> {
-  const { store, workflowId, dryRun, signal } = options
+  const { store, stream, workflowId, dryRun, signal } = options
   const runIds = await listRunIds(client, options, signal)
   const executions = runIds.map((runId) => ({ workflowId, runId }))
   const closedAt = await closeTime(client, { workflowId, runId: runIds.at(-1) ?? '' })
@@ -53,6 +57,8 @@ export async function eraseRun(client: Client, options: EraseOptions): Promise<E
   const candidates = exclusive.filter(({ usedAt }) => usedAt < unusedSince)
   const removed: { readonly bytes: number }[] = dryRun ? [...candidates] : []
   if (!dryRun) {
+    // First: `ptc values gc` removes what is left of the others.
+    await stream?.remove(streamName(client.options.namespace, workflowId))
     for (const execution of executions) await deleteExecution(client, execution)
     for (const value of candidates) if (await store.remove(value.sha256, signal, unusedSince)) removed.push(value)
   }

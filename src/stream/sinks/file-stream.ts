@@ -62,6 +62,10 @@ class FileStream implements StreamSink {
     this.#sweepIfDue()
   }
 
+  async remove(stream: string): Promise<void> {
+    await rm(this.#pathOf(stream), { force: true })
+  }
+
   reader(stream: string): StreamReader {
     return new FileReader(this.#pathOf(stream))
   }

@@ -61,6 +61,10 @@ class RedisStream implements StreamSink {
     })
   }
 
+  async remove(stream: string): Promise<void> {
+    await this.#connection.request(requestTimeoutMs, (client) => client.del(this.#settings.prefix + stream))
+  }
+
   reader(stream: string): StreamReader {
     // XREAD blocks its connection.
     return new RedisReader(new RedisConnection(this.#settings.url), this.#settings.prefix + stream)

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { eraseRun } from '../../../src/client/run/erase-run.js'
+import { fileStream, streamName } from '../../../src/stream/index.js'
 import { LocalStore } from '../../../src/values/local/local-store.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { useOwnNamespace } from '../../support/temporal/shared-server.js'
 import { tool } from '../../support/tools.js'
 
@@ -12,8 +14,9 @@ beforeEach(useOwnNamespace)
 const signal = new AbortController().signal
 const rows = tool('rows', ({ name }) => Array.from({ length: 2_000 }, (_, row) => `${name as string} ${row}`))
 
-it('erases a finished run with the values that no other run refers to', async () => {
-  const env = await TestEnvironment.start({ tools: [rows], backend: 'wasm' })
+it('erases a finished run with its live stream, and the values that no other run refers to', async () => {
+  const stream = fileStream({ folder: await temporaryFolder() })
+  const env = await TestEnvironment.start({ tools: [rows], backend: 'wasm', stream })
   const store = new LocalStore(env.valuesDirectory)
   const contents = async () => {
     const texts: string[] = []
@@ -22,7 +25,10 @@ it('erases a finished run with the values that no other run refers to', async ()
     }
     return texts.join()
   }
-  const erase = (workflowId: string, dryRun = false) => eraseRun(env.client, { store, workflowId, dryRun, signal })
+  const erase = (workflowId: string, dryRun = false) =>
+    eraseRun(env.client, { store, stream, workflowId, dryRun, signal })
+  const streamed = (workflowId: string) =>
+    stream.reader(streamName(env.client.options.namespace, workflowId)).read(undefined, 0)
 
   const first = await env.startProgram(
     'a, b = await rows(name="shared"), await rows(name="private")\nprint(len(a + b))',
@@ -49,11 +55,14 @@ it('erases a finished run with the values that no other run refers to', async ()
   expect(await contents()).toContain('private 1999')
   expect(await erase(first.workflowId, true)).toMatchObject({ values: { count: 1 } })
   expect(await contents()).toContain('private 1999')
+  expect(await streamed(first.workflowId)).not.toEqual([])
 
   expect(await erase(first.workflowId)).toMatchObject({ runIds: [expect.any(String)], values: { count: 1 } })
   await expect.poll(() => first.describe().catch((thrown: Error) => thrown.name)).toBe('WorkflowNotFoundError')
   expect(await contents()).not.toContain('private')
   expect(await contents()).toContain('shared 1999')
+  expect(await streamed(first.workflowId)).toEqual([])
+  expect(await streamed(second.workflowId)).not.toEqual([])
   await env.expectCleanEnd(second)
 
   await erase(second.workflowId)

@@ -67,6 +67,23 @@ export function describeStreamSink(factory: StreamSinkFactory): void {
     expect(await reader.read(undefined, 20)).toEqual([])
   })
 
+  it('removes a stream, and begins it again with new ids', async () => {
+    const name = uniqueName('stream')
+    const [one, other] = [open(), open()]
+    await one.remove(name)
+    await one.append(name, ['a', 'b'])
+    await one.append(`${name}-other`, ['stays'])
+    const reader = readerOf(open(), name)
+    const before = await readEntries(reader, 2)
+    await other.remove(name)
+    expect(await reader.read(undefined, 0)).toEqual([])
+    await one.append(name, ['c'])
+    const after = await readEntries(reader, 1, before.at(-1)?.id)
+    expect(textsOf(after)).toEqual(['c'])
+    expect(before.map(({ id }) => id)).not.toContain(after[0]?.id)
+    expect(textsOf(await readEntries(readerOf(one, `${name}-other`), 1))).toEqual(['stays'])
+  })
+
   it('keeps streams apart, and texts as they are', async () => {
     const name = uniqueName('stream')
     const sink = open()

@@ -5,6 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { expect, vi } from 'vitest'
 import type { ConversationAnswer } from '../../../src/common/runs/conversation.js'
 import type { AgentResult } from '../../../src/common/runs/runs.js'
+import { fileStream } from '../../../src/stream/index.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf } from '../../support/environment/containers.js'
@@ -22,6 +23,7 @@ import { describePlan, type FaultPlan } from './fault-plan.js'
 import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
 import { approveCall, completeDeferredCall, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
+import { watchStream } from './watch-stream.js'
 import {
   agentInput,
   approvedEffect,
@@ -31,6 +33,7 @@ import {
   expectedResult,
   historyEvents,
   onceEffect,
+  pausedAfterTurns,
   script,
   secondAnswer,
   turnCount,
@@ -58,9 +61,11 @@ class ChaosRun {
     await Promise.all([mkdir(store), mkdir(temporary)])
     const ledger = await this.#startLedger()
     const crashes = new FailpointCrashes(this.#plan.crashes, folder)
+    const stream = this.#plan.hasBudgetAndStream ? fileStream({ folder: join(folder, 'stream') }) : undefined
     const env = await TestEnvironment.startProcesses({
       script,
       config,
+      ...(stream && { stream }),
       preload: killAtFailpoint,
       store: { kind: 'local', directory: store },
       environment: {
@@ -68,6 +73,7 @@ class ChaosRun {
         TEST_VALUES: store,
         TEST_HISTORY_EVENTS: String(historyEvents),
         ...(this.#plan.snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(this.#plan.snapshotSteps) }),
+        ...(stream && { TEST_STREAM: join(folder, 'stream') }),
         TMPDIR: temporary,
       },
       initialWorkers: [],
@@ -81,12 +87,13 @@ class ChaosRun {
       },
     })
     await startOtherWorker(env.taskQueue, ledger.url)
-    const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env))
+    const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env, this.#plan))
     const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
     const approvingCall = approveCall(ledger, env.ptc, approvalRequest)
     const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const [result] = await Promise.all([working, completing, approvingCall, approving])
+    const watching = stream && Promise.all([watchStream(env, handle), this.#raiseBudgetWhenPaused(env, handle)])
+    const [result] = await Promise.all([working, completing, approvingCall, approving, watching])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
@@ -124,7 +131,7 @@ class ChaosRun {
     const context = `${describePlan(this.#plan)}\n${log.slice(-2_000)}`
     expect(verdict, context).toMatchObject({ duplicates: [], lost: [], leaks: [] })
     expect(result, context).toMatchObject(expectedResult(mail))
-    const planned = this.#plan.crashes.length + this.#plan.disturbances.length
+    const planned = this.#plan.crashes.length + this.#plan.disturbances.length + (this.#plan.hasBudgetAndStream ? 1 : 0)
     const kills = this.#struckFaults.filter((fault) => !['kill-container', 'freeze-worker'].includes(fault))
     const deaths = this.#deadWorkers.map(({ log: output }) => output.slice(-2_000)).join('\n\n')
     expect(this.#deadWorkers, `${describePlan(this.#plan)}: a worker died by itself:\n${deaths}`).toHaveLength(
@@ -150,6 +157,16 @@ class ChaosRun {
     ).toBe(true)
     await expectReplays(client, handle)
     return crashes.hits
+  }
+
+  /** Kills the worker while the budget is spent, and raises it. */
+  async #raiseBudgetWhenPaused({ ptc, workers }: ProcessEnvironment, { workflowId }: WorkflowHandle): Promise<void> {
+    const run = ptc.handle(workflowId)
+    await vi.waitUntil(async () => (await run.budget()).paused, pollOptions)
+    await vi.waitUntil(() => strikeWorker(workers, (worker) => worker.kill('SIGKILL')), pollOptions)
+    this.#struckFaults.push('kill-worker')
+    expect(await run.budget()).toMatchObject({ used: { turns: pausedAfterTurns }, paused: { item: 'turns' } })
+    expect(await run.budget({ turns: turnCount })).toMatchObject({ budget: { turns: turnCount } })
   }
 
   async #startLedger(): Promise<Ledger> {
@@ -212,8 +229,9 @@ interface WorkingScenario {
   readonly result: Promise<ScenarioResult>
 }
 
-async function runAgent(env: ProcessEnvironment): Promise<WorkingScenario> {
-  const handle = await env.startAgent(agentInput)
+async function runAgent(env: ProcessEnvironment, { hasBudgetAndStream }: FaultPlan): Promise<WorkingScenario> {
+  const budget = hasBudgetAndStream && { budget: { turns: pausedAfterTurns } }
+  const handle = await env.startAgent({ ...agentInput, ...budget })
   return { handle, result: env.agentResult(handle) }
 }
 

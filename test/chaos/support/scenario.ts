@@ -74,6 +74,9 @@ export const onceEffect = 'mail'
 /** Turns of the first message. */
 export const turnCount = script.length - 1
 
+/** The budget of a run that it pauses: the second cell has run, with its continue-as-new, and not the third one. */
+export const pausedAfterTurns = 2
+
 /**
  * Number of events after which the run continues as new: in the middle of the second cell. Without faults this is
  * between its calls e0 and e7: 60 events precede the approval, during which the session must be parked, and a slow

@@ -39,6 +39,26 @@ const reply = (...content: ModelReply['content']): ModelReply => ({
   requestId: null,
 })
 
+it('publishes the milestones of a call, and none after its end', async () => {
+  const { publisher, published } = recorder()
+  const position = { turn: 1, cell: 2, index: 3 }
+  const call = { tool: 'copy', caller: 'code_execution', position, idempotencyKey: 'key', summary: 'copy' } as const
+  let late: (text: string) => void = () => undefined
+  const run = async (milestone: (text: string) => void): Promise<null> => {
+    milestone('page 1')
+    late = milestone
+    return null
+  }
+  await streamCall(publisher, { ...call, isDeferred: false }, scope, run)
+  late('too late')
+  const fields = { call: 'key', tool: 'copy', caller: 'code_execution', turn: 1, cell: 2 }
+  expect((await published()).map(({ data }) => data)).toEqual([
+    { type: 'call.begins', ...fields, summary: 'copy' },
+    { type: 'milestone', ...fields, text: 'page 1' },
+    { type: 'call.ends', ...fields, status: 'ok' },
+  ])
+})
+
 it('publishes a turn: phases, pieces and the end', async () => {
   const { publisher, published } = recorder()
   const turn = TurnStream.begin(publisher, { turn: 3, model: 'm', messages: 4, fallbacks: 0 }, scope)

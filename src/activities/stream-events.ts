@@ -121,24 +121,30 @@ interface PublishedCall extends Pick<ToolCallInput, 'tool' | 'caller' | 'positio
   readonly isDeferred: boolean
 }
 
-/** Runs a tool call, and publishes its begin and end. */
+/** Runs a tool call, and publishes its begin and end, and between them the milestones of the tool. */
 export async function streamCall<Result>(
   stream: StreamPublisher | undefined,
   { tool, caller, position, idempotencyKey, summary, isDeferred }: PublishedCall,
   { workflowId, runId, attempt, signal }: Origin & Pick<ActivityScope, 'signal'>,
-  run: () => Promise<Result>,
+  run: (milestone: (line: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const publish = stream?.attempt({ workflowId, runId, attempt, unit: `call/${idempotencyKey}` })
-  if (publish === undefined) return run()
+  if (publish === undefined) return run(() => undefined)
   const fields = { call: idempotencyKey, tool, caller, turn: position.turn, cell: position.cell }
   publish({ type: 'call.begins', ...fields, summary })
+  // A tool whose call has timed out may run on.
+  let hasEnded = false
   try {
-    const result = await run()
+    const result = await run((text) => {
+      if (!hasEnded) publish({ type: 'milestone', ...fields, text })
+    })
     publish({ type: 'call.ends', ...fields, status: isDeferred ? 'deferred' : 'ok' })
     return result
   } catch (thrown) {
     const status = signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : '')
     publish({ type: 'call.ends', ...fields, status })
     throw thrown
+  } finally {
+    hasEnded = true
   }
 }

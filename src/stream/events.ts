@@ -42,6 +42,8 @@ export type StreamData =
   /** The sandbox was lost before the step ended. */
   | { readonly type: 'step.lost' }
   | ({ readonly type: 'call.begins'; readonly summary: string } & CallFields)
+  /** What the tool tells people who watch. */
+  | ({ readonly type: 'milestone'; readonly text: string } & CallFields)
   /** `status`: as in outcomes, or `deferred` when the result comes later. */
   | ({ readonly type: 'call.ends'; readonly status: string } & CallFields)
 

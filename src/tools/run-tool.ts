@@ -24,6 +24,8 @@ export type ToolRunContext = Pick<
 > & {
   /** Calls the tool under the event-loop watchdog, which attributes blocking to it. Default: calls it without. */
   readonly runMonitored?: <Result>(work: () => Result) => Result
+  /** Gets a text without credentials. Default: it is dropped. */
+  readonly milestone?: (text: string) => void
   /** For a deferred tool. */
   readonly completionToken?: string
   /** Default: none. */
@@ -153,6 +155,7 @@ async function runAttempt(
         idempotencyKey,
         heartbeat,
         heartbeatDetails,
+        milestone: (text: string) => context.milestone?.(redactor.text(text)),
         log,
         credential: (name: string) => credentialOf(tool, values, name),
         caller,

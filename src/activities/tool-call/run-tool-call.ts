@@ -124,8 +124,13 @@ function runToolCall(
     const requester = requesterOf(runContext)
     const summary = redactSummary(registry, call.tool, summarizeArguments(call.tool, args))
     const published = { ...call, summary, isDeferred: deferred !== undefined }
-    const result = await streamCall(stream, published, scope, () =>
-      auditCall(audit, loaded, { ...scope, attempt, requester }, () => runTool(registry, loaded, limits, context)),
+    const result = await streamCall(stream, published, scope, (publishMilestone) =>
+      auditCall(audit, loaded, { ...scope, attempt, requester }, () =>
+        runTool(registry, loaded, limits, {
+          ...context,
+          milestone: (text) => publishMilestone(redactSummary(registry, call.tool, text)),
+        }),
+      ),
     ).catch((thrown: unknown) => {
       throw inputDigest === toolConfig.inputDigest ? thrown : toToolChangedError(toolConfig, thrown)
     })

@@ -52,7 +52,12 @@ it('delivers code, calls and output, and continues at an offset', async () => {
   const release = new Deferred()
   const env = await TestEnvironment.start({
     stream,
-    tools: [tool('ping', async () => release.promise.then(() => 'pong'))],
+    tools: [
+      tool('ping', async (_input, { milestone }) => {
+        milestone('half\n way')
+        return release.promise.then(() => 'pong')
+      }),
+    ],
     script: [turn(text('I call. '), code(source)), turn(call('ping')), answerResult],
   })
   const { workflowId } = await env.startAgent()
@@ -75,17 +80,20 @@ it('delivers code, calls and output, and continues at an offset', async () => {
     'turn.ends',
     'cell.begins',
     'call.begins',
+    'milestone',
     'call.ends',
     'output',
     'cell.ends',
     'turn.begins',
     'turn.ends',
     'call.begins',
+    'milestone',
     'call.ends',
     'turn.begins',
     'turn.ends',
     'end',
   ])
+  expect(all.find(({ type }) => type === 'milestone')).toMatchObject({ tool: 'ping', text: 'half way' })
   expect(all.find(({ type }) => type === 'call.begins')).toMatchObject({
     tool: 'ping',
     summary: 'ping 1',

@@ -49,9 +49,11 @@ export async function runSubagent(
   identity: CallIdentity,
 ): Promise<SubagentEnd> {
   const { position, idempotencyKey: key } = identity
+  const { task } = call.arguments
+  // The schema of the tool has checked it.
+  if (typeof task !== 'string') return failed({ status: 'invalid_arguments', message: 'task must be a text' })
   const lease = run.budget.lease(key, agent.budget)
   if (lease.status === 'refused') return failed({ status: 'denied', message: `${tool.name}: ${lease.reason}` })
-  const task = String(call.arguments['task'])
   const context = contextOf(run)
   const input: SubagentInput = {
     question: task,

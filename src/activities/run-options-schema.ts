@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../common/errors.js'
+import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
@@ -30,7 +31,7 @@ export const runOptionFields = {
       if (value !== undefined) addJsonIssue(value, Infinity, context)
     })
     .optional(),
-} as const satisfies { readonly [Key in keyof RunConfigInput]-?: z.ZodType }
+} as const satisfies { readonly [Key in Exclude<keyof RunConfigInput, 'lease'>]-?: z.ZodType }
 
 function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$RefinementCtx): void {
   const measured = measureJson(value, maxBytes)
@@ -39,7 +40,21 @@ function addJsonIssue(value: unknown, maxBytes: number, context: z.core.$Refinem
     context.addIssue(`not JSON${measured.path && ` at ${measured.path}`}: ${measured.reason}`)
 }
 
-const schema = z.object(runOptionFields)
+const amount = z.number().positive().optional()
+
+/** Only another run starts a sub-agent. */
+const lease = z.strictObject({
+  key: name,
+  amounts: z.strictObject({
+    costUsd: amount,
+    tokens: amount,
+    turns: amount,
+    toolCalls: amount,
+    seconds: amount,
+  } satisfies { readonly [Item in BudgetItem]: z.ZodType }),
+})
+
+const schema = z.object({ ...runOptionFields, lease: lease.optional() })
 
 /** Runs of other clients may have the whole input of their workflow. */
 const otherKeys = ['question', 'source']
@@ -52,7 +67,7 @@ const otherKeys = ['question', 'source']
 export function checkRunOptions(options: RunConfigInput): void {
   const problem =
     typeof options === 'object' && options !== null
-      ? describeUnknownKeys(options, [...Object.keys(runOptionFields), ...otherKeys])
+      ? describeUnknownKeys(options, [...Object.keys(schema.shape), ...otherKeys])
       : undefined
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', `the options of the run: ${problem}`)
   const { error } = schema.safeParse(options)

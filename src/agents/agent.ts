@@ -9,8 +9,14 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly name: string
   /** Instructions for the model, in place of `model.instructions` of the configuration. */
   readonly instructions: string
+  /** For the model of another agent that has this one as a sub-agent: what it does and what it returns. */
+  readonly description?: string
   /** The only tools of the agent, by definition or by name. Default: all tools of the configuration. */
   readonly tools?: readonly (string | { readonly name: string })[]
+  /**
+   * Sub-agents: the agents that this one may start, each as a tool of its name. By definition or by name. Default: none.
+   */
+  readonly agents?: readonly (string | { readonly name: string })[]
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. */
@@ -27,8 +33,10 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
 export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly instructions: string
+  readonly description: string | undefined
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
+  readonly agents: readonly (string | { readonly name: string })[]
   readonly model: string | readonly string[] | undefined
   readonly temperature: number | undefined
   readonly limits: Partial<Limits>

@@ -40,7 +40,7 @@ describe('createAgents', () => {
     const analyst = defineAgent({ name: 'analyst', instructions, tools: [lookup, 'pay'] })
     const agents = createAgents([analyst], registry)
     expect(agents.require('analyst')).toBe(analyst)
-    expect(toolNamesOf(analyst)).toEqual(['lookup', 'pay'])
+    expect(toolNamesOf(registry, analyst)).toEqual(['lookup', 'pay'])
     expect(() => agents.require('analist')).toThrow(
       failure('AGENT_UNKNOWN', 'there is no agent named "analist". Did you mean "analyst"?'),
     )

@@ -2,6 +2,7 @@ import { PtcError } from '../common/errors.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type Agent, isAgent } from './agent.js'
+import { namesOfSubagents, subagentOf } from './subagents.js'
 
 /** The agents of a worker. Immutable. */
 export interface Agents {
@@ -13,9 +14,11 @@ export interface Agents {
 }
 
 /**
- * Checks agents with the tools of their configuration.
+ * Checks agents with the tools of their configuration, and with each other.
  *
- * @throws PtcError AGENT_DUPLICATE, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from defineAgent
+ * @param registry with the tools of `createSubagentTools`
+ * @throws PtcError AGENT_DUPLICATE, AGENT_UNKNOWN, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from
+ *   defineAgent, and for an agent that could start itself
  */
 export function createAgents(agents: readonly unknown[], registry: ToolRegistry): Agents {
   const byName = new Map<string, Agent>()
@@ -34,31 +37,81 @@ export function createAgents(agents: readonly unknown[], registry: ToolRegistry)
     byName.set(agent.name, agent)
   }
   const names = Object.freeze([...byName.keys()])
-  return Object.freeze({
+  const created: Agents = Object.freeze({
     names,
     get: (name: string) => byName.get(name),
     require: (name: string) => byName.get(name) ?? unknownAgent(name, names),
   })
+  checkSubagents(created)
+  return created
 }
 
-/** Names of an agent's tools; undefined: all. */
-export function toolNamesOf({ tools }: Agent): readonly string[] | undefined {
-  return tools?.map((tool) => (typeof tool === 'string' ? tool : tool.name))
+/**
+ * Names of the tools of an agent, with those that start its sub-agents. A run without an agent has all tools, and no
+ * sub-agents.
+ *
+ * @param registry with the tools of `createSubagentTools`
+ */
+export function toolNamesOf(registry: ToolRegistry, agent: Agent | undefined): readonly string[] {
+  const own = agent?.tools?.map(nameOf) ?? registry.names.filter((name) => !isSubagent(registry, name))
+  return [...own, ...(agent ? namesOfSubagents(agent) : [])]
+}
+
+function nameOf(named: string | { readonly name: string }): string {
+  return typeof named === 'string' ? named : named.name
+}
+
+function isSubagent(registry: ToolRegistry, name: string): boolean {
+  const tool = registry.get(name)
+  return tool !== undefined && subagentOf(tool) !== undefined
 }
 
 function checkAgentTools(agent: Agent, registry: ToolRegistry): void {
-  try {
-    registry.subset(toolNamesOf(agent) ?? [])
-  } catch (thrown) {
-    if (!PtcError.isInstance(thrown)) throw thrown
-    throw new PtcError(thrown.code, `agent ${agent.name}: ${thrown.message}`, { hint: 'Add the tool to `tools`.' })
-  }
-  for (const tool of agent.tools ?? []) {
-    if (typeof tool === 'string' || registry.get(tool.name) === tool) continue
-    throw new PtcError('CONFIG_INVALID', `agent ${agent.name} has another tool ${tool.name} than the configuration`, {
-      hint: 'Use the tool of the configuration, or its name.',
+  const names = agent.tools?.map(nameOf) ?? []
+  within(agent, 'tools', () => registry.subset(names))
+  const subagent = names.find((name) => isSubagent(registry, name))
+  if (subagent !== undefined) {
+    throw new PtcError('CONFIG_INVALID', `agent ${agent.name}: ${subagent} is an agent, and no tool`, {
+      hint: 'Name it in `agents`.',
     })
   }
+  for (const tool of agent.tools ?? [])
+    if (typeof tool !== 'string' && registry.get(tool.name) !== tool) throw differs(agent, 'tool', tool.name)
+}
+
+/** Every sub-agent is an agent of the configuration, and no agent can start itself, directly or through others. */
+function checkSubagents(agents: Agents): void {
+  const check = (agent: Agent, path: readonly Agent[]): void => {
+    if (path.includes(agent)) {
+      const cycle = [...path.slice(path.indexOf(agent)), agent].map(({ name }) => name).join(' starts ')
+      throw new PtcError('CONFIG_INVALID', `an agent can't start itself: ${cycle}`, {
+        hint: 'Remove one of them from the `agents` of the other.',
+      })
+    }
+    for (const subagent of agent.agents) {
+      const found = within(agent, 'agents', () => agents.require(nameOf(subagent)))
+      if (typeof subagent !== 'string' && found !== subagent) throw differs(agent, 'agent', found.name)
+      check(found, [...path, agent])
+    }
+  }
+  for (const name of agents.names) check(agents.require(name), [])
+}
+
+/** Says in an error which agent it is about. */
+function within<Result>({ name }: Agent, field: 'tools' | 'agents', look: () => Result): Result {
+  try {
+    return look()
+  } catch (thrown) {
+    if (!PtcError.isInstance(thrown)) throw thrown
+    const hint = `Add the ${field === 'tools' ? 'tool' : 'agent'} to \`${field}\`.`
+    throw new PtcError(thrown.code, `agent ${name}: ${thrown.message}`, { hint })
+  }
+}
+
+function differs(agent: Agent, what: 'tool' | 'agent', name: string): PtcError {
+  return new PtcError('CONFIG_INVALID', `agent ${agent.name} has another ${what} ${name} than the configuration`, {
+    hint: `Use the ${what} of the configuration, or its name.`,
+  })
 }
 
 function unknownAgent(name: string, names: readonly string[]): never {

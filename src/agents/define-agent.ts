@@ -11,7 +11,9 @@ const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const definitionKeys: readonly string[] = [
   'name',
   'instructions',
+  'description',
   'tools',
+  'agents',
   'model',
   'temperature',
   'output',
@@ -28,7 +30,8 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, tools, model, temperature, output, limits = {}, budget = {} } = definition
+  const { name, instructions, description, tools, agents = [], model } = definition
+  const { temperature, output, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -46,12 +49,17 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('temperature must be a number from 0 to 2')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
-  if (tools !== undefined) checkTools(tools, invalid)
+  if (description !== undefined && (typeof description !== 'string' || description.trim() === ''))
+    throw invalid('description must be a text')
+  if (tools !== undefined) checkNames('tools', tools, invalid)
+  checkNames('agents', agents, invalid)
   if (output !== undefined) checkSchema('output', output, invalid)
   return sealAgent<Agent<Output>>({
     name,
     instructions: instructions.trim(),
+    description: description?.trim(),
     tools: tools && Object.freeze([...tools]),
+    agents: Object.freeze([...agents]),
     model,
     temperature,
     limits,
@@ -72,11 +80,11 @@ function isTemperature(value: unknown): boolean {
 
 type InvalidError = (message: string, hint?: string) => PtcError
 
-function checkTools(tools: unknown, invalid: InvalidError): void {
-  const isTool = (tool: unknown): boolean =>
-    typeof tool === 'string' || (typeof tool === 'object' && tool !== null && 'name' in tool)
-  if (Array.isArray(tools) && tools.every(isTool)) return
-  throw invalid('tools must be an array of tools, or of their names')
+function checkNames(field: 'tools' | 'agents', given: unknown, invalid: InvalidError): void {
+  const isNamed = (value: unknown): boolean =>
+    typeof value === 'string' || (typeof value === 'object' && value !== null && 'name' in value)
+  if (Array.isArray(given) && given.every(isNamed)) return
+  throw invalid(`${field} must be an array of ${field}, or of their names`)
 }
 
 function schemaOf(output: z.ZodType, invalid: InvalidError): JsonObject {

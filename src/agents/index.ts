@@ -8,8 +8,11 @@
  * 1. An agent is immutable, and is checked when it is defined. Its tools are checked with the configuration.
  * 2. The schema of an answer is what the model sends (the input side of the zod schema). The client applies defaults and
  *    transforms.
+ * 3. A sub-agent is a tool of the registry, with the name of its agent. Only agents that name it have that tool, and no
+ *    agent can start itself, directly or through others.
  */
 
 export { defineAgent } from './define-agent.js'
 export { type Agents, createAgents, toolNamesOf } from './agents.js'
+export { createSubagentTools } from './subagents.js'
 export type { Agent, AgentDefinition } from './agent.js'

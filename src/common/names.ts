@@ -40,6 +40,9 @@ export const completeCallUpdate = 'ptc.completeCall'
 /** The update that raises the budget of a run, and the query for it. */
 export const budgetMessage = 'ptc.budget'
 
+/** The signal by which a sub-agent that ends without a result tells its parent what it has used. */
+export const subagentUsageSignal = 'ptc.subagentUsage'
+
 /** The signal that answers the request for a slot of a tool. */
 export const slotAnswerSignal = 'ptc.slotAnswer'
 
@@ -133,6 +136,11 @@ export function hostQueue(taskQueue: string, hostId: string): string {
 /** The activity id of a call: readable in the Temporal UI, unique in a run. */
 export function callActivityId({ turn, cell, index }: CallPosition): string {
   return cell === 0 ? `turn-${turn}.direct-${index}` : `turn-${turn}.cell-${cell}.call-${index}`
+}
+
+/** The workflow id of a call that is a child workflow. The same in an execution that repeats the call after a reset. */
+export function callWorkflowId(tool: string, idempotencyKey: string): string {
+  return `${tool}-${idempotencyKey}`
 }
 
 /** The activity id of the request for the approval of a call. */

@@ -7,51 +7,70 @@
  * Invariants:
  * 1. The session is closed in every case but continue-as-new, which hands it to the next execution.
  * 2. The run succeeds with every status of its answer. Only the engine, or its cancellation, can fail it.
+ * 3. A sub-agent that ends without a result reports its usage before it ends.
  */
 
-import { CancelledFailure } from '@temporalio/workflow'
-import type { AgentInput, AgentResult } from '../common/runs/runs.js'
+import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
+import type { AgentInput, AgentResult, BudgetLease, SubagentInput } from '../common/runs/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
 import { publishEnd } from './temporal/search-attributes.js'
 import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
-import { type RunState, runState, startRun } from './run.js'
+import { type Run, type RunState, runState, startRun } from './run.js'
+import { reportUsage } from './subagents/usage-report.js'
 import { AgentTurns, type AgentTurnsState, type AnswerOutcome } from './turns/agent-turns.js'
 
 /** The state for the next execution of the continue-as-new chain. */
 export type AgentState = RunState & AgentTurnsState
 
 /** Workflow `agent`: answers a question with turns of a model, its code and its tools. */
-export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
+export async function agent(input: AgentInput | SubagentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
     const { question, ...options } = input
-    const run = await startRun({ kind: 'agent', options, state })
-    const turns = new AgentTurns(run, {
-      state,
-      continueAsNew: async (turnsState, isUpgraded) => {
-        const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
-        // The state has the recorded configuration, with everything that the input said.
-        await next(run, { question: '' }, { ...runState(run), ...turnsState })
-      },
-    })
-    if (!state) turns.messages.addMessage(question)
-    registerInspectQuery(run, turns.codeRuntime)
-    handleBudget(run.budget)
-    const answer = async (): Promise<AnswerOutcome> => {
-      turns.resume()
-      const outcome = await turns.runToAnswer(run.config.limits.turns)
-      if (!outcome) throw new CancelledFailure('the run was interrupted')
-      return outcome
+    const lease = 'lease' in input ? input.lease : undefined
+    let counts = state?.counts
+    try {
+      const run = await startRun({ kind: 'agent', options, state })
+      counts = run.counts
+      return await answerQuestion(run, question, state, lease)
+    } catch (thrown) {
+      if (lease && !(thrown instanceof ContinueAsNew)) await reportUsage(lease, counts)
+      throw thrown
     }
-    const outcome = await publishEnd(
-      run,
-      () => withRuntime(turns.codeRuntime, answer),
-      ({ status }) => status,
-    )
-    recordOutcome(outcome.status)
-    return { ...outcome, ...run.counts }
   })
+}
+
+async function answerQuestion(
+  run: Run,
+  question: string,
+  state: AgentState | undefined,
+  lease: BudgetLease | undefined,
+): Promise<AgentResult> {
+  const turns = new AgentTurns(run, {
+    state,
+    continueAsNew: async (turnsState, isUpgraded) => {
+      const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
+      // The state has the recorded configuration, with everything else that the input said.
+      await next(run, { question: '', ...(lease && { lease }) }, { ...runState(run), ...turnsState })
+    },
+  })
+  if (!state) turns.messages.addMessage(question)
+  registerInspectQuery(run, turns.codeRuntime)
+  handleBudget(run.budget, lease !== undefined)
+  const answer = async (): Promise<AnswerOutcome> => {
+    turns.resume()
+    const outcome = await turns.runToAnswer(run.config.limits.turns)
+    if (!outcome) throw new CancelledFailure('the run was interrupted')
+    return outcome
+  }
+  const outcome = await publishEnd(
+    run,
+    () => withRuntime(turns.codeRuntime, answer),
+    ({ status }) => status,
+  )
+  recordOutcome(outcome.status)
+  return { ...outcome, ...run.counts }
 }

@@ -11,6 +11,7 @@ import {
   usedAmounts,
 } from '../common/runs/budget.js'
 import { budgetMessage } from '../common/names.js'
+import { addLeases, decideLease } from '../common/runs/leases.js'
 import type { RunCounts } from '../common/runs/runs.js'
 import { rejection } from './temporal/rejection.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
@@ -20,7 +21,14 @@ export interface RunBudgetState {
   readonly startedAt: number
   /** Differs from that of the configuration when it was raised. */
   readonly budget?: Budget
+  /** By key: of sub-agents whose usage is not known. Undefined: there are none. */
+  readonly leases?: Readonly<Record<string, BudgetAmounts>>
 }
+
+/** The lease of a sub-agent, or why it gets none. */
+type LeaseResult =
+  | { readonly status: 'leased'; readonly amounts: BudgetAmounts }
+  | { readonly status: 'refused'; readonly reason: string }
 
 /** The budget of a run, and what the run waits for when it is spent. */
 export class RunBudget {
@@ -28,17 +36,21 @@ export class RunBudget {
   readonly #startedAt: number
   #budget: Budget | undefined
   #paused: BudgetStatus['paused'] = null
+  /** The open leases count as used. */
+  readonly #leases: Map<string, BudgetAmounts>
 
   /** @param counts of the run; they change while it runs */
   constructor(counts: RunCounts, budget: Budget | undefined, state?: RunBudgetState) {
     this.#counts = counts
     this.#startedAt = state?.startedAt ?? Date.now()
     this.#budget = state?.budget ?? budget
+    this.#leases = new Map(Object.entries(state?.leases ?? {}))
   }
 
   /** Undefined without a budget: the state of such a run is as before there were budgets. */
   get state(): RunBudgetState | undefined {
-    return this.#budget && { startedAt: this.#startedAt, budget: this.#budget }
+    const leases = this.#leases.size > 0 && { leases: Object.fromEntries(this.#leases) }
+    return this.#budget && { startedAt: this.#startedAt, budget: this.#budget, ...leases }
   }
 
   get status(): BudgetStatus {
@@ -58,6 +70,24 @@ export class RunBudget {
   describe(item: BudgetItem): string {
     if (this.#used[item] === undefined) return 'the cost is unknown, because the price of a model is'
     return `the budget of ${formatAmount(item, this.#budget?.[item] ?? 0)} is spent`
+  }
+
+  /**
+   * Reserves a part of the budget for a sub-agent.
+   *
+   * @param own the budget of the agent's own
+   */
+  lease(key: string, own: BudgetAmounts | undefined): LeaseResult {
+    if (!this.#budget) return { status: 'leased', amounts: {} }
+    const decision = decideLease(this.#budget, this.#used, own)
+    if (decision.status === 'spent') return { status: 'refused', reason: this.describe(decision.item) }
+    this.#leases.set(key, decision.amounts)
+    return decision
+  }
+
+  /** The usage of the sub-agent is counted now, or it did not start. */
+  closeLease(key: string): void {
+    this.#leases.delete(key)
   }
 
   /**
@@ -91,17 +121,24 @@ export class RunBudget {
   }
 
   get #used(): BudgetAmounts {
-    return usedAmounts(this.#counts, Date.now() - this.#startedAt)
+    return addLeases(usedAmounts(this.#counts, Date.now() - this.#startedAt), this.#leases.values())
   }
 }
 
 const budgetUpdate = defineUpdate<BudgetStatus, [BudgetChange]>(budgetMessage)
 const budgetQuery = defineQuery<BudgetStatus>(budgetMessage)
 
-/** Handles the update that raises the budget of a run, and the query for it. */
-export function handleBudget(budget: RunBudget): void {
+/**
+ * Handles the update that raises the budget of a run, and the query for it.
+ *
+ * @param isLeased the parent of the run has reserved its budget, so it can't be raised here
+ */
+export function handleBudget(budget: RunBudget, isLeased = false): void {
   setHandler(budgetUpdate, (amounts) => failWorkflowOnError(async () => budget.set(amounts)), {
-    validator: (amounts) => budget.validate(amounts),
+    validator: (amounts) => {
+      if (isLeased) throw invalid('the budget of a sub-agent is a part of the budget of its parent')
+      budget.validate(amounts)
+    },
   })
   setHandler(budgetQuery, () => budget.status)
 }

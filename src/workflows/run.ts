@@ -18,6 +18,7 @@ import { loadRunConfig } from './temporal/activities.js'
 import { publishStart } from './temporal/search-attributes.js'
 import { Semaphore } from './temporal/semaphore.js'
 import type { StoredBytes } from './stored-bytes.js'
+import { handleUsageReports } from './subagents/usage-report.js'
 
 type MutableCounts = { -readonly [Key in keyof RunCounts]: RunCounts[Key] }
 
@@ -81,6 +82,7 @@ export async function startRun({ kind, options, state, session }: StartedRun): P
   const run = createRun({ config, identity, counts, stored, kind }, state)
   handleCompletions(() => [run.deferredCalls])
   handleSlotAnswers(() => [run.toolSlots])
+  handleUsageReports(run)
   // The next execution of a chain has the search attributes of the one before.
   if (!state) publishStart(run, session)
   return run

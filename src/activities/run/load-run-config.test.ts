@@ -105,7 +105,15 @@ it('records the context and the input data, of which a large one is a reference'
   expect((await load({ input: null })).input).toEqual({ value: null, description: 'None' })
 })
 
+it('bounds a sub-agent by its lease, and ends it when that is spent', async () => {
+  const lease = { key: 'k', amounts: { turns: 2, seconds: 30.5 } }
+  const budget = { turns: 5, tokens: 1_000 }
+  expect((await load({ budget, lease })).budget).toEqual({ turns: 2, tokens: 1_000, seconds: 30.5, whenSpent: 'end' })
+  expect(await load({ lease: { key: 'k', amounts: {} } })).not.toHaveProperty('budget')
+})
+
 it.each([
+  [{ lease: { key: 'k' } }, 'RUN_INPUT_INVALID', 'lease.amounts'],
   [{ agent: 'analist' }, 'AGENT_UNKNOWN', 'Did you mean "analyst"?'],
   [{ model: 'locl/m' }, 'MODEL_NOT_FOUND', 'there is no model provider "locl". Did you mean "local"?'],
   [{ model: ['small', 'locl/m'] }, 'MODEL_NOT_FOUND', 'there is no model provider "locl"'],

@@ -4,6 +4,7 @@ import { type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/runs/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
+import { budgetWithin } from '../../common/runs/leases.js'
 import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { costOf } from '../../models/prices.js'
@@ -43,15 +44,16 @@ export function loadRunConfig(
     runActivity(async ({ signal, workflowId, runId, attempt }) => {
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
-      const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
+      const tools = chooseTools(registry, toolNamesOf(registry, agent), options.tools)
       const models = options.model ?? agent?.model
       const { fallbacks: _, ...settings } = defaults.model
       const model = models === undefined ? defaults.model : { ...settings, ...parseModelNames(models, providers) }
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
-      const { context, input } = options
-      const budget = budgetOf(model, defaults.budget, agent?.budget, options.budget)
+      const { context, input, lease } = options
+      const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
+      const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
         recordToolSet(tools, values, signal, tools === registry ? undefined : tools.names),
         lookUpSearchAttributes(),
@@ -87,8 +89,7 @@ export function loadRunConfig(
  *
  * @throws PtcError RUN_INPUT_INVALID for a budget of the cost of a model whose price is unknown
  */
-function budgetOf({ provider, name }: ModelId, ...budgets: readonly (Budget | undefined)[]): Budget | undefined {
-  const budget: Budget = Object.assign({}, ...budgets)
+function checkBudget({ provider, name }: ModelId, budget: Budget): Budget | undefined {
   if (budget.costUsd !== undefined && provider === 'anthropic' && costOf(name, zeroUsage) === null) {
     throw new PtcError('RUN_INPUT_INVALID', `the price of ${name} is unknown, so its cost has no budget`, {
       hint: 'Give a budget of tokens or turns.',
@@ -97,13 +98,17 @@ function budgetOf({ provider, name }: ModelId, ...budgets: readonly (Budget | un
   return budgetItems.some((item) => budget[item] !== undefined) ? budget : undefined
 }
 
-/** The tools that the run asks for, of those that its agent has. */
+/**
+ * The tools that the run asks for.
+ *
+ * @param names of the tools that it may have
+ */
 function chooseTools(
   registry: ToolRegistry,
-  ofAgent: readonly string[] | undefined,
+  names: readonly string[],
   requested: readonly string[] | undefined,
 ): ToolRegistry {
-  const available = ofAgent ? registry.subset(ofAgent) : registry
+  const available = registry.subset(names)
   if (requested === undefined) return available
   const missing = requested.find((name) => registry.get(name) !== undefined && available.get(name) === undefined)
   if (missing === undefined) return registry.subset(available.subset(requested).names)

@@ -26,7 +26,7 @@ interface RunReport extends RunCounts {
 /** @param error why the run has no result */
 export function runReport(tree: RunTree, error: PtcError | undefined): RunReport {
   const { workflowId, runId, startedAt, endedAt, totals } = tree
-  const { turns, cells, toolCalls, usage, costUsd } = totals
+  const { turns, cells, toolCalls, usage, costUsd, subagents } = totals
   const { status, answer, output, problem } = runOutcomeOf(tree)
   const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
   return {
@@ -40,6 +40,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     toolCalls,
     usage,
     costUsd,
+    ...(subagents && { subagents }),
     durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
     ...(reportedError === undefined ? {} : { error: reportedError }),
   }

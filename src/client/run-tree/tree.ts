@@ -211,6 +211,8 @@ export interface CallNode extends Attempted {
   readonly position: CallPosition
   /** Undefined for a call that was rejected before it ran, and for a local call. */
   readonly idempotencyKey: string | undefined
+  /** Only of a call that is a child workflow: the workflow of a remote tool, or the run of a sub-agent. */
+  readonly workflowId?: string
   /** Number of the step that made the call; 0 for direct calls. */
   readonly step: number
   readonly status: PendingStatus | CallStatus

@@ -50,13 +50,16 @@ export interface BudgetStatus {
   readonly paused: { readonly item: BudgetItem; /** Milliseconds since 1970. */ readonly since: number } | null
 }
 
-/** What a run has used. */
-export function usedAmounts({ costUsd, usage, turns, toolCalls }: RunCounts, elapsedMs: number): BudgetAmounts {
+/** What a run and its sub-agents have used. */
+export function usedAmounts(
+  { costUsd, usage, turns, toolCalls, subagents }: RunCounts,
+  elapsedMs: number,
+): BudgetAmounts {
   return {
     ...(costUsd !== null && { costUsd }),
     tokens: promptTokens(usage) + usage.outputTokens,
-    turns,
-    toolCalls,
+    turns: turns + (subagents?.turns ?? 0),
+    toolCalls: toolCalls + (subagents?.toolCalls ?? 0),
     seconds: elapsedMs / 1_000,
   }
 }

@@ -1,4 +1,4 @@
-import type { Budget } from './budget.js'
+import type { Budget, BudgetAmounts } from './budget.js'
 import type { Caller, Effect } from '../calls/calls.js'
 import type { DeferredConfig } from '../calls/deferred-calls.js'
 import type { Limits } from './limits.js'
@@ -63,6 +63,15 @@ export interface RemoteWorkflow {
   readonly taskQueue?: string
   /** The workflow takes a `RemoteCall` as its second argument. */
   readonly passCall?: true
+  /** The tool is an agent of the configuration, and its calls are sub-agents. */
+  readonly agent?: SubagentTarget
+}
+
+/** The agent that a sub-agent runs. */
+export interface SubagentTarget {
+  readonly name: string
+  /** The agent's own. */
+  readonly budget?: BudgetAmounts
 }
 
 export interface RemoteNexusOperation {

@@ -1,4 +1,4 @@
-import type { Budget } from './budget.js'
+import type { Budget, BudgetAmounts } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
 import type { CellOutcome } from '../calls/outcomes.js'
@@ -37,8 +37,23 @@ export interface ProgramInput extends SingleRunOptions {
   readonly source: string
 }
 
+/** Argument of workflow `agent` for a sub-agent. Only another run starts one. */
+export interface SubagentInput extends AgentInput {
+  readonly lease: BudgetLease
+}
+
+/** What a sub-agent may use of the budget of its parent. */
+export interface BudgetLease {
+  /** Idempotency key of the call. The parent knows the lease by it. */
+  readonly key: string
+  /** An absent amount has no bound by the parent. */
+  readonly amounts: BudgetAmounts
+}
+
 /** Argument of activity `run.config`: what a run of any kind may override. */
-export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent' | 'budget'>
+export type RunConfigInput = SingleRunOptions &
+  Pick<AgentInput, 'agent' | 'budget'> &
+  Partial<Pick<SubagentInput, 'lease'>>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048
@@ -61,7 +76,7 @@ export type AgentStatus =
   /** The answer did not fit the output schema of the agent, `limits.answerAttempts` times. */
   | 'invalid_answer'
 
-/** Counters of a run. */
+/** Counters of a run. `usage` and `costUsd` include those of its sub-agents. */
 export interface RunCounts {
   readonly turns: number
   readonly cells: number
@@ -69,6 +84,15 @@ export interface RunCounts {
   readonly usage: Usage
   /** US dollars; null when the price of the model is unknown. */
   readonly costUsd: number | null
+  /** Of the sub-agents of the run, and of theirs. Absent: it had none. */
+  readonly subagents?: SubagentCounts
+}
+
+export interface SubagentCounts {
+  readonly runs: number
+  readonly turns: number
+  readonly cells: number
+  readonly toolCalls: number
 }
 
 /** Result of workflow `agent`. */

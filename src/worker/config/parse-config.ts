@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { budgetSchema } from '../../activities/budget-schema.js'
 import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
-import { type Agents, createAgents } from '../../agents/index.js'
+import { type Agents, createAgents, createSubagentTools } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/runs/limits.js'
 import { defaultTaskQueue } from '../../common/names.js'
@@ -180,7 +180,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const redact = hook ? safeRedact(hook) : unredacted
   const providers = withBuiltInProviders(configuredProviders)
   // createRegistry checks that each entry is a tool.
-  const registry = createRegistry(tools as readonly Tool[], redact)
+  const registry = createRegistry([...(tools as readonly Tool[]), ...createSubagentTools(agents, tools)], redact)
   return {
     runConfig: {
       tools: registry.toolConfigs(),

@@ -20,7 +20,7 @@ import type { DeferredConfig } from '../../common/calls/deferred-calls.js'
 import type { ErrorCode } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { defaultLimits } from '../../common/runs/limits.js'
-import { callActivityId, toolQueue } from '../../common/names.js'
+import { callActivityId, callWorkflowId, toolQueue } from '../../common/names.js'
 import {
   type CallOutcome,
   isLostWorkerFailure,
@@ -81,7 +81,7 @@ export async function callTool(
       tool.concurrency === undefined &&
       tool.approval === undefined && { followUp }),
   }
-  const closeCall = showCall(run, callActivityId(position), call.summary)
+  const closeCall = showCall(run, callActivityId(position), shownSummary(tool, call.summary, input.idempotencyKey))
   try {
     if (tool.deferred) return await startDeferredCall(run, call, tool, tool.deferred, input)
     if (isRemote(tool)) return { outcome: await callRemoteTool(run, tool, call, { caller, position }), followUps: [] }
@@ -93,6 +93,12 @@ export async function callTool(
   } finally {
     closeCall()
   }
+}
+
+/** With the run of a sub-agent. */
+function shownSummary(tool: ToolConfig, summary: string, idempotencyKey: string): string {
+  if (tool.remote?.kind !== 'workflow' || tool.remote.agent === undefined) return summary
+  return `${summary} (run ${callWorkflowId(tool.name, idempotencyKey)})`
 }
 
 /** Runs the activity of a deferred call. When it succeeds, `deferredCalls` has the call, and the outcome is not used. */

@@ -26,7 +26,7 @@ import {
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import type { AuditCallInput, Caller, CallPosition, RemoteCall } from '../../common/calls/calls.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { callActivityId, memoKeys } from '../../common/names.js'
+import { callActivityId, callWorkflowId, memoKeys } from '../../common/names.js'
 import type { CallOutcome, CallStatus } from '../../common/calls/outcomes.js'
 import type {
   RemoteActivity,
@@ -36,7 +36,7 @@ import type {
 } from '../../common/runs/run-config.js'
 import type { ToolConfig } from '../../common/runs/run-config.js'
 import type { DescribedCall } from '../../common/session/steps.js'
-import { toTemporalSummary } from '../../common/text/text.js'
+import { toTemporalSummary, utf8Length } from '../../common/text/text.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
 import { auditCallEvent, checkToolResult, prepareArguments } from '../temporal/activities.js'
 import { metrics } from '../temporal/metrics.js'
@@ -44,6 +44,7 @@ import type { Run } from '../run.js'
 import { contextOf, priorityOf, retryPolicyOf } from './call-options.js'
 import { toPreparationOutcome, toRemoteOutcome, toResultOutcome } from './remote-outcome.js'
 import { readRemoteResult } from './remote-result.js'
+import { runSubagent } from '../subagents/call-subagent.js'
 
 /** A larger result is checked while it holds one of the slots for large calls. */
 const inlineBytes = 4_096
@@ -116,7 +117,7 @@ async function execute(
 async function report(
   { config }: Run,
   { name: tool }: RemoteToolConfig,
-  identity: Identity,
+  identity: CallIdentity,
   event: AuditCallInput['event'],
 ): Promise<void> {
   if (!config.isAudited) return
@@ -132,9 +133,16 @@ async function executeRemotely(
   run: Run,
   tool: RemoteToolConfig,
   call: ReadyCall,
-  identity: Identity,
+  identity: CallIdentity,
   isLarge: boolean,
 ): Promise<CallOutcome> {
+  const agent = tool.remote.kind === 'workflow' ? tool.remote.agent : undefined
+  if (agent) {
+    const end = await runSubagent(run, tool, agent, call, identity)
+    if (end.type === 'failed') return end.outcome
+    const returned = { value: end.value, bytes: utf8Length(JSON.stringify(end.value)) }
+    return checkedOutcome(run, tool, identity, returned, isLarge)
+  }
   let raw: RawValue | undefined
   try {
     raw = await schedule(run, tool, call, identity)
@@ -143,7 +151,16 @@ async function executeRemotely(
   }
   const result = readRemoteResult(raw?.payload)
   if (result.status === 'unreadable') return { status: 'tool_error', message: `${tool.name}: ${result.reason}` }
-  const { value, bytes } = result
+  return checkedOutcome(run, tool, identity, result, isLarge)
+}
+
+async function checkedOutcome(
+  run: Run,
+  tool: RemoteToolConfig,
+  identity: CallIdentity,
+  { value, bytes }: { readonly value: JsonValue; readonly bytes: number },
+  isLarge: boolean,
+): Promise<CallOutcome> {
   const { toolSet, limits, timeouts } = run.config
   const { documentation: _, signatures: __, ...tools } = toolSet
   const input = { tool: tool.name, position: identity.position, value, tools, resultBytes: limits.resultBytes }
@@ -179,7 +196,7 @@ function schedule(
   run: Run,
   tool: RemoteToolConfig,
   call: ReadyCall,
-  identity: Identity,
+  identity: CallIdentity,
 ): Promise<RawValue | undefined> {
   const { remote } = tool
   switch (remote.kind) {
@@ -192,14 +209,15 @@ function schedule(
   }
 }
 
-type Identity = Position & { readonly idempotencyKey: string }
+/** Which call it is. */
+export type CallIdentity = Position & { readonly idempotencyKey: string }
 
 function scheduleRemoteActivity(
   run: Run,
   tool: RemoteToolConfig,
   remote: RemoteActivity,
   call: ReadyCall,
-  identity: Identity,
+  identity: CallIdentity,
 ): Promise<RawValue | undefined> {
   const { taskQueue, heartbeatMs } = remote
   const options: ActivityOptions = {
@@ -221,14 +239,14 @@ function executeRemoteWorkflow(
   tool: RemoteToolConfig,
   remote: RemoteWorkflow,
   call: ReadyCall,
-  identity: Identity,
+  identity: CallIdentity,
 ): Promise<RawValue | undefined> {
   const { taskQueue } = remote
   const { position, idempotencyKey } = identity
   return executeChild<() => Promise<RawValue | undefined>>(remote.type, {
     args: inputOf(run, tool, remote, call, identity) as never,
     // The same in an execution that repeats the call after a reset.
-    workflowId: `${tool.name}-${idempotencyKey}`,
+    workflowId: callWorkflowId(tool.name, idempotencyKey),
     workflowIdReusePolicy: tool.effect === 'once' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     ...(taskQueue !== undefined && { taskQueue }),
     workflowExecutionTimeout: tool.timeoutMs,
@@ -246,7 +264,7 @@ function executeNexusOperation(
   tool: RemoteToolConfig,
   { endpoint, service, operation, passCall }: RemoteNexusOperation,
   call: ReadyCall,
-  identity: Identity,
+  identity: CallIdentity,
 ): Promise<RawValue | undefined> {
   // The SDK makes such a definition of the types of a service, which is unknown here.
   type Service = Parameters<typeof createNexusServiceClient>[0]['service']
@@ -269,12 +287,12 @@ function inputOf(
   tool: ToolConfig,
   { passCall }: RemoteActivity | RemoteWorkflow,
   call: ReadyCall,
-  identity: Identity,
+  identity: CallIdentity,
 ): JsonValue[] {
   return passCall ? [call.arguments, { ...remoteCallOf(run, tool, identity) }] : [call.arguments]
 }
 
-function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: Identity): RemoteCall {
+function remoteCallOf(run: Run, { name }: ToolConfig, { caller, idempotencyKey }: CallIdentity): RemoteCall {
   const context = contextOf(run)
   return { idempotencyKey, tool: name, caller, run: run.identity.workflowId, ...(context && { context }) }
 }

@@ -38,7 +38,11 @@ function callBranch(call: CallNode, context: RenderContext): Branch {
   const text = `${oneLine(call.tool)}(${formatArguments(call.arguments, context.full)})`
   return {
     head: (columns) => justify([statusMark(call.status), part(` ${text}`)], right, columns),
-    body: (columns) => [...blockedLines(call, columns), ...outcomeLines(call, context, columns)],
+    body: (columns) => [
+      ...workflowLines(call),
+      ...blockedLines(call, columns),
+      ...outcomeLines(call, context, columns),
+    ],
   }
 }
 
@@ -50,6 +54,11 @@ export function formatArguments(args: JsonObject, full = false): string {
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ')
   return oneLine(full ? text : text.slice(0, maxArgumentCharacters))
+}
+
+/** For `ptc show`. */
+function workflowLines({ workflowId }: CallNode): readonly Line[] {
+  return workflowId === undefined ? [] : [[part(`workflow ${oneLine(workflowId)}`, 'dim')]]
 }
 
 /** The note about a blocked event loop, unless the failure of the call says the same. */

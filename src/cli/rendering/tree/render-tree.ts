@@ -40,14 +40,15 @@ export function renderTree(tree: RunTree, options: RenderTreeOptions): string {
 function headerLines(tree: RunTree, context: RenderContext, columns: number): readonly Line[] {
   const { totals, workflowType, workflowId, model, sandbox } = tree
   const status = displayStatusOf(tree)
-  const { turns, cells, toolCalls, usage, costUsd } = totals
+  const { turns, cells, toolCalls, usage, costUsd, subagents } = totals
   const counted = turns > 0 ? [pluralize(turns, 'turn'), pluralize(cells, 'cell')] : []
   const spent = turns > 0 ? [formatTokens(usage), formatCost(costUsd)] : []
   const environment = [tree.type === 'program' ? undefined : model, sandbox].filter((each) => each !== undefined)
   const question = tree.type === 'agent' ? tree.question : ''
   const indented = (text: string, style: Style, limit?: number): readonly Line[] =>
     textBlock(text, { columns: columns - 2, style, limit, prose: true }).map((line) => [part('  '), ...line])
-  const counts = [formatSpan(tree, context), ...counted, pluralize(toolCalls, 'tool call'), ...spent]
+  const started = subagents ? [pluralize(subagents.runs, 'sub-agent')] : []
+  const counts = [formatSpan(tree, context), ...counted, pluralize(toolCalls, 'tool call'), ...started, ...spent]
   return [
     [
       statusMark(status),

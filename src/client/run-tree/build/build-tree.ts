@@ -158,8 +158,8 @@ function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext):
 
 function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
   if (!counts) return undefined
-  const { turns, cells, toolCalls, usage, costUsd } = counts
-  return { turns, cells, toolCalls, usage, costUsd }
+  const { turns, cells, toolCalls, usage, costUsd, subagents } = counts
+  return { turns, cells, toolCalls, usage, costUsd, ...(subagents && { subagents }) }
 }
 
 /** @param earlierCounts counts of the executions that the server no longer has */

@@ -52,6 +52,7 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     caller: call.cell === 0 ? 'direct' : 'code_execution',
     position: { turn: call.turn, cell: call.cell, index: call.index },
     idempotencyKey: input?.idempotencyKey,
+    ...(activity?.workflowId !== undefined && { workflowId: activity.workflowId }),
     step: call.step,
     startedAt: activity?.scheduledAt ?? call.createdAt,
     endedAt: deferred ? undefined : activity ? endedAt : isPending(status) ? undefined : call.createdAt,

@@ -15,6 +15,8 @@ import { openRecord } from './open-record.js'
 /** One activity of the run, according to the events so far. */
 export interface ActivityRecord {
   readonly activityId: string
+  /** Only of a call that is a child workflow. */
+  readonly workflowId?: string
   readonly summary: string
   readonly scheduledAt: number
   readonly input: ActivityInput

@@ -1,17 +1,23 @@
+import type { JsonObject } from '../../../common/json/json.js'
 import { memoKeys } from '../../../common/names.js'
 import type { ActivityRecord } from './activity-log.js'
 import { parseActivityResult, remoteCall } from './activity-payloads.js'
 import { type FailurePayload, type HistoryEvent, toEventId } from './event.js'
 import { openRecord } from './open-record.js'
 import type { PayloadReader } from './payload-reader.js'
-import { remoteCallMemo } from './payload-schemas.js'
+import { agentInput, agentResult, remoteCallMemo } from './payload-schemas.js'
 
-/** The calls of remote tools that are child workflows. Other child workflows are not calls. */
+interface ChildCall {
+  readonly record: ActivityRecord
+  readonly isSubagent: boolean
+}
+
+/** The calls that are child workflows: of remote tools, and of sub-agents. Other child workflows are not calls. */
 export class ChildCallLog {
   readonly #reader: PayloadReader
   readonly #previewCharacters: number
   readonly #records: ActivityRecord[]
-  readonly #byEvent = new Map<number, ActivityRecord>()
+  readonly #byEvent = new Map<number, ChildCall>()
 
   /** @param records gets a record for each call */
   constructor(reader: PayloadReader, previewCharacters: number, records: ActivityRecord[]) {
@@ -26,29 +32,39 @@ export class ChildCallLog {
     if (initiated) {
       const { data: call } = remoteCallMemo.safeParse(this.#reader.value(initiated.memo?.fields?.[memoKeys.call]))
       if (!call) return true
-      const { tool, position, idempotencyKey } = call
-      const parsed = remoteCall(tool, this.#reader.first(initiated.input), position)
+      const { tool, position, idempotencyKey, isSubagent = false } = call
+      const workflowId = initiated.workflowId ?? ''
+      const first = this.#reader.first(initiated.input)
+      const parsed = remoteCall(tool, isSubagent ? argumentsOfSubagent(first) : first, position)
       const input = parsed.type === 'tool' ? { ...parsed, call: { ...parsed.call, idempotencyKey } } : parsed
-      const record = openRecord(this.#reader, event, { activityId: initiated.workflowId ?? '', name: tool, input })
-      this.#byEvent.set(toEventId(event.eventId), record)
+      const record = { ...openRecord(this.#reader, event, { activityId: workflowId, name: tool, input }), workflowId }
+      this.#byEvent.set(toEventId(event.eventId), { record, isSubagent })
       this.#records.push(record)
       return true
     }
     const ending = endingOf(event)
     const started = event.childWorkflowExecutionStartedEventAttributes
-    const record = this.#byEvent.get(toEventId((ending ?? started)?.initiatedEventId))
-    if (!record) return ending !== undefined || Boolean(started)
+    const child = this.#byEvent.get(toEventId((ending ?? started)?.initiatedEventId))
+    if (!child) return ending !== undefined || Boolean(started)
+    const { record } = child
     if (started) {
       record.started = true
       record.attempts = 1
     }
-    if (ending) this.#end(record, ending, at)
+    if (ending) this.#end(child, ending, at)
     return true
   }
 
-  #end(record: ActivityRecord, { type, result, failure }: Ending, at: number): void {
+  #end({ record, isSubagent }: ChildCall, { type, result, failure }: Ending, at: number): void {
     if (type === 'completed') {
-      const value = this.#reader.first(result)
+      const returned = this.#reader.first(result)
+      const { data: ended } = isSubagent ? agentResult.safeParse(returned) : {}
+      if (ended && ended.status !== 'answered') {
+        const message = `${record.summary} ended as ${ended.status}`
+        record.end = { type: 'failed', at, failure: { code: 'TOOL_FAILED', message } }
+        return
+      }
+      const value = ended ? (ended.output ?? ended.answer) : returned
       record.end = { type, at, result: parseActivityResult(record.input, value, this.#previewCharacters) }
       return
     }
@@ -59,6 +75,12 @@ export class ChildCallLog {
       failure: read ?? { code: codes[type], message: type },
     }
   }
+}
+
+/** The workflow has more than the arguments of the call. */
+function argumentsOfSubagent(input: unknown): JsonObject | undefined {
+  const { data } = agentInput.safeParse(input)
+  return data && { task: data.question }
 }
 
 interface Ending {

@@ -17,7 +17,15 @@ const usage = z.object({
   cacheReadTokens: z.number(),
   cacheWriteTokens: z.number(),
 })
-const counts = { turns: z.number(), cells: z.number(), toolCalls: z.number(), usage, costUsd: z.number().nullable() }
+const subagents = z.object({ runs: z.number(), turns: z.number(), cells: z.number(), toolCalls: z.number() })
+const counts = {
+  turns: z.number(),
+  cells: z.number(),
+  toolCalls: z.number(),
+  usage,
+  costUsd: z.number().nullable(),
+  subagents: subagents.exactOptional(),
+}
 
 const agentStatus = z.enum([
   'answered',
@@ -149,7 +157,12 @@ const position = z.object({ turn: z.number(), cell: z.number(), index: z.number(
 export const checkInput = z.object({ position })
 export const remoteArguments = jsonObject
 /** In the memo of a workflow that executes the call of a remote tool. */
-export const remoteCallMemo = z.object({ tool: z.string(), position, idempotencyKey: z.string() })
+export const remoteCallMemo = z.object({
+  tool: z.string(),
+  position,
+  idempotencyKey: z.string(),
+  isSubagent: z.boolean().optional(),
+})
 
 export const toolInput = z.object({
   tool: z.string(),

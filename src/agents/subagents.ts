@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
+import { workflowNames } from '../common/names.js'
+import type { SubagentTarget } from '../common/runs/run-config.js'
+import { defineTool } from '../tools/define-tool.js'
+import { isTool, sealTool, type Tool } from '../tools/tool.js'
+import { type Agent, isAgent } from './agent.js'
+
+/** What a sub-agent gets from the agent that starts it. */
+const input = z.object({
+  task: z.string().min(1).describe('All that the agent gets to know: it sees none of your messages and variables.'),
+})
+
+/**
+ * The tools that start sub-agents: one for each agent that another one names. `createAgents` checks the rest.
+ *
+ * @throws PtcError TOOL_NAME_INVALID for a name that code can't call; CONFIG_INVALID for an agent without a description,
+ *   or one with the name of a tool
+ */
+export function createSubagentTools(agents: readonly unknown[], tools: readonly unknown[]): Tool[] {
+  const known = agents.filter((agent) => isAgent(agent))
+  const used = new Set(known.flatMap(namesOfSubagents))
+  const toolNames = new Set(tools.flatMap((tool) => (isTool(tool) ? [tool.name] : [])))
+  const byName = new Map(known.map((agent) => [agent.name, agent]))
+  return [...byName.values()].flatMap((agent) => {
+    if (!used.has(agent.name)) return []
+    if (!toolNames.has(agent.name)) return [toTool(agent)]
+    throw new PtcError('CONFIG_INVALID', `sub-agent ${agent.name} has the name of a tool`, {
+      hint: 'A sub-agent is a tool of its name. Rename the agent or the tool.',
+    })
+  })
+}
+
+/** Names of the agents that an agent may start. */
+export function namesOfSubagents({ agents }: Agent): readonly string[] {
+  return agents.map((agent) => (typeof agent === 'string' ? agent : agent.name))
+}
+
+/** The agent that the calls of a tool start; undefined for any other tool. */
+export function subagentOf({ remote }: Tool): SubagentTarget | undefined {
+  return remote?.kind === 'workflow' ? remote.agent : undefined
+}
+
+function toTool({ name, description, outputSchema, budget }: Agent): Tool {
+  if (description === undefined) {
+    throw new PtcError('CONFIG_INVALID', `agent ${name}: description is missing`, {
+      hint: 'Another agent has it as a sub-agent, and its model must know what the agent does and what it returns.',
+    })
+  }
+  const tool = defineTool({
+    name,
+    description: `${description}\n\n${isAgentNote}`,
+    input,
+    output: outputSchema ?? z.string(),
+    // The calls of the agent have identities of their own, and nothing repeats the agent by itself.
+    effect: 'idempotent',
+    workflow: { type: workflowNames.agent },
+  })
+  const { whenSpent: _, ...amounts } = budget
+  const agent = Object.freeze({ name, ...(Object.keys(amounts).length > 0 && { budget: amounts }) })
+  return sealTool({ ...tool, remote: Object.freeze({ kind: 'workflow', type: workflowNames.agent, agent }) })
+}
+
+const isAgentNote = 'An agent: it works on the task by itself, with tools of its own, and may take minutes.'

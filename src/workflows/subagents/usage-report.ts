@@ -1,0 +1,48 @@
+import {
+  CancellationScope,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+import { addSubagentCounts } from '../../common/runs/leases.js'
+import { subagentUsageSignal } from '../../common/names.js'
+import { type BudgetLease, type RunCounts, zeroCounts } from '../../common/runs/runs.js'
+import type { Run } from '../run.js'
+
+/** What a sub-agent has used that ended without a result. */
+interface UsageReport {
+  /** Key of its lease. */
+  readonly key: string
+  readonly counts: RunCounts
+}
+
+const usageReport = defineSignal<[UsageReport]>(subagentUsageSignal)
+
+/** Counts the usage of a sub-agent, and closes its lease. */
+export function settleLease({ counts, budget }: Run, key: string, childCounts: RunCounts): void {
+  Object.assign(counts, addSubagentCounts(counts, childCounts))
+  budget.closeLease(key)
+}
+
+/** Settles the leases of sub-agents that failed or were cancelled. */
+export function handleUsageReports(run: Run): void {
+  setHandler(usageReport, ({ key, counts }) => settleLease(run, key, counts))
+}
+
+/**
+ * Tells the parent what this sub-agent has used, when it fails or is cancelled: Temporal gives the parent of such a
+ * workflow no result. A parent that has ended does not need it.
+ *
+ * @param counts undefined before the configuration was read
+ */
+export async function reportUsage({ key }: BudgetLease, counts: RunCounts | undefined): Promise<void> {
+  const { parent } = workflowInfo()
+  if (!parent) return
+  const report: UsageReport = { key, counts: counts ?? zeroCounts }
+  await CancellationScope.nonCancellable(() =>
+    getExternalWorkflowHandle(parent.workflowId)
+      .signal(usageReport, report)
+      .catch(() => undefined),
+  )
+}

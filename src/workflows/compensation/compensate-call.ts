@@ -1,4 +1,4 @@
-import { ActivityFailure, CancellationScope, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import { ActivityFailure, scheduleActivity, workflowInfo } from '@temporalio/workflow'
 import { callerIdentity, lostWorkerRetries } from '../../common/calls/calls.js'
 import {
   type CompensableCall,
@@ -13,7 +13,7 @@ import { showCall } from '../progress.js'
 import type { Run } from '../run.js'
 
 /**
- * Compensates one call, whether the run was cancelled or not.
+ * Compensates one call.
  *
  * @returns why the effect of the call is still there; undefined when it was compensated
  */
@@ -22,7 +22,7 @@ export async function compensateCall(run: Run, call: CompensableCall): Promise<C
   const summary = `compensate ${call.summary}`
   const closeCall = showCall(run, compensationActivityId(position), summary)
   try {
-    await CancellationScope.nonCancellable(() => schedule(run, call, toTemporalSummary(summary)))
+    await schedule(run, call, toTemporalSummary(summary))
     return undefined
   } catch (thrown) {
     if (!(thrown instanceof ActivityFailure)) throw thrown

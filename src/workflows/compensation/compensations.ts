@@ -11,12 +11,13 @@
  * 1. A call is recorded once its activity was scheduled, unless it is certain that nothing has happened.
  * 2. Compensations run one after the other, the last completed call first. Each call is compensated once: it leaves the
  *    list before its compensation is scheduled, and workflow code is not repeated.
- * 3. A compensation that fails for good does not end the others. The report has its call.
- * 4. The state is bounded: the number of calls by `limits.compensations`, their bytes by moving them to the value store
+ * 3. Compensations are not cancelled: only the termination of the run ends them.
+ * 4. A compensation that fails for good does not end the others. The report has its call.
+ * 5. The state is bounded: the number of calls by `limits.compensations`, their bytes by moving them to the value store
  *    before the run continues as new.
  */
 
-import { ActivityFailure, ApplicationFailure, condition, upsertMemo } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, CancellationScope, condition, upsertMemo } from '@temporalio/workflow'
 import {
   type CompensableCall,
   type CompensationFailure,
@@ -42,12 +43,7 @@ const inlineLimitBytes = 64 * 1024
 const storedValueBytes = 128 * 1024
 
 /** Codes that say that a call had no effect. After any other failure its outcome is unknown. */
-const nothingHappened: readonly ErrorCode[] = [
-  'TOOL_REFUSED',
-  'TOOL_INPUT_INVALID',
-  'TOOL_UNKNOWN',
-  'TOOL_NOT_ALLOWED',
-]
+const nothingHappened: readonly ErrorCode[] = ['TOOL_REFUSED', 'TOOL_INPUT_INVALID', 'TOOL_UNKNOWN', 'TOOL_NOT_ALLOWED']
 
 /** A call in progress. Exactly one of these is called when it ends. */
 export interface CallInProgress {
@@ -120,17 +116,19 @@ export class Compensations {
     }
   }
 
-  /** Compensates all calls when those in progress have ended. */
+  /** Compensates all calls when those in progress have ended. Nothing is scheduled when there is none. */
   async compensateAll(run: Run): Promise<void> {
-    if (this.#open > 0) await condition(() => this.#open === 0)
-    await this.compensateCompleted(run)
+    if (this.#open > 0) await CancellationScope.nonCancellable(() => condition(() => this.#open === 0))
+    if (this.size > 0) await this.compensateCompleted(run)
   }
 
-  /** Compensates the calls that have ended. */
-  async compensateCompleted(run: Run): Promise<void> {
-    const compensated = this.#running.then(() => this.#compensate(run))
-    this.#running = compensated.catch(() => undefined)
-    await compensated
+  /** Compensates the calls that have ended, also when the run or the caller is cancelled. */
+  compensateCompleted(run: Run): Promise<void> {
+    return CancellationScope.nonCancellable(() => {
+      const compensated = this.#running.then(() => this.#compensate(run))
+      this.#running = compensated.catch(() => undefined)
+      return compensated
+    })
   }
 
   get #recorded(): number {

@@ -35,6 +35,30 @@ export function callEvents(
   }
 }
 
+/** Runs a compensation between the two events that report it. */
+export async function auditCompensation(
+  audit: AuditLog | undefined,
+  { tool, caller, position, idempotencyKey }: Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>,
+  { workflowId, runId, attempt, requester, signal }: Origin,
+  run: () => Promise<void>,
+): Promise<void> {
+  if (audit === undefined) return run()
+  const { turn, cell, index } = position
+  const fields = { workflowId, runId, attempt, ...requester, tool, caller, turn, cell, call: index, idempotencyKey }
+  const end = (status: string) => {
+    const kind = 'compensation.ends'
+    return audit.after({ ...fields, id: `${idempotencyKey}/${kind}/${attempt}`, kind, status })
+  }
+  await audit.before({ ...fields, id: `${idempotencyKey}/compensation.begins`, kind: 'compensation.begins' }, signal)
+  try {
+    await run()
+    await end('ok')
+  } catch (thrown) {
+    await end(signal.aborted ? 'cancelled' : toCallStatus(PtcError.isInstance(thrown) ? thrown.code : ''))
+    throw thrown
+  }
+}
+
 /** Runs a tool call between the two events that report it. */
 export async function auditCall<Result>(
   audit: AuditLog | undefined,

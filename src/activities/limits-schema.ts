@@ -20,6 +20,9 @@ export const limitsSchema = z.strictObject({
   deferredCalls: positiveInteger
     .max(5_000, 'continue-as-new carries each waiting call over; at most 5,000')
     .default(defaultLimits.deferredCalls),
+  compensations: positiveInteger
+    .max(2_000, 'one history has all compensations; at most 2,000')
+    .default(defaultLimits.compensations),
   cellSeconds: seconds.default(defaultLimits.cellSeconds),
   cellTotalSeconds: seconds.default(defaultLimits.cellTotalSeconds),
   historyEvents: positiveInteger

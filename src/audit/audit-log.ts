@@ -60,6 +60,8 @@ export type AuditEvent = AuditEventBase &
       })
     | ({ readonly kind: 'call.begins'; readonly digest: string } & CallFields)
     | ({ readonly kind: 'call.ends'; readonly status: string } & CallFields)
+    | ({ readonly kind: 'compensation.begins' } & CallFields)
+    | ({ readonly kind: 'compensation.ends'; readonly status: string } & CallFields)
     | ({ readonly kind: 'call.decided'; readonly decision: 'expired' } & CallFields)
     | ({ readonly kind: 'call.decided'; readonly decision: 'completed' | 'failed' | 'approved' | 'denied' } & Decider &
         CallFields)

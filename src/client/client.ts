@@ -7,7 +7,7 @@ import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
-import { approveCall, type ApproveOptions, denyCall } from './calls/approve-call.js'
+import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
 import type { ConversationOptions } from './conversations/conversation-options.js'
@@ -90,7 +90,7 @@ export interface PtcClient {
    *
    * @throws PtcError as {@link completeCall}
    */
-  denyCall(token: string, reason: string, options?: CompleteOptions): Promise<void>
+  denyCall(token: string, reason: string, options?: DenyOptions): Promise<void>
   /**
    * A conversation by its name. Sends no request: the first message starts it, with the options.
    *

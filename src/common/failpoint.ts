@@ -18,6 +18,8 @@ export const failpoints = [
   'tool.ran',
   'tool.ends',
   'approval.requested',
+  'compensation.begins',
+  'compensation.ran',
   'journal.begins',
   'journal.stored',
   'value.written',

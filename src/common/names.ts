@@ -56,6 +56,8 @@ export const memoKeys = {
   outcome: 'outcome',
   /** Of a workflow that executes the call of a remote tool: the tool, the position and the idempotency key. */
   call: 'call',
+  /** Of a run whose compensations failed: how many, and which. */
+  notCompensated: 'notCompensated',
 } as const
 
 /** Key in heartbeat details and result metadata: what blocked the worker's event loop during the activity. */
@@ -146,6 +148,19 @@ export function callWorkflowId(tool: string, idempotencyKey: string): string {
 /** The activity id of the request for the approval of a call. */
 export function approvalActivityId(position: CallPosition): string {
   return `${callActivityId(position)}.approval`
+}
+
+/** The activity id of the compensation of a call. */
+export function compensationActivityId(position: CallPosition): string {
+  return `${callActivityId(position)}.compensate`
+}
+
+/**
+ * The activity type of the compensations of a tool: not that of its calls, so that a worker without compensations never
+ * repeats the call instead.
+ */
+export function compensationActivity(tool: string): string {
+  return `${tool}.compensate`
 }
 
 const activityIdPattern = /^turn-(\d+)\.(?:direct-(\d+)|cell-(\d+)\.call-(\d+))$/

@@ -6,6 +6,7 @@ import type { JsonObject } from '../common/json/json.js'
 import type { RemoteTarget, ToolPriority, ToolRate } from '../common/runs/run-config.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { parseDuration } from './duration.js'
+import { compensateOf } from './definition/compensate.js'
 import { approvalOf } from './definition/approval.js'
 import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
@@ -88,6 +89,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     ...concurrencyOf(definition, invalid),
     ...priorityOf(definition, remote, invalid),
     ...approvalOf(definition, invalid),
+    ...compensateOf(definition, remote, invalid),
     credentials: credentialsOf(definition, remote, invalid),
     ...(remote && { remote }),
     inputExamples: examplesOf(input, definition.inputExamples ?? [], invalid),
@@ -99,13 +101,14 @@ export function defineTool(definition: AnyDefinition): Tool {
 /** A definition of any kind, before it is checked. */
 type AnyDefinition = Omit<
   ToolDefinition<z.ZodObject, z.ZodType>,
-  'input' | 'output' | 'run' | 'deferred' | 'approval'
+  'input' | 'output' | 'run' | 'deferred' | 'approval' | 'compensate'
 > & {
   readonly input: unknown
   readonly output: unknown
   readonly run?: Tool['run']
   readonly deferred?: unknown
   readonly approval?: unknown
+  readonly compensate?: unknown
   readonly activity?: unknown
   readonly workflow?: unknown
   readonly nexus?: unknown
@@ -127,6 +130,7 @@ const definitionKeys: readonly string[] = [
   'concurrency',
   'priority',
   'approval',
+  'compensate',
   'credentials',
   'summary',
   'inputExamples',

@@ -15,6 +15,7 @@ export { askHuman, type AskHumanOptions, type HumanQuestion } from './ask-human.
 export { defineTool } from './define-tool.js'
 export type { Duration } from './duration.js'
 export type { ApprovalRule, GatedCall } from './definition/approval.js'
+export type { CompensatedCall } from './definition/compensate.js'
 export { ToolError } from './tool-error.js'
 export type {
   DeferredToolContext,

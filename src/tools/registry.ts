@@ -110,7 +110,7 @@ export function createRegistry(tools: readonly Tool[], redact: Redact = unredact
 
 function toToolConfig(tool: Tool): ToolConfig {
   const { name, allowedCallers, effect, execution, timeoutMs, attempts, inputSchema } = tool
-  const { remote, deferred, retry, taskQueue, rate, concurrency, priority, approval } = tool
+  const { remote, deferred, retry, taskQueue, rate, concurrency, priority, approval, compensate } = tool
   return {
     name,
     allowedCallers,
@@ -127,6 +127,7 @@ function toToolConfig(tool: Tool): ToolConfig {
     ...(concurrency !== undefined && { concurrency }),
     ...(priority && { priority }),
     ...(approval !== undefined && { approval: true }),
+    ...(compensate && { compensates: true }),
   }
 }
 

@@ -108,10 +108,10 @@ async function checkAndRun(
   const { redactor } = credentials
   const returned = await runAttempt(
     tool,
-    input.value,
     call,
     { ...context, log: redactor.log(context.log) },
     credentials,
+    (toolContext) => tool.run(input.value, toolContext),
   )
   if (tool.deferred) return null
   try {
@@ -123,20 +123,23 @@ async function checkAndRun(
 
 const noCredentials = new Credentials()
 
-function resolveCredentials(
+export function resolveCredentials(
   { name: tool, credentials: names }: Tool,
   { run, context, attempt, signal, credentials = noCredentials }: ToolRunContext,
 ): Promise<CallCredentials> {
   return credentials.resolve(names, { tool, run, context }, attempt, signal)
 }
 
-/** Races the tool against its timeout and the caller's signal, so that a tool that ignores its signal delays nobody. */
-async function runAttempt(
+/**
+ * Races a function of the tool against its timeout and the caller's signal, so that a tool that ignores its signal delays
+ * nobody.
+ */
+export async function runAttempt(
   tool: Tool,
-  input: Readonly<Record<string, unknown>>,
-  { caller, idempotencyKey }: ToolCallInput,
+  { caller, idempotencyKey }: Pick<ToolCallInput, 'caller' | 'idempotencyKey'>,
   context: ToolRunContext,
   { values, redactor }: CallCredentials,
+  execute: (context: ToolContext) => unknown,
 ): Promise<unknown> {
   const { signal, log, completionToken, runMonitored = (work) => work() } = context
   signal.throwIfAborted()
@@ -165,7 +168,7 @@ async function runAttempt(
         // Calls of local tools share the object.
         context: structuredClone(runContext),
       }
-      return await runMonitored(() => tool.run(input, toolContext))
+      return await runMonitored(() => execute(toolContext))
     } catch (thrown) {
       if (!abortController.signal.aborted)
         log.warn(`${tool.name} threw`, {

@@ -3,6 +3,7 @@ import type { Caller, Effect, Execution } from '../common/calls/calls.js'
 import type { DeferredConfig } from '../common/calls/deferred-calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { RemoteTarget, RetryIntervals, ToolPriority, ToolRate } from '../common/runs/run-config.js'
+import type { Compensate, CompensatedCall } from './definition/compensate.js'
 import type { ApprovalRule } from './definition/approval.js'
 import type { ActivityTarget, NexusTarget, WorkflowTarget } from './definition/remote-target.js'
 import type { RetryDefinition } from './definition/retry.js'
@@ -139,6 +140,14 @@ export interface ToolDefinition<
    */
   readonly credentials?: readonly string[]
   readonly deferred?: undefined
+  /**
+   * Undoes the effect of a call. A run whose work fails, is cancelled or ends unfinished compensates its calls, the last
+   * one first. Like `run` it may be tried again with the same idempotency key, also when the call never happened.
+   */
+  compensate?(
+    call: CompensatedCall<z.output<AsZodObject<Input>>, z.output<AsZodType<Output>>>,
+    context: ToolContext,
+  ): void | Promise<void>
   run(
     input: z.output<AsZodObject<Input>>,
     context: ToolContext,
@@ -149,7 +158,7 @@ export interface ToolDefinition<
 export interface DeferredToolDefinition<
   Input extends z.ZodObject | JsonSchema,
   Output extends z.ZodType | JsonSchema,
-> extends Omit<ToolDefinition<Input, Output>, 'run' | 'execution' | 'deferred'> {
+> extends Omit<ToolDefinition<Input, Output>, 'run' | 'execution' | 'deferred' | 'compensate'> {
   /**
    * The result comes later, from outside. `expires` is the time from the end of `run` to the expiry of the call: `'3d'`,
    * `'2h'`, or milliseconds; at most 366 days.
@@ -190,6 +199,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly priority?: ToolPriority
   /** Undefined for a tool that never needs approval. */
   readonly approval?: 'always' | ApprovalRule
+  /** Undefined for a tool without an inverse. */
+  readonly compensate?: Compensate
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
   /** Of a remote tool; its `run` throws. */

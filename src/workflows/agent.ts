@@ -18,6 +18,7 @@ import { failWorkflowOnError } from './temporal/fail-workflow.js'
 import { publishEnd } from './temporal/search-attributes.js'
 import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
+import { compensateUnfinished } from './compensation/compensate-unfinished.js'
 import { type Run, type RunState, runState, startRun } from './run.js'
 import { reportUsage } from './subagents/usage-report.js'
 import { AgentTurns, type AgentTurnsState, type AnswerOutcome } from './turns/agent-turns.js'
@@ -68,9 +69,14 @@ async function answerQuestion(
   }
   const outcome = await publishEnd(
     run,
-    () => withRuntime(turns.codeRuntime, answer),
+    () => compensateUnfinished(run, () => withRuntime(turns.codeRuntime, answer), isFinished),
     ({ status }) => status,
   )
   recordOutcome(outcome.status)
-  return { ...outcome, ...run.counts }
+  const compensation = run.compensations.report
+  return { ...outcome, ...run.counts, ...(compensation && { compensation }) }
+}
+
+function isFinished({ status }: AnswerOutcome): boolean {
+  return status === 'answered'
 }

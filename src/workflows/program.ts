@@ -27,6 +27,7 @@ import {
   withRuntime,
 } from './cell/code-runtime.js'
 import { startPendingCalls, resumeCell, runCell } from './cell/run-cell.js'
+import { compensateUnfinished } from './compensation/compensate-unfinished.js'
 import { type RunState, runState, startRun } from './run.js'
 
 /** The state for the next execution of the continue-as-new chain. The cell waits. */
@@ -45,7 +46,7 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
     const policy = new ContinueAsNewPolicy(run.callSlots, config.limits.historyEvents)
     const tryContinueAsNew = async (cell: CellState): Promise<void> => {
       if (!(await policy.attempt())) return
-      const codeRuntime = await serializeRuntime(runtime)
+      const codeRuntime = await serializeRuntime(run, runtime)
       // The state has the recorded configuration, with everything that the options said.
       const next: ProgramState = { ...runState(run), codeRuntime, cell }
       await continueAsNew<typeof program>(run, { source: '' }, next)
@@ -62,10 +63,16 @@ export async function program(input: ProgramInput, state?: ProgramState): Promis
     }
     const outcome = await publishEnd(
       run,
-      async () => toCellOutcome(await withRuntime(runtime, runProgramCell), run),
+      () =>
+        compensateUnfinished(
+          run,
+          async () => toCellOutcome(await withRuntime(runtime, runProgramCell), run),
+          ({ status }) => status === 'ok',
+        ),
       ({ status }) => status,
     )
     recordOutcome(outcome.status)
-    return { outcome, ...counts }
+    const compensation = run.compensations.report
+    return { outcome, ...counts, ...(compensation && { compensation }) }
   })
 }

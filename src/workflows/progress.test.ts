@@ -36,6 +36,13 @@ describe('current details', () => {
     vi.useRealTimers()
   })
 
+  it('say which call is compensated', () => {
+    const run = shownRun('program')
+    showProgress(run, { type: 'compensating', done: 1, total: 3 })
+    showCall(run, 'a', 'compensate book hotel')
+    expect(shown.details).toMatch(/^\*\*Compensates call 2 of 3\*\* since .*\n\n- `compensate book hotel` since /)
+  })
+
   it('keep the time at which a wait began, and follow the calls', () => {
     const run = shownRun()
     vi.setSystemTime(Date.UTC(2026, 0, 1))

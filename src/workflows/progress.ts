@@ -19,6 +19,8 @@ export type RunActivity =
       readonly isParked: boolean
     }
   | { readonly type: 'idle'; readonly until: number }
+  /** The work is not finished, and its calls are compensated. */
+  | { readonly type: 'compensating'; readonly done: number; readonly total: number }
   /** The budget is spent. */
   | { readonly type: 'paused'; readonly reason: string }
   /** A conversation waits for a message. */
@@ -149,6 +151,8 @@ function describeActivity(activity: RunActivity, openCalls: number): string {
       return 'Waits for code'
     case 'paused':
       return `Paused: ${activity.reason}`
+    case 'compensating':
+      return `Compensates call ${activity.done + 1} of ${activity.total}`
     case 'message':
       return 'Waits for a message'
   }

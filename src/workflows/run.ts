@@ -5,6 +5,7 @@ import type { RunConfigInput, RunCounts } from '../common/runs/runs.js'
 import { addUsage, zeroCounts } from '../common/runs/runs.js'
 import type { ModelReply } from '../common/runs/messages.js'
 import type { RunConfig, ToolConfig } from '../common/runs/run-config.js'
+import type { CompensationsState } from '../common/calls/compensation.js'
 import type { ApprovalsState } from '../common/calls/approvals.js'
 import type { DeferredCallsState } from '../common/calls/deferred-calls.js'
 import type { ToolSlotsState } from '../common/calls/tool-slots.js'
@@ -13,6 +14,7 @@ import { handleCompletions } from './cell/complete-call.js'
 import { Approvals } from './cell/approvals.js'
 import { DeferredCalls } from './cell/deferred-calls.js'
 import { handleSlotAnswers, ToolSlots } from './cell/tool-slots.js'
+import { Compensations } from './compensation/compensations.js'
 import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
 import { publishStart } from './temporal/search-attributes.js'
@@ -43,6 +45,8 @@ export interface Run {
   readonly approvals: Approvals
   /** The slots of tools with a concurrency limit. */
   readonly toolSlots: ToolSlots
+  /** The calls that are compensated if the work is not finished. */
+  readonly compensations: Compensations
   /** `embedded`: in a workflow of a user, whose details and search attributes are the user's. */
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
   readonly progress: Progress
@@ -60,6 +64,8 @@ export interface RunState {
   readonly approvals?: ApprovalsState
   /** Undefined: no call had a slot of a tool, or had requested one. */
   readonly toolSlots?: ToolSlotsState
+  /** Undefined: there was nothing to compensate. */
+  readonly compensations?: CompensationsState
   /** Undefined: the run has no budget. */
   readonly budget?: RunBudgetState
 }
@@ -89,9 +95,11 @@ export async function startRun({ kind, options, state, session }: StartedRun): P
 }
 
 /** The state of a run for the next execution. Read when no call is in progress. */
-export function runState({ config, counts, stored, deferredCalls, approvals, toolSlots, budget }: Run): RunState {
-  const deferred = deferredCalls.state
-  const slots = toolSlots.state
+export function runState(run: Run): RunState {
+  const { config, counts, stored, approvals, budget } = run
+  const deferred = run.deferredCalls.state
+  const slots = run.toolSlots.state
+  const compensations = run.compensations.state
   return {
     config,
     counts,
@@ -99,6 +107,7 @@ export function runState({ config, counts, stored, deferredCalls, approvals, too
     ...(deferred && { deferredCalls: deferred }),
     ...(approvals.state && { approvals: approvals.state }),
     ...(slots && { toolSlots: slots }),
+    ...(compensations && { compensations }),
     ...(budget.state && { budget: budget.state }),
   }
 }
@@ -130,7 +139,7 @@ const maxLargeCalls = 8
 
 function createRun(
   parts: Pick<Run, 'config' | 'identity' | 'stored' | 'kind'> & { counts: RunCounts },
-  state?: Pick<RunState, 'deferredCalls' | 'approvals' | 'toolSlots' | 'budget'>,
+  state?: Pick<RunState, 'deferredCalls' | 'approvals' | 'toolSlots' | 'compensations' | 'budget'>,
 ): Run {
   const { config, stored } = parts
   const counts = { ...parts.counts }
@@ -145,6 +154,7 @@ function createRun(
     deferredCalls: new DeferredCalls({ config, stored, callSlots }, state?.deferredCalls),
     approvals: new Approvals(state?.approvals),
     toolSlots: new ToolSlots(config.timeouts, state?.toolSlots),
+    compensations: new Compensations(state?.compensations),
     progress: new Progress(lostSummary()),
     budget: new RunBudget(counts, config.budget, state?.budget),
   }

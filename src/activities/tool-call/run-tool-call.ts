@@ -6,6 +6,7 @@ import {
   lostWorkerRetries,
   type ToolActivityInput,
 } from '../../common/calls/calls.js'
+import type { CompensateInput } from '../../common/calls/compensation.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/runs/limits.js'
@@ -27,6 +28,7 @@ import { type ActivityScope, runActivity } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { streamCall } from '../stream-events.js'
 import { LatestAttempts } from './latest-attempts.js'
+import { compensate, isCompensation } from './run-compensation.js'
 import { loadArguments } from './load-arguments.js'
 
 /** What not every worker has. */
@@ -45,8 +47,15 @@ export function toolCall(registry: ToolRegistry, values: Values, limits: Limits,
   const ownTools = registry.toolConfigs().filter(({ remote }) => !remote)
   const toolConfigs = new Map(ownTools.map((toolConfig) => [toolConfig.name, toolConfig]))
   const latest = new LatestAttempts()
-  return async (call: ToolActivityInput | undefined): Promise<Externalizable | FollowedCall> => {
+  return async (
+    call: ToolActivityInput | CompensateInput | undefined,
+  ): Promise<Externalizable | FollowedCall | void> => {
     const { activityType } = activityInfo()
+    if (isCompensation(call, activityType)) {
+      const compensatedTool = toolConfigs.get(call.tool)
+      if (!compensatedTool?.compensates) return failUnregisteredTool(call.tool)
+      return compensate({ registry, values, latest, ...options }, compensatedTool, call)
+    }
     if (!isToolCall(call, activityType)) throw unknownActivity(activityType)
     const toolConfig = toolConfigs.get(call.tool)
     return toolConfig

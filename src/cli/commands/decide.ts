@@ -19,6 +19,11 @@ interface ApproveOptions extends Decision {
   readonly remember?: true
 }
 
+interface DenyOptions extends Decision {
+  readonly reason: string
+  readonly compensate?: true
+}
+
 /** `ptc approve RUN [CALL]`. */
 export function approveCommand(): Command {
   return decisionCommand('approve', 'approve a call that waits for it')
@@ -36,7 +41,8 @@ export function approveCommand(): Command {
 export function denyCommand(): Command {
   return decisionCommand('deny', 'deny a call that waits for approval: its code gets a ToolDenied')
     .requiredOption('--reason <text>', 'why; the code and the model read it')
-    .action(async (id: string, call: string | undefined, options: Decision & { readonly reason: string }) => {
+    .addOption(new Option('--compensate', 'undo the calls that the run has completed before'))
+    .action(async (id: string, call: string | undefined, options: DenyOptions) => {
       const { config, reason, ...decision } = options
       await withCall(config, 'approval', { id, call }, (ptc, token) => ptc.denyCall(token, reason, decision))
       printStatus('the call is denied')

@@ -3,6 +3,7 @@ import type { RunTree } from '../../client/run-tree/index.js'
 import type { PtcError } from '../../common/errors.js'
 import { withFullOutput } from './full-output.js'
 import { incompleteStatusMessages } from './incomplete-status.js'
+import { compensatedCalls, describeCompensation } from './compensated-calls.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
 import { runReport } from './run-report.js'
@@ -11,6 +12,8 @@ import { print, printRaw, printStatus } from '../process/stdio.js'
 /** Prints the result or error of a run; returns the exit code. */
 export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
   if (json) print(JSON.stringify(runReport(tree, error)))
+  const compensation = compensatedCalls(tree)
+  if (compensation) printStatus(`ptc: ${describeCompensation(compensation, tree.workflowId)}`)
   if (error !== undefined) {
     printStatus(`ptc: ${error.message}`)
     if (error.hint !== undefined) printStatus(error.hint)

@@ -2,6 +2,7 @@ import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { zeroUsage, type RunCounts } from '../../common/runs/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
+import { type CompensatedCalls, compensatedCalls } from './compensated-calls.js'
 import { withFullOutput } from './full-output.js'
 
 /** The object that `--json` prints for a run, successful or not. */
@@ -20,6 +21,8 @@ interface RunReport extends RunCounts {
   readonly output?: JsonValue
   /** From the start of the run to its end. */
   readonly durationMs: number
+  /** Calls whose effects were undone, and calls whose effects could not be. Absent: none. */
+  readonly compensation?: CompensatedCalls
   readonly error?: { readonly code: string; readonly message: string }
 }
 
@@ -28,6 +31,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
   const { workflowId, runId, startedAt, endedAt, totals } = tree
   const { turns, cells, toolCalls, usage, costUsd, subagents } = totals
   const { status, answer, output, problem } = runOutcomeOf(tree)
+  const compensation = compensatedCalls(tree)
   const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
   return {
     workflowId,
@@ -42,6 +46,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     costUsd,
     ...(subagents && { subagents }),
     durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
+    ...(compensation && { compensation }),
     ...(reportedError === undefined ? {} : { error: reportedError }),
   }
 }

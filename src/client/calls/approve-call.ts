@@ -13,6 +13,14 @@ export interface ApproveOptions extends CompleteOptions {
   readonly remember?: boolean
 }
 
+export interface DenyOptions extends CompleteOptions {
+  /**
+   * The calls that the run has completed before are compensated at once, the last one first; then the code or the model
+   * gets the denial. Default false: a run whose code does not handle the denial ends, and is compensated then.
+   */
+  readonly compensate?: boolean
+}
+
 /** Approves a call that waits for its approval. */
 export async function approveCall(client: Client, token: string, options: ApproveOptions = {}): Promise<void> {
   checkKeys('the options', options, ['arguments', 'remember', 'by'])
@@ -27,10 +35,12 @@ export async function denyCall(
   client: Client,
   token: string,
   reason: string,
-  options: CompleteOptions = {},
+  options: DenyOptions = {},
 ): Promise<void> {
+  checkKeys('the options', options, ['by', 'compensate'])
+  const { compensate = false, ...by } = options
   assertApprovalToken(token)
-  await completeCall(client, token, { type: 'failure', message: reason }, options)
+  await completeCall(client, token, { type: 'failure', message: reason, ...(compensate && { compensate }) }, by)
 }
 
 /** The token of a deferred call would complete it with an approval as its result. */

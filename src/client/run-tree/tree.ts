@@ -109,6 +109,8 @@ export type Phase =
   | { readonly type: 'waking'; readonly cell: number | undefined }
   | { readonly type: 'running_code'; readonly cell: number }
   | { readonly type: 'waiting_for_calls'; readonly open: number }
+  /** The work is not finished, and its calls are compensated. */
+  | { readonly type: 'compensating' }
   /** Between two activities. */
   | { readonly type: 'deciding' }
   | { readonly type: 'ended' }
@@ -202,6 +204,14 @@ export interface DeferredWait {
   readonly completionToken: string
 }
 
+/** The compensation of a call. */
+export type CompensationNode = (
+  | { readonly status: PendingStatus | 'ok' }
+  /** The effect of the call is still there. */
+  | { readonly status: 'failed'; readonly failure: Failure }
+) &
+  Attempted
+
 export interface CallNode extends Attempted {
   readonly tool: string
   readonly summary: string
@@ -222,6 +232,8 @@ export interface CallNode extends Attempted {
   readonly approval?: DeferredWait
   /** Only of a call that waits because of the concurrency limit of its tool; its status is `waiting`. */
   readonly waitsForSlot?: true
+  /** Only of a call whose effect is undone, or was. */
+  readonly compensation?: CompensationNode
   /** The beginning of the result as JSON. */
   readonly resultPreview: string | undefined
   /** Reference of an external result. */

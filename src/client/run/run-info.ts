@@ -27,6 +27,8 @@ export interface RunInfo {
   readonly status: RunInfoStatus
   /** Outcome of a run that completed without success: `code_error`, `turn_limit` and so on. */
   readonly outcome: string | undefined
+  /** Calls whose compensation failed, such as `1 call: book_hotel (turn-1.cell-1.call-2)`. Absent: none. */
+  readonly notCompensated?: string
   readonly taskQueue: string
   /** First 200 characters of the question or program. */
   readonly summary: string
@@ -52,6 +54,7 @@ export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {
   const { workflowId, runId, type, status, taskQueue, memo, startTime, closeTime } = info
   const summary = memo?.[memoKeys.summary]
   const outcome = memo?.[memoKeys.outcome]
+  const notCompensated = memo?.[memoKeys.notCompensated]
   const isFailure = status.name === 'COMPLETED' && typeof outcome === 'string'
   return {
     workflowId,
@@ -59,6 +62,7 @@ export function runInfo(info: Omit<WorkflowExecutionInfo, 'raw'>): RunInfo {
     type,
     status: isFailure ? 'failed' : statusByTemporalName[status.name],
     outcome: isFailure ? outcome : undefined,
+    ...(typeof notCompensated === 'string' && { notCompensated }),
     taskQueue,
     summary: typeof summary === 'string' ? summary : '',
     startedAt: parseStartedAt(memo?.[memoKeys.startedAt]) ?? startTime,

@@ -31,7 +31,12 @@ export const maxDeciderLength = 200
 
 export type DeferredResult =
   | { readonly type: 'value'; readonly value: JsonValue }
-  | { readonly type: 'failure'; readonly message: string }
+  | {
+      readonly type: 'failure'
+      readonly message: string
+      /** Only of a request for approval: the calls of the run before it are compensated. */
+      readonly compensate?: true
+    }
 
 /** A call whose activity has ended, and whose result or approval has not arrived. Times are milliseconds since the epoch. */
 export interface WaitingCall {

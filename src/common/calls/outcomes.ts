@@ -12,7 +12,12 @@ export type CallOutcome =
   /** The arguments do not fit the tool's input schema; the tool did not run. */
   | { readonly status: 'invalid_arguments'; readonly message: string }
   /** The tool does not exist, or this caller may not call it; nothing ran. */
-  | { readonly status: 'denied'; readonly message: string }
+  | {
+      readonly status: 'denied'
+      readonly message: string
+      /** Only inside of a workflow: the person who denied the call wants the calls before it compensated. */
+      readonly compensates?: true
+    }
   | { readonly status: 'timed_out'; readonly message: string }
   /** An `effect: 'once'` tool was interrupted: its effect may or may not have happened. */
   | { readonly status: 'outcome_unknown'; readonly message: string }

@@ -2,6 +2,7 @@
  * Conversations: the messages of workflow `conversation`, and what its clients see. Times are milliseconds since 1970.
  */
 
+import type { CompensationReport } from '../calls/compensation.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from './messages.js'
@@ -55,6 +56,8 @@ export interface ConversationAnswer {
    * again.
    */
   readonly isTakenBack: boolean
+  /** Absent: no call of the message was compensated. */
+  readonly compensation?: CompensationReport
   /** Number of the message, from 1. */
   readonly message: number
   /** Number of the message that this one joined, because it was sent with `steer`: both have the same answer. */

@@ -15,6 +15,8 @@ export interface Limits {
   readonly callsInFlight: number
   /** Deferred calls of a run that wait at once. One more is refused. */
   readonly deferredCalls: number
+  /** Calls of a run that may have to be compensated. One more is refused. In a conversation, those of one message. */
+  readonly compensations: number
   /** Seconds a cell's code may run. Waiting for tools is not counted. */
   readonly cellSeconds: number
   /** Seconds a cell may take in total. Waiting for tools and timers is counted, waiting for deferred calls is not. */
@@ -74,6 +76,7 @@ export const defaultLimits: Limits = {
   callsPerRun: 5_000,
   callsInFlight: 200,
   deferredCalls: 1_000,
+  compensations: 1_000,
   cellSeconds: 90,
   cellTotalSeconds: 24 * 60 * 60,
   historyEvents: 4_000,

@@ -34,6 +34,8 @@ export interface ToolConfig {
   readonly priority?: ToolPriority
   /** A call may need the approval of a person. Undefined: none does. */
   readonly approval?: true
+  /** The tool has an inverse. Undefined: its calls can't be compensated. */
+  readonly compensates?: true
 }
 
 /** What executes the calls of a remote tool. */

@@ -1,6 +1,7 @@
 import type { Budget, BudgetAmounts } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
+import type { CompensationReport } from '../calls/compensation.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
 import type { Limits } from './limits.js'
@@ -101,11 +102,15 @@ export interface AgentResult extends RunCounts {
   readonly answer: string
   /** Only of an agent with an output schema that ended with `answered`: the answer, as the schema describes it. */
   readonly output?: JsonValue
+  /** Absent: no call was compensated. */
+  readonly compensation?: CompensationReport
 }
 
 /** Result of workflow `program`. */
 export interface ProgramResult extends RunCounts {
   readonly outcome: CellOutcome
+  /** Absent: no call was compensated. */
+  readonly compensation?: CompensationReport
 }
 
 export const zeroUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }

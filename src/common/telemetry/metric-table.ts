@@ -43,6 +43,12 @@ export const metricTable = {
     help: 'Tool calls that this worker executes now. Calls that wait for a reply are among them.',
     labels: [],
   },
+  ptc_compensations_total: {
+    kind: 'counter',
+    unit: '1',
+    help: 'Attempts of compensations that have ended, by tool and status (ok, failed).',
+    labels: ['tool', 'status'],
+  },
   ptc_model_turns_total: {
     kind: 'counter',
     unit: '1',

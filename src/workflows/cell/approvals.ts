@@ -12,6 +12,7 @@
  */
 
 import { ActivityFailure, isCancellation, workflowInfo } from '@temporalio/workflow'
+import { describeReport, noCompensations } from '../../common/calls/compensation.js'
 import { type ApprovalsState, approvalKey, parseApproval } from '../../common/calls/approvals.js'
 import { deriveIdempotencyKey, signCall } from '../../common/calls/call-identity.js'
 import { type Caller, callerIdentity, type CallPosition } from '../../common/calls/calls.js'
@@ -101,7 +102,19 @@ export class Approvals {
       closeCall()
       onWait?.(undefined)
     }
-    return this.#record(deferredCalls.takeOutcome(waitKey), call.tool, key)
+    const report = await this.#compensateIfRejected(run, deferredCalls.outcomeOf(waitKey), onWait)
+    return this.#record(deferredCalls.takeOutcome(waitKey), call.tool, key, report)
+  }
+
+  /**
+   * Compensates the calls of the run before a call that was denied, if the denial says so. The outcome is not taken
+   * meanwhile: when the run continues as new before that, the next execution finds it.
+   */
+  async #compensateIfRejected(run: Run, outcome: CallOutcome | undefined, onWait: OnWait | undefined): Promise<string> {
+    if (outcome?.status !== 'denied' || !outcome.compensates) return ''
+    const { compensations, callSlots } = run
+    await runInSlot(callSlots, onWait, () => compensations.compensateCompleted(run))
+    return ` (${describeReport(compensations.report ?? noCompensations)})`
   }
 
   /** Returns undefined when the call waits, was approved meanwhile, or needs no approval. */
@@ -126,14 +139,18 @@ export class Approvals {
     } catch (thrown) {
       const decided = await deferredCalls.abandon(waitKey)
       if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
-      return decided ? this.#record(decided, tool, key) : { status: 'denied', message: `${tool}: ${reasonOf(thrown)}` }
+      return decided
+        ? this.#record(decided, tool, key, '')
+        : { status: 'denied', message: `${tool}: ${reasonOf(thrown)}` }
     }
     await deferredCalls.abandon(waitKey)
     this.#approved.set(key, null)
     return undefined
   }
 
-  #record(outcome: CallOutcome, tool: string, key: string): CallOutcome | undefined {
+  /** @param report for the code and the model, when the calls before this one were compensated */
+  #record(outcome: CallOutcome, tool: string, key: string, report: string): CallOutcome | undefined {
+    if (outcome.status === 'denied') return { status: 'denied', message: `${outcome.message}${report}` }
     if (outcome.status !== 'ok') return outcome
     const approval = parseApproval(outcome.value)
     this.#approved.set(key, approval?.arguments ?? null)

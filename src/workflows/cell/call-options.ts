@@ -15,6 +15,11 @@ const maxFairnessKeyBytes = 64
  */
 export const timeoutMarginMs = 10 * 60_000
 
+/**
+ * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
+ */
+export const attemptsWithoutTool = 200
+
 /** Milliseconds after which a call has surely ended, waits between attempts and lost workers included. */
 export function maxDurationOf({ attempts, timeoutMs, deferred, remote }: ToolConfig): number {
   const waitMs = remote?.kind === 'activity' ? remote.scheduleToStartMs : 0

@@ -35,13 +35,8 @@ import { refOf } from '../../common/json/external-value.js'
 import { showCall } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
 import { payloadBytes } from '../stored-bytes.js'
-import { priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
+import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
 import { callRemoteTool, isRemote } from './remote-call.js'
-
-/**
- * Attempts on workers without the tool. Such a worker returns the call for a retry, and rejects it after ten minutes.
- */
-const attemptsWithoutTool = 200
 
 /** Failures of an attempt that was lost with its worker. They are not retried for `effect: 'once'`. */
 const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose', ...lostWorkerFailureTypes]
@@ -82,13 +77,18 @@ export async function callTool(
       tool.approval === undefined && { followUp }),
   }
   const closeCall = showCall(run, callActivityId(position), shownSummary(tool, call.summary, input.idempotencyKey))
+  const { tool: name, idempotencyKey } = input
+  const compensable = { tool: name, caller, position, idempotencyKey, arguments: call.arguments, summary: call.summary }
+  const inProgress = isCompensable(run, tool) ? run.compensations.begin(compensable) : undefined
   try {
     if (tool.deferred) return await startDeferredCall(run, call, tool, tool.deferred, input)
     if (isRemote(tool)) return { outcome: await callRemoteTool(run, tool, call, { caller, position }), followUps: [] }
     const { value, followUps } = followedCall(input, await scheduleToolActivity(run, tool, input, call.summary))
     run.stored.bytes += (refOf(value)?.bytes ?? 0) + payloadBytes(followUps)
+    inProgress?.succeed(value)
     return { outcome: { status: 'ok', value }, followUps }
   } catch (thrown) {
+    inProgress?.fail(thrown)
     return { outcome: toCallOutcome(thrown, tool), followUps: [] }
   } finally {
     closeCall()
@@ -99,6 +99,11 @@ export async function callTool(
 function shownSummary(tool: ToolConfig, summary: string, idempotencyKey: string): string {
   if (tool.remote?.kind !== 'workflow' || tool.remote.agent === undefined) return summary
   return `${summary} (run ${callWorkflowId(tool.name, idempotencyKey)})`
+}
+
+/** A named session and a workflow of a user have no end that says whether their work is finished. */
+function isCompensable({ kind }: Run, { compensates }: ToolConfig): boolean {
+  return compensates === true && kind !== 'session' && kind !== 'embedded'
 }
 
 /** Runs the activity of a deferred call. When it succeeds, `deferredCalls` has the call, and the outcome is not used. */
@@ -141,7 +146,7 @@ function admitCall(run: Run, call: DescribedCall, caller: Caller): ToolConfig | 
 
 /** The tool of a call, or why the call must not run. */
 export function findTool(run: Run, call: DescribedCall, caller: Caller): ToolConfig | CallOutcome {
-  const { callsPerRun, deferredCalls, storedBytes } = run.config.limits
+  const { callsPerRun, deferredCalls, compensations, storedBytes } = run.config.limits
   const tool = run.tools.get(call.tool)
   if (!tool) return denied(`there is no tool named ${call.tool.slice(0, 100)}`)
   if (!tool.allowedCallers.includes(caller))
@@ -149,6 +154,8 @@ export function findTool(run: Run, call: DescribedCall, caller: Caller): ToolCon
   if (run.quota.calls >= callsPerRun) return denied(`the run has used up its ${callsPerRun} tool calls`)
   if ((tool.deferred || tool.approval) && run.deferredCalls.size >= deferredCalls)
     return denied(`a run may have ${pluralize(deferredCalls, 'deferred call')} at once`)
+  if (isCompensable(run, tool) && run.compensations.size >= compensations)
+    return denied(`a run may have ${pluralize(compensations, 'call')} that can be compensated`)
   if (isStorageExhausted(run)) return denied(`the run has used up the ${storedBytes} bytes it may store`)
   return tool
 }
@@ -165,7 +172,8 @@ function scheduleToolActivity(
     summary: toTemporalSummary(summary),
     startToCloseTimeout: tool.timeoutMs + timeoutMarginMs,
     heartbeatTimeout: run.config.timeouts.heartbeatMs,
-    cancellationType: 'TRY_CANCEL',
+    // A call must have ended before it is compensated.
+    cancellationType: isCompensable(run, tool) ? 'WAIT_CANCELLATION_COMPLETED' : 'TRY_CANCEL',
     ...priorityOf(run, tool),
     // The worker counts the tool's own attempts. These are more, for attempts that are lost with their worker.
     retry: retryPolicyOf(

@@ -98,8 +98,12 @@ export function createCodeRuntime(run: Run, options: CodeRuntimeOptions = {}): C
 }
 
 /** The state for the next execution of the chain. Called when no call is in progress, and none can start. */
-export async function serializeRuntime({ session, pendingCalls, timer }: CodeRuntime): Promise<CodeRuntimeState> {
+export async function serializeRuntime(
+  run: Run,
+  { session, pendingCalls, timer }: CodeRuntime,
+): Promise<CodeRuntimeState> {
   timer.cancel()
+  await run.compensations.store(run)
   return { session: await session.serialize(), pendingCalls: pendingCalls.state }
 }
 

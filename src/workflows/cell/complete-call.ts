@@ -25,11 +25,15 @@ export function handleCompletions(runs: () => Iterable<DeferredCalls>): void {
   setHandler(completeCall, (input) => failWorkflowOnError(async () => find(input).complete(input)), { validator })
 }
 
+function isFailure({ message, compensate }: { readonly message: unknown; readonly compensate?: unknown }): boolean {
+  return typeof message === 'string' && (compensate === undefined || compensate === true)
+}
+
 /** @throws ApplicationFailure RUN_INPUT_INVALID */
 function assertCompleteCallInput(input: unknown): asserts input is CompleteCallInput {
   const { idempotencyKey, signature, digest, result, by } = (input ?? {}) as Partial<CompleteCallInput>
   const isComplete = [idempotencyKey, signature, digest].every((part) => typeof part === 'string')
-  const hasResult = result?.type === 'value' || (result?.type === 'failure' && typeof result.message === 'string')
+  const hasResult = result?.type === 'value' || (result?.type === 'failure' && isFailure(result))
   const hasDecider = by === undefined || (typeof by === 'string' && by.length <= maxDeciderLength)
   if (!isComplete || !hasResult || !hasDecider)
     throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)

@@ -163,6 +163,10 @@ export class DeferredCalls {
     }
   }
 
+  outcomeOf(idempotencyKey: string): CallOutcome | undefined {
+    return this.#calls.get(idempotencyKey)?.outcome
+  }
+
   /** The outcome of a call after {@link waitForOutcome}. The caller records it without waiting for anything. */
   takeOutcome(idempotencyKey: string): CallOutcome {
     const outcome = this.#calls.get(idempotencyKey)?.outcome

@@ -41,7 +41,10 @@ async function approvalOutcome(
   { tool, position }: Omit<WaitingCall, 'isApproval'>,
   result: DeferredResult,
 ): Promise<CallOutcome> {
-  if (result.type === 'failure') return { status: 'denied', message: `${tool} was not approved: ${result.message}` }
+  if (result.type === 'failure') {
+    const message = `${tool} was not approved: ${result.message}`
+    return { status: 'denied', message, ...(result.compensate && { compensates: true }) }
+  }
   const approval = parseApproval(result.value)
   if (!approval) throw rejection('RUN_INPUT_INVALID', 'the call waits for an approval, and this is none')
   const { arguments: args } = approval

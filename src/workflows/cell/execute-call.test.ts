@@ -11,6 +11,7 @@ import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { RunConfig, Timeouts, ToolConfig } from '../../common/runs/run-config.js'
 import { zeroCounts } from '../../common/runs/runs.js'
 import type { DescribedCall } from '../../common/session/steps.js'
+import { Compensations } from '../compensation/compensations.js'
 import { Progress } from '../progress.js'
 import type { Run } from '../run.js'
 import { checkToolResult, requestApproval, requestSlot } from '../temporal/activities.js'
@@ -96,6 +97,7 @@ class TestRun {
       approvals: new Approvals(approvals),
       budget: new RunBudget(zeroCounts, undefined, { startedAt: 0 }),
       toolSlots: new ToolSlots({} as Timeouts),
+      compensations: new Compensations(),
       progress: new Progress(),
     }
   }

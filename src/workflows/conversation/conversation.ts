@@ -39,6 +39,7 @@ import {
   type SendInput,
 } from '../../common/runs/conversation.js'
 import { zeroCounts } from '../../common/runs/runs.js'
+import { compensateMessage } from '../compensation/compensate-unfinished.js'
 import { showProgress } from '../progress.js'
 import { type Run, type RunState, runState } from '../run.js'
 import { storeMessages } from '../temporal/activities.js'
@@ -246,12 +247,17 @@ export class Conversation {
     try {
       const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
-      this.#answer(run, turns, before, outcome ?? { status: 'interrupted', answer: turns.messages.state.lastReplyText })
+      await this.#answer(
+        run,
+        turns,
+        before,
+        outcome ?? { status: 'interrupted', answer: turns.messages.state.lastReplyText },
+      )
     } catch (thrown) {
       if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
       const error = failureOf(thrown)
       await turns.recover(`[failed] ${error.code}: ${error.message}`)
-      this.#answer(run, turns, before, { status: 'failed', answer: '', error })
+      await this.#answer(run, turns, before, { status: 'failed', answer: '', error })
     }
   }
 
@@ -260,15 +266,16 @@ export class Conversation {
     messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
   }
 
-  #answer(
-    { counts }: Run,
+  async #answer(
+    run: Run,
     { messages }: AgentTurns,
     before: MessageHistoryState | undefined,
     outcome: Omit<MessageOutcome, 'isTakenBack'>,
-  ): void {
+  ): Promise<void> {
+    const compensation = await compensateMessage(run, messages, outcome.status === 'answered')
     const isTakenBack = before?.history === messages.state.history && takenBackStatuses.includes(outcome.status)
     if (before && isTakenBack) messages.restore(before)
-    this.#messages.answer({ ...outcome, isTakenBack }, counts, this.#input.startedByMessage)
+    this.#messages.answer({ ...outcome, ...compensation, isTakenBack }, run.counts, this.#input.startedByMessage)
     this.#lastUsedAt = Date.now()
   }
 

@@ -23,7 +23,10 @@ export interface CurrentMessage {
 }
 
 /** How the work on a message ended. */
-export type MessageOutcome = Pick<ConversationAnswer, 'status' | 'answer' | 'output' | 'error' | 'isTakenBack'>
+export type MessageOutcome = Pick<
+  ConversationAnswer,
+  'status' | 'answer' | 'output' | 'error' | 'isTakenBack' | 'compensation'
+>
 
 interface AnsweredMessage {
   readonly id: string

@@ -13,6 +13,7 @@ import type {
 import { conversationMessages } from '../../common/names.js'
 import { handleBudget } from '../budget.js'
 import { registerInspectQuery, withRuntime } from '../cell/code-runtime.js'
+import { compensateUnfinished } from '../compensation/compensate-unfinished.js'
 import { startRun } from '../run.js'
 import { continueAsNew, continueAsNewUpgraded } from '../temporal/continue-as-new.js'
 import { failWorkflowOnError } from '../temporal/fail-workflow.js'
@@ -68,7 +69,12 @@ export async function conversation(input: ConversationInput, state?: Conversatio
     const work = () => instance.failMessagesWith(() => instance.runUntilClosed(run, turns))
     return publishEnd(
       run,
-      () => withRuntime(turns.codeRuntime, work),
+      () =>
+        compensateUnfinished(
+          run,
+          () => withRuntime(turns.codeRuntime, work),
+          () => true,
+        ),
       () => 'closed',
     )
   })

@@ -17,11 +17,12 @@ import { type ActivityOptions, ApplicationFailure, scheduleActivity, workflowInf
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
 import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls/calls.js'
+import type { CompensableCall } from '../../common/calls/compensation.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
-import type { Externalizable, ExternalValue } from '../../common/json/external-value.js'
+import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
-import type { ValueLog } from '../../common/json/value-log.js'
+import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
@@ -142,6 +143,26 @@ export async function storeMessages(messages: readonly ProviderMessage[], timeou
   const [log] = logs
   if (!log) throw ApplicationFailure.nonRetryable('the messages were not stored', 'INTERNAL')
   return log
+}
+
+/** Stores calls that may have to be compensated later. */
+export async function storeCalls(calls: readonly CompensableCall[], timeouts: Timeouts): Promise<ExternalValue> {
+  const input = { log: null, batches: [calls] }
+  const options = valueOptions(timeouts, `store ${pluralize(calls.length, 'call')}`)
+  const [log]: readonly ValueLog[] = await scheduleEngineActivity(activityNames.appendJournal, input, options)
+  if (!log) throw ApplicationFailure.nonRetryable('the calls were not stored', 'INTERNAL')
+  return externalValue(log.head)
+}
+
+/** Loads calls from {@link storeCalls}. */
+export async function loadCalls(value: ExternalValue, timeouts: Timeouts): Promise<readonly CompensableCall[]> {
+  const options = valueOptions(timeouts, 'load calls to compensate')
+  const segment: ValueLogSegment<CompensableCall> = await scheduleEngineActivity(
+    activityNames.loadValue,
+    value,
+    options,
+  )
+  return segment.items
 }
 
 /** Joins output whose parts are external values. */

@@ -282,7 +282,7 @@ export class AgentTurns {
       onContinuing?.(false)
       return
     }
-    const codeRuntime = await serializeRuntime(this.codeRuntime)
+    const codeRuntime = await serializeRuntime(this.#run, this.codeRuntime)
     const state: AgentTurnsState = {
       codeRuntime,
       conversation: this.messages.state,

@@ -28,6 +28,8 @@ export const minimumHits: Readonly<Record<Failpoint, number>> = {
   'tool.ran': 22,
   'tool.ends': 17,
   'approval.requested': 1,
+  'compensation.begins': 0,
+  'compensation.ran': 0,
   'journal.begins': 2,
   'journal.stored': 2,
   'value.written': 9,

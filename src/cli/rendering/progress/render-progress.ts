@@ -48,6 +48,8 @@ function describePhase({ phase }: RunTree): string {
       return `cell ${phase.cell} runs`
     case 'waiting_for_calls':
       return 'waiting for tools'
+    case 'compensating':
+      return 'compensating calls'
     case 'deciding':
     case 'ended':
       return 'continuing'

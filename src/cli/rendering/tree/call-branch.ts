@@ -23,7 +23,8 @@ export function callBranches(calls: readonly CallNode[], context: RenderContext)
   // A line that says "1 more call" could be that call.
   const maxShown = calls.length === maxShownCalls + 1 ? calls.length : maxShownCalls
   const shown = calls.filter(
-    ({ status, blocked }, index) => context.full || index < maxShown || status !== 'ok' || blocked !== undefined,
+    ({ status, blocked, compensation }, index) =>
+      context.full || index < maxShown || status !== 'ok' || blocked !== undefined || compensation?.status === 'failed',
   )
   const branches = shown.map((call) => callBranch(call, context))
   const hidden = calls.length - shown.length
@@ -42,6 +43,7 @@ function callBranch(call: CallNode, context: RenderContext): Branch {
       ...workflowLines(call),
       ...blockedLines(call, columns),
       ...outcomeLines(call, context, columns),
+      ...compensationLines(call, columns),
     ],
   }
 }
@@ -85,6 +87,19 @@ function outcomeLines(call: CallNode, { full }: RenderContext, columns: number):
   if (status === 'interrupted') return []
   const text = message === undefined ? formatStatus(status) : `${formatStatus(status)}: ${message}`
   return textBlock(sanitize(text), { columns, style: 'red', limit: full ? undefined : 3 })
+}
+
+function compensationLines({ compensation }: CallNode, columns: number): readonly Line[] {
+  if (!compensation) return []
+  const { status, lastFailure } = compensation
+  if (status === 'ok') return [[part('compensated', 'yellow')]]
+  if (status === 'failed') {
+    const text = sanitize(`compensation failed: ${compensation.failure.message}`)
+    return textBlock(text, { columns, style: 'red', limit: 3 })
+  }
+  if (status === 'interrupted') return [[part('not compensated: the run ended first', 'red')]]
+  const retried = lastFailure ? `, attempt failed: ${oneLine(lastFailure.message)}` : ''
+  return [[part(`is being compensated${retried}`, 'yellow')]]
 }
 
 function formatWait(what: 'result' | 'approval', { since, expiresAt }: NonNullable<CallNode['deferred']>): string {

@@ -4,7 +4,14 @@ import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { FetchedValues } from '../values/fetched-values.js'
 import { encodeCompletionToken } from '../../../common/calls/completion-token.js'
-import { type CallNode, type DeferredWait, type Failure, isPending, type PendingStatus } from '../tree.js'
+import {
+  type CallNode,
+  type CompensationNode,
+  type DeferredWait,
+  type Failure,
+  isPending,
+  type PendingStatus,
+} from '../tree.js'
 
 export interface CallContext {
   /** Open activities of an ended run are interrupted. */
@@ -31,7 +38,9 @@ export function cachedCallNode(call: CallDraft, context: CallContext): CallNode 
   if (cached) return cached
   const node = callNode(call, context)
   const last = call.check ?? call.activity
-  const isSettled = node.deferred === undefined && (last ? last.end !== undefined : !isPending(node.status))
+  const isCompensating = call.compensation !== undefined && call.compensation.end === undefined
+  const isSettled =
+    node.deferred === undefined && !isCompensating && (last ? last.end !== undefined : !isPending(node.status))
   if (isSettled) context.cache.set(call, node)
   return node
 }
@@ -63,11 +72,19 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     deferred,
     ...(approval && { approval }),
     ...(status === 'waiting' && !activity && !approval && context.limitedTools.has(tool) && { waitsForSlot: true }),
+    ...(call.compensation && { compensation: compensationNode(call.compensation, context.isRunEnded) }),
     message,
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
   }
+}
+
+function compensationNode(record: ActivityRecord, isRunEnded: boolean): CompensationNode {
+  const { scheduledAt: startedAt, end, attempts, lastFailure } = record
+  const base = { startedAt, endedAt: end?.at, attempts, lastFailure }
+  if (end === undefined) return { ...base, status: pendingStatus(record, isRunEnded) }
+  return end.type === 'completed' ? { ...base, status: 'ok' } : { ...base, status: 'failed', failure: end.failure }
 }
 
 /** A call ends with the check of its result, if it has one. A deferred call without one ends when its caller got it. */

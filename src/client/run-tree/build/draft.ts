@@ -67,6 +67,8 @@ export interface CallDraft {
   readonly activity: ActivityRecord | undefined
   /** Requests the approval of the call. */
   readonly approval?: ActivityRecord
+  /** Undoes the effect of the call. */
+  readonly compensation?: ActivityRecord
   /** Checks the result of a remote tool, or the valid result of a deferred one. */
   readonly check?: ActivityRecord
   /** The outcome that the caller got; takes precedence. */

@@ -22,6 +22,7 @@ export function phaseOf(
     if (input.type === 'config') return { type: 'starting' }
     if (input.type === 'model') return { type: 'model', turn: input.turn }
     if (input.type === 'open') return openingPhase(input.reason, cell)
+    if (input.type === 'compensation') return { type: 'compensating' }
     if (input.type === 'step') {
       return input.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
     }

@@ -65,6 +65,8 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return applyToolCall(run, record, input)
     case 'approval':
       return applyApproval(run, record, input.request.position)
+    case 'compensation':
+      return applyCompensation(run, record, input.position)
     case 'check':
       return applyCheck(run, record, input.position)
     case 'close':
@@ -191,6 +193,14 @@ function applyApproval(run: RunDraft, approval: ActivityRecord, { cell, index }:
   const calls = cell === 0 ? currentTurn(run).directCalls : run.cells.get(cell)?.calls
   const call = calls?.get(index)
   if (call) calls?.set(index, { ...call, approval })
+}
+
+/** Compensations come after the turns of their calls. */
+function applyCompensation(run: RunDraft, compensation: ActivityRecord, { turn, cell, index }: CallPosition): void {
+  const ofTurn = run.turns.find(({ number }) => number === turn)
+  const calls = cell === 0 ? ofTurn?.directCalls : run.cells.get(cell)?.calls
+  const call = calls?.get(index)
+  if (call) calls?.set(index, { ...call, compensation })
 }
 
 function applyCheck(run: RunDraft, check: ActivityRecord, { cell, index }: CallPosition): void {

@@ -1,5 +1,5 @@
 import type { CallPosition } from '../../../common/calls/calls.js'
-import { activityNames, parseCallActivityId } from '../../../common/names.js'
+import { activityNames, compensationActivity, parseCallActivityId } from '../../../common/names.js'
 import type { ValueRef } from '../../../common/json/external-value.js'
 import {
   type CodeToolUse,
@@ -45,6 +45,8 @@ export type ActivityInput =
   | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
   /** Requests the approval of a call. */
   | { readonly type: 'approval'; readonly request: ApprovalInput }
+  /** Undoes the effect of a call. */
+  | { readonly type: 'compensation'; readonly position: CallPosition }
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
   | { readonly type: 'other' }
@@ -115,6 +117,9 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       return data ? { type: 'check', position: data.position } : other
     }
     default: {
+      const { data: compensated } = shapes.compensateInput.safeParse(input)
+      if (compensated && activity === compensationActivity(compensated.tool))
+        return { type: 'compensation', position: compensated.position }
       const { data } = shapes.toolInput.safeParse(input)
       if (data?.tool !== activity) return remoteCall(activity, input, parseCallActivityId(activityId))
       const { followUp, position } = data
@@ -190,6 +195,7 @@ export function parseActivityResult(
     }
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
+    case 'compensation':
     case 'close':
     case 'other':
       return other

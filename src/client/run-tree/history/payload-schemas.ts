@@ -27,6 +27,16 @@ const counts = {
   subagents: subagents.exactOptional(),
 }
 
+const compensation = z
+  .object({
+    compensated: z.number(),
+    failed: z.number(),
+    failures: z.array(
+      z.object({ tool: z.string(), call: z.string(), idempotencyKey: z.string(), message: z.string() }),
+    ),
+  })
+  .exactOptional()
+
 const agentStatus = z.enum([
   'answered',
   'turn_limit',
@@ -41,6 +51,7 @@ export const agentResult = z.object({
   status: agentStatus,
   answer: z.string(),
   output: z.custom<JsonValue>().exactOptional(),
+  compensation,
   ...counts,
 })
 
@@ -54,7 +65,7 @@ const cellOutcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('diverged'), ...ended }),
   z.object({ status: z.literal('lost'), ...ended }),
 ])
-export const programResult = z.object({ outcome: cellOutcome, ...counts })
+export const programResult = z.object({ outcome: cellOutcome, compensation, ...counts })
 
 export const runConfig = z.object({
   tools: z.array(
@@ -179,6 +190,8 @@ export const approvalInput = toolInput.pick({ tool: true, caller: true, position
   deferred: z.object({ firstExecutionRunId: z.string(), signature: z.string() }),
   expiresMs: z.number(),
 })
+export const compensateInput = z.object({ tool: z.string(), position })
+
 export const approvalResult = z.object({ isNeeded: z.boolean() })
 
 export type ApprovalInput = z.infer<typeof approvalInput>

@@ -1,0 +1,84 @@
+import { activityInfo, log } from '@temporalio/activity'
+import type { AuditLog } from '../../audit/index.js'
+import { lostWorkerRetries } from '../../common/calls/calls.js'
+import { type CompensateInput, compensationAttempts, compensationKey } from '../../common/calls/compensation.js'
+import { PtcError } from '../../common/errors.js'
+import { failpoint } from '../../common/failpoint.js'
+import { compensationActivity } from '../../common/names.js'
+import { requesterOf } from '../../common/runs/requester.js'
+import type { ToolConfig } from '../../common/runs/run-config.js'
+import type { Credentials } from '../../tools/credentials/credentials.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { runCompensation } from '../../tools/run-compensation.js'
+import type { Values } from '../../values/values.js'
+import { auditCompensation } from '../audit-events.js'
+import { type ActivityScope, runActivity } from '../run-activity.js'
+import { describeAttempt, readAttemptReport, toolAttempt } from './attempt-report.js'
+import type { LatestAttempts } from './latest-attempts.js'
+import { loadArguments } from './load-arguments.js'
+
+/** Shared by all compensations of a worker. */
+interface CompensationDependencies {
+  readonly registry: ToolRegistry
+  readonly values: Values
+  readonly latest: LatestAttempts
+  readonly audit?: AuditLog | undefined
+  readonly credentials?: Credentials | undefined
+}
+
+/** True for the input of activity `TOOL.compensate`. Workflows of a user may schedule an activity of any type. */
+export function isCompensation(input: unknown, activityType: string): input is CompensateInput {
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    'idempotencyKey' in input &&
+    'tool' in input &&
+    typeof input.tool === 'string' &&
+    compensationActivity(input.tool) === activityType
+  )
+}
+
+/** Activity `TOOL.compensate`: undoes the effect of a call. */
+export function compensate(
+  { registry, values, latest, audit, credentials }: CompensationDependencies,
+  { name, attempts, timeoutMs }: ToolConfig,
+  { agent, context: runContext = {}, summary: _, ...call }: CompensateInput,
+): Promise<void> {
+  const limit = compensationAttempts(attempts)
+  const key = compensationKey(call.idempotencyKey)
+  const described = (attempt: number) => describeAttempt(call, attempt, { attempts: limit, timeoutMs }, registry)
+  const work = async (scope: ActivityScope): Promise<void> => {
+    const { signal, report, previousDetails, runMonitored, workflowId, runId } = scope
+    const previous = readAttemptReport(previousDetails)
+    const { details: heartbeatDetails, unregisteredAttempts } = previous
+    const attempt = toolAttempt(scope.attempt, previous)
+    if (attempt > limit + lostWorkerRetries) {
+      throw new PtcError('TOOL_LOST', `the compensation of ${name} was lost with its worker, again and again`)
+    }
+    failpoint('compensation.begins')
+    await latest.claim(key, scope.attempt, signal)
+    const args = await loadArguments(values, call, signal)
+    const result =
+      call.result === undefined ? undefined : await values.load(call.result, `the result of ${name}`, signal)
+    let details = heartbeatDetails
+    const heartbeat = (newDetails: unknown = details): void => {
+      details = newDetails
+      report({ ...described(attempt), details, unregisteredAttempts })
+    }
+    const run = { namespace: activityInfo().namespace, workflowId, runId, agent }
+    const attemptContext = { signal, attempt, log, heartbeat, heartbeatDetails, runMonitored }
+    const context = { ...attemptContext, run, context: runContext, credentials }
+    await auditCompensation(audit, call, { ...scope, attempt, requester: requesterOf(runContext) }, () =>
+      runCompensation(registry, { ...call, arguments: args, result }, context),
+    )
+    failpoint('compensation.ran')
+  }
+  return runActivity(
+    work,
+    (attempt, earlierDetails) => toolAttempt(attempt, readAttemptReport(earlierDetails)) >= limit,
+    (attempt, earlierDetails) => {
+      const report = readAttemptReport(earlierDetails)
+      return { ...described(toolAttempt(attempt, report)), ...report }
+    },
+  )
+}

@@ -49,10 +49,7 @@ export async function auditCompensation(
     const kind = 'compensation.ends'
     return audit.after({ ...fields, id: `${idempotencyKey}/${kind}/${attempt}`, kind, status })
   }
-  await audit.before(
-    { ...fields, id: `${idempotencyKey}/compensation.begins`, kind: 'compensation.begins' },
-    signal,
-  )
+  await audit.before({ ...fields, id: `${idempotencyKey}/compensation.begins`, kind: 'compensation.begins' }, signal)
   try {
     await run()
     await end('ok')

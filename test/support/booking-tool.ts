@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { defineTool, type Effect, type Tool, ToolError, type ToolDefinition } from '../../src/index.js'
 
-const input = z.object({ what: z.string(), attempts: z.int().default(1), then: z.enum(['lose', 'refuse']).optional() })
+const input = z.object({
+  what: z.string(),
+  attempts: z.int().default(1),
+  ending: z.enum(['lose', 'refuse']).optional(),
+})
 const output = z.object({ id: z.string() })
 type Options = Partial<Pick<ToolDefinition<typeof input, typeof output>, 'approval'>> & {
   /** Called after the effect. */
@@ -22,7 +26,7 @@ export class Bookings {
   }
 
   /**
-   * A tool that books `what`. `attempts`: the inverse succeeds with this attempt, 0: never. `then: 'lose'`: the call
+   * A tool that books `what`. `attempts`: the inverse succeeds with this attempt, 0: never. `ending: 'lose'`: the call
    * fails after its effect, `'refuse'`: without an effect.
    */
   tool(name = 'book', effect: Exclude<Effect, 'read'> = 'idempotent', { onBooked, ...options }: Options = {}): Tool {
@@ -35,11 +39,11 @@ export class Bookings {
       ...(effect !== 'once' && { retry: { attempts: 2, initialInterval: 1 } }),
       ...options,
       summary: ({ what }) => `${name} ${what}`,
-      run: async ({ what, then }, { idempotencyKey, attempt, signal }) => {
-        if (then === 'refuse') throw new ToolError(`no ${what}`)
+      run: async ({ what, ending }, { idempotencyKey, attempt, signal }) => {
+        if (ending === 'refuse') throw new ToolError(`no ${what}`)
         if (attempt === 1) this.all.push(what)
         this.keys[what] = idempotencyKey
-        if (then === 'lose') throw new Error('the connection broke')
+        if (ending === 'lose') throw new Error('the connection broke')
         await onBooked?.(signal)
         return { id: `id of ${what}` }
       },
@@ -53,6 +57,6 @@ export class Bookings {
         this.keys[`-${what}`] = context.idempotencyKey
         this.all.push(`-${what}${result ? '' : '?'}`)
       },
-    }) as unknown as Tool
+    })
   }
 }

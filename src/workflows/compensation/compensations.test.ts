@@ -75,7 +75,8 @@ function complete(compensations: Compensations, ...indices: readonly number[]): 
 
 const inputs = () => vi.mocked(scheduleActivity).mock.calls.map(([, args]) => args[0] as CompensateInput)
 const compensatedIndices = () => inputs().map(({ position }) => position.index)
-const failure = (cause: Error) => new ActivityFailure('failed', 'book', 'id', RetryState.NON_RETRYABLE_FAILURE, '', cause)
+const failure = (cause: Error) =>
+  new ActivityFailure('failed', 'book', 'id', RetryState.NON_RETRYABLE_FAILURE, '', cause)
 const applicationFailure = (type: string) => failure(ApplicationFailure.nonRetryable('it failed', type))
 
 describe('compensations', () => {
@@ -142,7 +143,9 @@ describe('compensations', () => {
   it('that fail for good do not end the others, and are reported', async () => {
     const compensations = new Compensations()
     complete(compensations, 1, 2, 3)
-    vi.mocked(scheduleActivity).mockResolvedValueOnce(undefined).mockRejectedValueOnce(applicationFailure('TOOL_REFUSED'))
+    vi.mocked(scheduleActivity)
+      .mockResolvedValueOnce(undefined)
+      .mockRejectedValueOnce(applicationFailure('TOOL_REFUSED'))
     await compensations.compensateAll(testRun(compensations))
     expect(compensatedIndices()).toEqual([3, 2, 1])
     const failed = { tool: 'book', call: 'turn-0.cell-1.call-2', idempotencyKey: 'key-2', message: 'it failed' }

@@ -78,7 +78,7 @@ describe('the calls of a program', () => {
 
   it('are kept when it succeeds', async () => {
     const result = await env.runProgram(
-      'await book(what="s1")\ntry: await book(what="s2", then="refuse")\nexcept ToolError: pass',
+      'await book(what="s1")\ntry: await book(what="s2", ending="refuse")\nexcept ToolError: pass',
     )
     expect(result).toMatchObject({ outcome: { status: 'ok' } })
     expect(result).not.toHaveProperty('compensation')
@@ -87,10 +87,10 @@ describe('the calls of a program', () => {
 
   it('are compensated without a result when their outcome is unknown, and not at all when nothing happened', async () => {
     const source = `
-for tool, what, then in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_once, "u3", "lose")]:
-    try: await tool(what=what, then=then)
+for tool, what, ending in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_once, "u3", "lose")]:
+    try: await tool(what=what, ending=ending)
     except Exception as error: print(type(error).__name__)
-raise SystemExit(1)`
+1/0`
     const { outcome, compensation } = await env.runProgram(source)
     expect(outcome.output).toBe('ToolError\nToolError\nToolOutcomeUnknown\n')
     expect(bookings.of('u')).toEqual(['u2', 'u3', '-u3?', '-u2?'])

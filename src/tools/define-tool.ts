@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Caller, Effect, Execution } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
-import type { DeferredConfig } from '../common/calls/deferred-calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { RemoteTarget, ToolPriority, ToolRate } from '../common/runs/run-config.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { parseDuration } from './duration.js'
+import { deferredOf } from './definition/deferred.js'
 import { compensateOf } from './definition/compensate.js'
 import { approvalOf } from './definition/approval.js'
 import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
@@ -37,7 +37,6 @@ const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
 const executions = ['activity', 'local'] as const satisfies readonly Execution[]
 const defaultTimeoutMs = 60_000
-const maxExpiresMs = 366 * 24 * 60 * 60 * 1_000
 const maxExampleBytes = 16 * 1024
 
 /**
@@ -194,22 +193,6 @@ function executionOf(
     throw invalid("execution 'local' is for effect 'read'", 'A local call may be repeated when its worker dies.')
   }
   return execution
-}
-
-function deferredOf(
-  { deferred }: Pick<AnyDefinition, 'deferred'>,
-  remote: RemoteTarget | undefined,
-  invalid: InvalidError,
-): DeferredConfig | undefined {
-  if (deferred === undefined) return undefined
-  if (remote !== undefined)
-    throw invalid('deferred is for a tool with run', `A ${remote.kind} may take its time itself.`)
-  if (typeof deferred !== 'object' || deferred === null) throw invalid("deferred must be an object: { expires: '3d' }")
-  const problem = describeUnknownKeys(deferred, ['expires'])
-  if (problem !== undefined) throw invalid(`deferred: ${problem}`)
-  const expiresMs = parseDuration('expires' in deferred ? deferred.expires : undefined, maxExpiresMs)
-  if (expiresMs !== undefined) return Object.freeze({ expiresMs })
-  throw invalid("deferred.expires must be milliseconds or text such as '3d', above 0 and at most 366 days")
 }
 
 function timeoutOf(timeout: unknown, invalid: InvalidError): number {

@@ -42,7 +42,7 @@ export function isCompensation(input: unknown, activityType: string): input is C
 export function compensate(
   { registry, values, latest, audit, credentials }: CompensationDependencies,
   { name, attempts, timeoutMs }: ToolConfig,
-  { agent, context: runContext = {}, summary: _, ...call }: CompensateInput,
+  { agent, context: runContext = {}, ...call }: CompensateInput,
 ): Promise<void> {
   const limit = compensationAttempts(attempts)
   const key = compensationKey(call.idempotencyKey)

@@ -33,7 +33,6 @@ import {
   type ConversationStatus,
   maxQueuedMessages,
   type InterruptConversationInput,
-  type MessageStatus,
   problemOfMessage,
   type ProviderMessage,
   type SendInput,
@@ -48,7 +47,7 @@ import { AgentTurns, type AgentTurnsState } from '../turns/agent-turns.js'
 import type { MessageHistoryState } from '../turns/message-history.js'
 import { rejection } from '../temporal/rejection.js'
 import { failureOf } from './failures.js'
-import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage } from './messages.js'
+import { type MessageOutcome, Messages, type MessagesState, type QueuedMessage, takenBackStatuses } from './messages.js'
 
 /** The state of a conversation beside its turns, for the next execution of the continue-as-new chain. */
 interface OwnState {
@@ -299,6 +298,3 @@ export class Conversation {
 
 /** The model reads it with the next message. */
 const interruptedNote = '(A person interrupted the work on this message.)'
-
-/** After these, a message that changed nothing is taken back. */
-const takenBackStatuses: readonly MessageStatus[] = ['failed', 'refused', 'context_full']

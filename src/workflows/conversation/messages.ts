@@ -1,4 +1,4 @@
-import { type ConversationAnswer, maxQueuedMessages } from '../../common/runs/conversation.js'
+import { type ConversationAnswer, maxQueuedMessages, type MessageStatus } from '../../common/runs/conversation.js'
 import type { RunCounts } from '../../common/runs/runs.js'
 import { utf8Length } from '../../common/text/text.js'
 
@@ -27,6 +27,9 @@ export type MessageOutcome = Pick<
   ConversationAnswer,
   'status' | 'answer' | 'output' | 'error' | 'isTakenBack' | 'compensation'
 >
+
+/** After these, a message that changed nothing is taken back. */
+export const takenBackStatuses: readonly MessageStatus[] = ['failed', 'refused', 'context_full']
 
 interface AnsweredMessage {
   readonly id: string

@@ -5,7 +5,7 @@ import { formatDuration, formatTokens } from '../../../common/text/format.js'
 import { type Line, part } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatStatus, statusMark } from '../tree/status-mark.js'
-import { scriptedModelName } from '../../../common/names.js'
+import { callActivityId, scriptedModelName } from '../../../common/names.js'
 import { textBlock } from '../text/text-block.js'
 import { unservedLines } from './unserved-lines.js'
 
@@ -39,8 +39,29 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
     ...opened,
     ...(first?.slice(precedingCount) ?? []),
     ...later.flat(),
+    ...compensationMilestones(tree),
     ...unservedMilestones(tree, columns),
   ]
+}
+
+/** The compensations that have ended, in the order of their end. */
+function compensationMilestones({ turns }: RunTree): readonly Milestone[] {
+  const calls = turns.flatMap(({ cells, directCalls }) => [...cells.flatMap((cell) => cell.calls), ...directCalls])
+  return calls
+    .flatMap((call) => {
+      const { compensation } = call
+      return compensation?.endedAt === undefined ? [] : [{ call, compensation, endedAt: compensation.endedAt }]
+    })
+    .toSorted((one, other) => one.endedAt - other.endedAt)
+    .map(({ call, compensation }) => ({
+      key: `compensation ${callActivityId(call.position)}`,
+      lines: () => {
+        const text = `${oneLine(call.tool)}(${formatArguments(call.arguments)})`
+        if (compensation.status !== 'failed') return [[statusMark('ok'), part(` compensated ${text}`)]]
+        const reason = part(`  ${oneLine(compensation.failure.message)}`, 'red')
+        return [[statusMark('tool_error'), part(` not compensated: ${text}`), reason]]
+      },
+    }))
 }
 
 const scriptedModelMilestone: Milestone = {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { syntheticHistory, treeOf } from '../../../../test/fixtures/run-tree/recorded.js'
+import { milestones } from '../progress/milestones.js'
 import { renderTree } from './render-tree.js'
 
 const position = (index: number) => ({ turn: 0, cell: 1, index })
@@ -60,6 +61,17 @@ it('shows at each call whether it was compensated, and that the run compensates'
   })
   expect(fourth?.compensation).toMatchObject({ status: 'ok', attempts: 1 })
   expect(tree.turns[0]?.cells[0]?.calls).toHaveLength(4)
+})
+
+it('names each compensation that has ended in the progress of the run', async () => {
+  const tree = await unwinding
+  const lines = milestones(tree, 80)
+    .filter(({ key }) => key.startsWith('compensation'))
+    .map((milestone) => [milestone.key, ...milestone.lines().map((line) => line.map(({ text }) => text).join(''))])
+  expect(lines).toEqual([
+    ['compensation turn-0.cell-1.call-4', '✓ compensated book(n=4)'],
+    ['compensation turn-0.cell-1.call-3', '✗ not compensated: book(n=3)  the desk is closed'],
+  ])
 })
 
 it('draws the compensations below their calls', async () => {

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CancelledFailure } from '@temporalio/common'
+import { waitForAbort } from '../../../../src/common/async/abort.js'
+import type { ApprovalRequest } from '../../../../src/activities/index.js'
+import type { AuditEvent } from '../../../../src/audit/index.js'
+import type { ProgramResult } from '../../../../src/common/runs/runs.js'
+import { Bookings } from '../../../support/booking-tool.js'
+import { scheduledActivitiesOfType } from '../../../support/environment/histories.js'
+import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { Deferred, tool } from '../../../support/tools.js'
+
+const bookings = new Bookings()
+const audited: AuditEvent[] = []
+const requests: ApprovalRequest[] = []
+let requested = new Deferred()
+let called = new Deferred()
+const wait = tool('wait', async (_input, { signal }) => {
+  called.resolve()
+  await waitForAbort(signal)
+})
+let env: TestEnvironment
+let end: (() => Promise<void>) | undefined
+
+beforeAll(async () => {
+  env = await TestEnvironment.start({
+    tools: [
+      bookings.tool(),
+      bookings.tool('book_once', 'once'),
+      bookings.tool('book_approved', 'idempotent', { approval: 'always' }),
+      wait,
+    ],
+    approvals: {
+      onRequest: (request) => {
+        requests.push(request)
+        requested.resolve()
+      },
+    },
+    audit: { sink: { write: async (event: AuditEvent) => void audited.push(event) } },
+    timeouts: { heartbeat: '1s' },
+    limits: { compensations: 40 },
+    onCleanup: (cleanup) => (end = cleanup),
+  })
+})
+afterAll(() => end?.())
+
+const treeCalls = async (workflowId: string) =>
+  (await env.ptc.handle(workflowId).tree()).turns[0]?.cells[0]?.calls ?? []
+
+describe('the calls of a program', () => {
+  it('are compensated in reverse, each once, when it fails', async () => {
+    const source = 'await book(what="f1")\nawait book(what="f2")\nawait book(what="f3")\nraise ValueError("no")'
+    const { outcome, compensation } = await env.runProgram(source)
+    expect(outcome).toMatchObject({ status: 'code_error', error: expect.stringContaining('ValueError: no') })
+    expect(compensation).toEqual({ compensated: 3, failed: 0, failures: [] })
+    expect(bookings.of('f')).toEqual(['f1', 'f2', 'f3', '-f3', '-f2', '-f1'])
+    expect(bookings.keys['-f1']).toBe(`${bookings.keys['f1']}/compensate`)
+    const [first] = await treeCalls(env.lastRun.workflowId)
+    expect(first).toMatchObject({ status: 'ok', compensation: { status: 'ok', attempts: 1 } })
+    const ofFirst = audited.filter((event) => 'idempotencyKey' in event && event.idempotencyKey === bookings.keys['f1'])
+    expect(ofFirst.map(({ kind }) => kind)).toEqual([
+      'call.begins',
+      'call.ends',
+      'compensation.begins',
+      'compensation.ends',
+    ])
+  })
+
+  it('are compensated when it is cancelled after two of three', async () => {
+    called = new Deferred()
+    const handle = await env.startProgram('await book(what="c1")\nawait book(what="c2")\nawait wait()\nbook(what="c3")')
+    await called.promise
+    await handle.cancel()
+    await expect(handle.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) })
+    expect((await handle.describe()).status.name).toBe('CANCELLED')
+    expect(bookings.of('c')).toEqual(['c1', 'c2', '-c2', '-c1'])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('are kept when it succeeds', async () => {
+    const result = await env.runProgram(
+      'await book(what="s1")\ntry: await book(what="s2", ending="refuse")\nexcept ToolError: pass',
+    )
+    expect(result).toMatchObject({ outcome: { status: 'ok' } })
+    expect(result).not.toHaveProperty('compensation')
+    expect(bookings.of('s')).toEqual(['s1'])
+  })
+
+  it('are compensated without a result when their outcome is unknown, and not at all when nothing happened', async () => {
+    const source = `
+for tool, what, ending in [(book, "u1", "refuse"), (book, "u2", "lose"), (book_once, "u3", "lose")]:
+    try: await tool(what=what, ending=ending)
+    except Exception as error: print(type(error).__name__)
+1/0`
+    const { outcome, compensation } = await env.runProgram(source)
+    expect(outcome.output).toBe('ToolError\nToolError\nToolOutcomeUnknown\n')
+    expect(bookings.of('u')).toEqual(['u2', 'u3', '-u3?', '-u2?'])
+    expect(compensation).toMatchObject({ compensated: 2, failed: 0 })
+  })
+
+  it('are compensated after all attempts that are needed; one that fails for good does not keep the others', async () => {
+    const source = 'await book(what="r1")\nawait book(what="r2", attempts=0)\nawait book(what="r3", attempts=3)\n1/0'
+    const { compensation } = await env.runProgram(source)
+    expect(bookings.of('r')).toEqual(['r1', 'r2', 'r3', '-r3', '-r1'])
+    const failure = {
+      tool: 'book',
+      call: 'turn-0.cell-1.call-2',
+      idempotencyKey: bookings.keys['r2'],
+      message: "r2 can't be cancelled",
+    }
+    expect(compensation).toEqual({ compensated: 2, failed: 1, failures: [failure] })
+    const { workflowId } = env.lastRun
+    expect(await env.ptc.handle(workflowId).describe()).toMatchObject({
+      outcome: 'code_error',
+      notCompensated: '1 call: book (turn-0.cell-1.call-2)',
+    })
+    expect(await treeCalls(workflowId)).toMatchObject([
+      { compensation: { status: 'ok' } },
+      { compensation: { status: 'failed', failure: { code: 'TOOL_REFUSED' } } },
+      { compensation: { status: 'ok', attempts: 3 } },
+    ])
+  })
+
+  it('are refused over limits.compensations, and compensated over continue-as-new', async () => {
+    const source = `
+refused = 0
+for n in range(45):
+    try: await book(what=f"n{n}" + "x" * 3_000)
+    except ToolDenied as error: refused += 1
+print(refused)
+1/0`
+    const handle = await env.startProgram(source, { limits: { historyEvents: 100 } })
+    const { outcome, compensation } = (await handle.result()) as ProgramResult
+    expect(outcome.output).toBe('5\n')
+    expect(compensation).toMatchObject({ compensated: 40, failed: 0 })
+    const booked = Array.from({ length: 40 }, (_, n) => `n${n}`)
+    const names = bookings.of('n').map((name) => name.replace(/x+/, ''))
+    expect(names).toEqual([...booked, ...booked.toReversed().map((name) => `-${name}`)])
+    const chain = await env.executionHistories(handle)
+    expect(chain.length).toBeGreaterThan(1)
+    expect(chain.flatMap((history) => scheduledActivitiesOfType(history, 'value.load'))).not.toHaveLength(0)
+    await env.expectCleanEnd(handle)
+  })
+})
+
+describe('the denial of a call', () => {
+  it('that code does not handle ends a program, whose calls are compensated', async () => {
+    requested = new Deferred()
+    const handle = await env.startProgram('await book(what="d1")\nawait book_approved(what="d2")')
+    await requested.promise
+    await env.ptc.denyCall(requests.at(-1)?.token ?? '', 'too expensive')
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'code_error' }, compensation: { compensated: 1 } })
+    expect(bookings.of('d')).toEqual(['d1', '-d1'])
+    await env.expectCleanEnd(handle)
+  })
+
+  it('compensates the calls before it at once, if the person wants that', async () => {
+    requested = new Deferred()
+    const source = `
+await book(what="e1"); await book(what="e2")
+try: await book_approved(what="e3")
+except ToolDenied as error: print(error)
+await book(what="e4")`
+    const handle = await env.startProgram(source)
+    await requested.promise
+    await env.ptc.denyCall(requests.at(-1)?.token ?? '', 'start over', { compensate: true })
+    expect(await handle.result()).toMatchObject({
+      outcome: { status: 'ok', output: 'book_approved was not approved: start over (2 calls were compensated)\n' },
+      compensation: { compensated: 2, failed: 0 },
+    })
+    expect(bookings.of('e')).toEqual(['e1', 'e2', '-e2', '-e1', 'e4'])
+    await env.expectCleanEnd(handle)
+  })
+})

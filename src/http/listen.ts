@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { PtcError } from '../common/errors.js'
 import { isLoopback } from './access.js'
 
@@ -34,6 +35,11 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   if (token === undefined && !isLoopback(host)) {
     throw new PtcError('CONFIG_INVALID', `${name} on ${host} needs a token`, { hint: tokenHint })
   }
+  const responding = new Set<ServerResponse>()
+  server.on('request', (_request, response) => {
+    responding.add(response)
+    response.once('close', () => responding.delete(response))
+  })
   server.listen({ host, port })
   try {
     await once(server, 'listening')
@@ -48,11 +54,13 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   const end = async (): Promise<void> => {
     const ended = once(server, 'close')
     server.close()
-    server.closeIdleConnections()
-    if (graceMs === 0) server.closeAllConnections()
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+    // Not those of the server: a connection without a request, which browsers open in advance, is not idle for it.
+    const responded = [...responding].map((response) => new Promise((resolve) => response.once('close', resolve)))
+    const timer = new AbortController()
+    await Promise.race([Promise.all(responded), delay(graceMs, undefined, { signal: timer.signal }).catch(() => undefined)])
+    timer.abort()
+    server.closeAllConnections()
     await ended
-    clearTimeout(timer)
   }
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${address.port}`,

@@ -49,12 +49,12 @@ export async function startServer(options: ServeOptions): Promise<ListeningServe
   server.requestTimeout = requestTimeoutMs
   server.maxConnections = maxConnections
   const tokenHint = 'Set PTC_SERVE_TOKEN: whoever reaches the server can use the agents. Or leave out --host.'
-  const { url, close } = await listen(server, { name: 'the server', host, port, token, tokenHint, graceMs })
+  const listening = await listen(server, { name: 'the server', host, port, token, tokenHint, graceMs })
   return {
-    url,
+    url: listening.url,
     close() {
       closing.abort(new Error('the server closes'))
-      return close()
+      return listening.close()
     },
   }
 }

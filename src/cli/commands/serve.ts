@@ -17,7 +17,7 @@ export function serveCommand(): Command {
     .description('serve conversations, their live stream, approvals and a chat page over HTTP, until Ctrl-C')
     .addOption(configOption())
     .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
-    .addOption(new Option('--port <port>', 'port to listen on').argParser(integerUpTo(65_535)).default(8080))
+    .addOption(new Option('--port <port>', 'port to listen on; 0: a free one').argParser(parsePort).default(8080))
     .addOption(
       new Option('--origin <url...>', 'origin of another web page that may ask')
         .argParser(parseOrigin)
@@ -30,6 +30,10 @@ With PTC_SERVE_TOKEN, every request needs "Authorization: Bearer TOKEN". Any oth
 needs it. The server keeps nothing: it may be restarted at any time, and several may run side by side.`,
     )
     .action(serve)
+}
+
+function parsePort(text: string): number {
+  return text === '0' ? 0 : integerUpTo(65_535)(text)
 }
 
 function parseOrigin(text: string, earlier: readonly string[]): readonly string[] {

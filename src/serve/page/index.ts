@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 /*
- * `src/serve/page` owns the chat page: one document, one script, one style sheet. No framework and no build.
+ * `src/serve/page` owns the chat page: a document, its style and its modules. No framework and no build.
  *
  * Boundary: the page uses the paths of the server and nothing else. Texts reach the document as text nodes only.
  *
@@ -28,8 +28,11 @@ const policy = [
 
 const files: Readonly<Record<string, readonly [file: string, type: string]>> = {
   '/': ['page.html', 'text/html'],
-  '/page.js': ['page.js', 'text/javascript'],
-  '/page.css': ['page.css', 'text/css'],
+  '/page/page.css': ['page.css', 'text/css'],
+  '/page/page.js': ['page.js', 'text/javascript'],
+  '/page/chat.js': ['chat.js', 'text/javascript'],
+  '/page/approvals.js': ['approvals.js', 'text/javascript'],
+  '/page/requests.js': ['requests.js', 'text/javascript'],
 }
 
 /** The file of the page at this path; undefined when there is none. */

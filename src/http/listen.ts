@@ -57,7 +57,10 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     // Not those of the server: a connection without a request, which browsers open in advance, is not idle for it.
     const responded = [...responding].map((response) => new Promise((resolve) => response.once('close', resolve)))
     const timer = new AbortController()
-    await Promise.race([Promise.all(responded), delay(graceMs, undefined, { signal: timer.signal }).catch(() => undefined)])
+    await Promise.race([
+      Promise.all(responded),
+      delay(graceMs, undefined, { signal: timer.signal }).catch(() => undefined),
+    ])
     timer.abort()
     server.closeAllConnections()
     await ended

@@ -29,6 +29,7 @@ import { listCommand } from './commands/list.js'
 import { replayCheckCommand } from './commands/replay-check.js'
 import { runCommand } from './commands/run.js'
 import { runsCommand } from './commands/runs.js'
+import { serveCommand } from './commands/serve.js'
 import { sessionsCommand } from './commands/sessions.js'
 import { showCommand } from './commands/show.js'
 import { valuesCommand } from './commands/values.js'
@@ -80,6 +81,7 @@ export function buildProgram(): Command {
     valuesCommand(),
     replayCheckCommand(),
     runsCommand(),
+    serveCommand(),
     codecServerCommand(),
     doctorCommand(),
   ]

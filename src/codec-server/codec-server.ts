@@ -1,11 +1,7 @@
-import { timingSafeEqual, createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { isIP } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import type { Payload } from '@temporalio/common'
 import { z } from 'zod'
-import { PtcError } from '../common/errors.js'
+import { hasToken, listen, readBody } from '../http/index.js'
 import type { KeyRing } from '../values/encryption/key-ring.js'
 import { EncryptionCodec } from '../values/encryption/payload-codec.js'
 import type { Values } from '../values/values.js'
@@ -48,43 +44,16 @@ const requestTimeoutMs = 30_000
  * @throws PtcError CONFIG_INVALID when it would listen beyond this machine without a token, or its port is taken
  */
 export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
-  const { host = '127.0.0.1', port, token } = options
-  if (token === undefined && !isLoopback(host)) {
-    throw new PtcError('CONFIG_INVALID', `a codec server on ${host} needs a token: it shows all values of the store`, {
-      hint: 'Set PTC_CODEC_TOKEN, or leave out --host, so that only this machine reaches it.',
-    })
-  }
   const origins = new Set(options.origins)
   const codec = options.keys && new EncryptionCodec(options.keys)
   const server = createServer((request, response) => {
     answer(request, response, { ...options, codec, origins }).catch(() => response.destroy())
   })
   server.requestTimeout = requestTimeoutMs
-  server.listen({ host, port })
-  try {
-    await once(server, 'listening')
-  } catch (cause) {
-    throw new PtcError('CONFIG_INVALID', `the codec server can't listen on ${host}:${port}`, {
-      hint: 'Choose another port with --port.',
-      cause,
-    })
-  }
-  const address = server.address() as AddressInfo
-  return {
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${address.port}`,
-    allowOrigin: (origin) => void origins.add(origin),
-    async close() {
-      if (!server.listening) return
-      server.closeAllConnections()
-      const closed = once(server, 'close')
-      server.close()
-      await closed
-    },
-  }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
+  const { host = '127.0.0.1', port, token } = options
+  const tokenHint = 'Set PTC_CODEC_TOKEN: the server shows all values of the store. Or leave out --host.'
+  const listening = await listen(server, { name: 'the codec server', host, port, token, tokenHint })
+  return { ...listening, allowOrigin: (origin) => void origins.add(origin) }
 }
 
 interface Access extends Omit<CodecServerOptions, 'origins' | 'keys'> {
@@ -103,7 +72,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
     response.setHeader('Access-Control-Allow-Credentials', 'true')
   }
   if (request.method === 'OPTIONS') return allowRequest(response)
-  if (!isAuthorized(request, access.token)) {
+  if (!hasToken(request, access.token)) {
     response.setHeader('WWW-Authenticate', 'Bearer')
     return end(response, 401, 'a token is needed')
   }
@@ -111,7 +80,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, access
   const operation = /\/(encode|decode)$/.exec(pathname)?.[1]
   if (operation === undefined) return end(response, 404, 'there are /encode and /decode')
   if (request.method !== 'POST') return end(response, 405, 'only POST is allowed')
-  const body = await readBody(request)
+  const body = await readBody(request, maxRequestBytes)
   if (body === undefined) return end(response, 413, `a request has at most ${maxRequestBytes} bytes`)
   const payloads = parsePayloads(body)
   if (payloads === undefined) return end(response, 400, 'the body is not {"payloads": […]}')
@@ -148,25 +117,6 @@ function allowRequest(response: ServerResponse): void {
 
 function end(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' }).end(`${message}\n`)
-}
-
-/** Digests have the same length, so that the comparison takes the same time for every token. */
-function isAuthorized({ headers }: IncomingMessage, token: string | undefined): boolean {
-  if (token === undefined) return true
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
-}
-
-/** Undefined when it is too large. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length
-    if (bytes > maxRequestBytes) return undefined
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString()
 }
 
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'))

@@ -20,7 +20,7 @@
 export { EntryCodec } from './entry-codec.js'
 export type { RunEnd, StreamData, StreamEvent, StreamRecord } from './events.js'
 export { type Publish, StreamPublisher } from './publisher.js'
-export { readStream } from './read-stream.js'
+export { isOffset, readStream } from './read-stream.js'
 export { type StreamEntry, type StreamReader, type StreamSink, streamName } from './sink.js'
 export { fileStream, type FileStreamOptions } from './sinks/file-stream.js'
 export { redisStream, type RedisStreamOptions } from './sinks/redis-stream.js'

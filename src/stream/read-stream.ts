@@ -23,6 +23,11 @@ export interface ReadStreamOptions {
 /** The offset before the first event. */
 export const startOffset = '0'
 
+/** Whether a text may be the offset of an event. */
+export function isOffset(text: string): boolean {
+  return text === startOffset || parseOffset(text) !== undefined
+}
+
 /** How long a read waits for an entry. The end of the run is noticed after it. */
 const waitMs = 250
 /** After the end of a run its last records may still be on their way: this long without any, the stream ends. */

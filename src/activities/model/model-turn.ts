@@ -44,7 +44,7 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester } = input
+      const { turn, model, limits, tools: runTools, history, pending, message, inputDescription, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
@@ -53,7 +53,13 @@ export function modelTurn(
       const { name: modelName, maxTokens, temperature, fallbacks } = model
       const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
       const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
-      const published = { turn, model: modelName, messages: history?.length ?? 0, fallbacks: fallbacks?.length ?? 0 }
+      const published = {
+        turn,
+        model: modelName,
+        messages: history?.length ?? 0,
+        fallbacks: fallbacks?.length ?? 0,
+        ...(message !== undefined && { message }),
+      }
       const live = TurnStream.begin(stream, published, scope)
       const onProgress = (progress: ModelProgress): void => {
         report(progress)

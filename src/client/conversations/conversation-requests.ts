@@ -7,6 +7,7 @@ import type {
   ConversationAnswer,
   InterruptConversationInput,
 } from '../../common/runs/conversation.js'
+import { raceWithSignal, withDerivedSignal } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages } from '../../common/names.js'
 import { runError } from '../run/run-error.js'
@@ -30,11 +31,17 @@ export type UpdateHandle = WorkflowUpdateHandle<AnswerResult>
 /** While the conversation continues as new, it may not take an update. */
 const busyPauseMs = 200
 
-/** Waits for an answer, over the continue-as-new chain. @param first of the execution that accepted the message */
+/**
+ * Waits for an answer, over the continue-as-new chain.
+ *
+ * @param first of the execution that accepted the message
+ * @param signal ends the waiting
+ */
 export async function waitForAnswer(
   conversation: ConversationRef,
   id: string,
   first: UpdateHandle | undefined,
+  signal?: AbortSignal,
 ): Promise<ConversationAnswer> {
   const { client, workflowId } = conversation
   const ask = (updateId: string): Promise<UpdateHandle> =>
@@ -45,14 +52,31 @@ export async function waitForAnswer(
     })
   for (let handle = first; ; handle = undefined) {
     const updateId = randomUUID()
-    const result = await request(conversation, async () => (handle ?? (await ask(updateId))).result())
+    const wait = async (): Promise<AnswerResult> => (handle ?? (await ask(updateId))).result()
+    const result = await request(conversation, wait, signal)
     if (result.type === 'answered') return result.answer
     await delay(busyPauseMs)
   }
 }
 
 /** Sends a request, and repeats it while the server is unavailable. An update has an id, so it is accepted once. */
-export async function request<Result>(conversation: ConversationRef, send: () => Promise<Result>): Promise<Result> {
+export async function request<Result>(
+  conversation: ConversationRef,
+  send: () => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  if (signal === undefined) return requestAgain(conversation, send)
+  const { connection } = conversation.client
+  return raceWithSignal(
+    signal,
+    requestAgain(conversation, () => {
+      signal.throwIfAborted()
+      return withDerivedSignal(signal, (derived) => connection.withAbortSignal(derived, send))
+    }),
+  )
+}
+
+async function requestAgain<Result>(conversation: ConversationRef, send: () => Promise<Result>): Promise<Result> {
   const isRetryable = (thrown: unknown): boolean => isRepeatableUpdate(thrown) || isFailedPrecondition(thrown)
   try {
     return await retryLongPoll(send, { isRetryable, aliveAfterMs: longPollMs })

@@ -96,12 +96,13 @@ export interface Conversation {
    */
   send(text: string, options?: SendOptions): Promise<SentMessage>
   /**
-   * Waits for the answer to a message, whoever sent it. The conversation keeps the latest 20 answers.
+   * Waits for the answer to a message, whoever sent it. The conversation keeps the latest 20 answers. `signal` ends the
+   * waiting, and not the work.
    *
    * @throws PtcError MESSAGE_NOT_FOUND, CONVERSATION_NOT_FOUND, CONVERSATION_CLOSED; the failure that ended the
    *   conversation; TEMPORAL_UNREACHABLE
    */
-  answer(id: string): Promise<ConversationAnswer>
+  answer(id: string, options?: { readonly signal?: AbortSignal }): Promise<ConversationAnswer>
   /**
    * Interrupts the work on the current message: all of it, or only the code that runs (`code`), as Ctrl-C does. Does
    * nothing when the conversation waits.
@@ -180,12 +181,11 @@ export function createConversation(
     const handle = await request(conversation, mustExist ? join : start)
     return { id, answer: () => waitForAnswer(conversation, id, handle) }
   }
-  const answer = async (id: string): Promise<ConversationAnswer> => waitForAnswer(conversation, id, undefined)
   return {
     name,
     workflowId,
     send,
-    answer,
+    answer: async (id, { signal } = {}) => waitForAnswer(conversation, id, undefined, signal),
     async ask(text, { signal, ...sendOptions } = {}) {
       signal?.throwIfAborted()
       const message = await send(text, sendOptions)

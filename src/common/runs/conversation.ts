@@ -102,6 +102,10 @@ export interface ConversationStatus extends RunCounts {
   readonly messages: number
   /** Number of those that wait. */
   readonly queued: number
+  /** Id of the message that is worked on, or is next; null when none waits. */
+  readonly message: string | null
+  /** Number of calls that wait for an approval, or for a result from outside. */
+  readonly waitingCalls: number
   /** Tokens that the last turn read and wrote; null before the first. */
   readonly contextTokens: number | null
   readonly createdAt: number

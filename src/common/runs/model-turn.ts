@@ -25,6 +25,8 @@ export interface ModelTurnInput {
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
   readonly pending: readonly PendingBlock[]
+  /** Id of the message of the conversation that the turn is for. */
+  readonly message?: string
   /** Absent: the context of the run names nobody. */
   readonly requester?: Requester
 }

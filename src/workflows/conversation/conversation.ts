@@ -158,6 +158,8 @@ export class Conversation {
       state: this.#isClosing ? 'closing' : this.#messages.hasWork ? 'working' : 'waiting',
       messages: this.#messages.state.accepted,
       queued: this.#messages.state.queue.length,
+      message: this.#messages.currentId,
+      waitingCalls: this.#ready?.run.deferredCalls.waiting.length ?? 0,
       contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
@@ -197,7 +199,7 @@ export class Conversation {
         this.#end = { failure: this.#closedFailure() }
         return { messages: this.#messages.state.accepted, ...run.counts }
       }
-      await this.#workOn(run, turns, next.text)
+      await this.#workOn(run, turns, next)
     }
   }
 
@@ -232,15 +234,15 @@ export class Conversation {
     }
   }
 
-  /** @param text of a new message; undefined after continue-as-new */
-  async #workOn(run: Run, turns: AgentTurns, text: string | undefined): Promise<void> {
+  /** @param next a new message; undefined after continue-as-new */
+  async #workOn(run: Run, turns: AgentTurns, next: QueuedMessage | undefined): Promise<void> {
     // After continue-as-new, turns of the message may be recorded.
-    const before = text === undefined ? undefined : turns.messages.state
+    const before = next && turns.messages.state
     turns.clearInterruption()
     if (this.#isClosing) turns.interrupt(true)
-    if (text !== undefined) {
+    if (next) {
       run.quota.calls = 0
-      turns.messages.addMessage(text)
+      turns.messages.addMessage(next.text, next.id)
     }
     const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns
     try {

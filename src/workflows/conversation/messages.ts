@@ -64,6 +64,12 @@ export class Messages {
     return this.#state.current
   }
 
+  /** Id of the message that is worked on, or of the next one; null when none waits. */
+  get currentId(): string | null {
+    const { current, queue } = this.#state
+    return (current?.messages[0] ?? queue[0])?.id ?? null
+  }
+
   /** A message is worked on, or waits. */
   get hasWork(): boolean {
     return this.#state.current !== null || this.#state.queue.length > 0

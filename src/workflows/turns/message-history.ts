@@ -37,6 +37,8 @@ export interface MessageHistoryState {
   readonly lastReplyText: string
   /** Prompt and output tokens of the last turn; null before the first. */
   readonly lastTurnTokens: number | null
+  /** Id of the message that is worked on, for the live stream. Absent outside of conversations. */
+  readonly message?: string
 }
 
 /** The messages of an agent; see the header. */
@@ -65,9 +67,9 @@ export class MessageHistory {
   }
 
   /** A message of a person: what was counted for the message before it begins anew. */
-  addMessage(text: string): void {
+  addMessage(text: string, id?: string): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
-    this.#state = { ...this.#state, ...counted }
+    this.#state = { ...this.#state, ...counted, ...(id !== undefined && { message: id }) }
     this.addPending([{ type: 'text', text }])
   }
 

@@ -8,7 +8,7 @@ import type { MessageHistoryState } from './message-history.js'
 /** The argument of activity `model.turn`, without the model that answers it. */
 export function turnRequest(
   { config, counts }: Run,
-  { history, pending }: MessageHistoryState,
+  { history, pending, message }: MessageHistoryState,
 ): Omit<ModelTurnInput, 'model'> {
   const { limits, toolSet, instructions, outputSchema, input } = config
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
@@ -18,7 +18,7 @@ export function turnRequest(
     ...(input && { inputDescription: input.description }),
   }
   const requester = requesterOf(config.context)
-  const asked = { history, pending, ...(requester && { requester }) }
+  const asked = { history, pending, ...(message !== undefined && { message }), ...(requester && { requester }) }
   return { turn: counts.turns, limits, tools, ...agent, ...asked }
 }
 

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import { EventStream } from '../event-stream.js'
+import { type Exchange, readJson, type Reply, type Route } from '../router.js'
+import { messageEvents } from './message-events.js'
+import { UiMessageStream } from './ui-message-stream.js'
+
+/*
+ * `src/serve/ai-sdk` owns the stream protocol of the AI SDK's `useChat`, with its DefaultChatTransport.
+ *
+ * Boundary: the bodies of that transport, and the parts of a UI message stream. A conversation keeps the messages: of
+ * those that the front end sends, the last one is read.
+ *
+ * Invariants: 1. The id of the user's message is the id of the conversation's message, so a repeated request is not
+ * worked on again and gets the same parts. 2. Each response has `finish` and `[DONE]`, unless its client leaves or the
+ * server ends: then the front end resumes, and the parts begin anew.
+ */
+
+const chatBody = z.object({
+  id: z.string(),
+  messages: z
+    .array(
+      z.object({
+        id: z.string().min(1).max(200),
+        role: z.string(),
+        parts: z.array(z.looseObject({ type: z.string() })),
+      }),
+    )
+    .min(1),
+  trigger: z.string().optional(),
+})
+
+/** `POST /ai-sdk`: sends the last message of the chat to the conversation with the id of the chat. */
+async function sendChat(exchange: Exchange): Promise<undefined> {
+  const { ptc } = exchange
+  const { id: name, messages, trigger } = await readJson(exchange, chatBody)
+  const last = messages.at(-1)
+  if (last?.role !== 'user' || (trigger !== undefined && trigger !== 'submit-message')) {
+    throw new PtcError('RUN_INPUT_INVALID', 'only a new message of the user can be sent', {
+      hint: 'A conversation answers each message once: send another one in place of regenerating an answer.',
+    })
+  }
+  const text = textOf(last.parts)
+  await ptc.conversation(name).send(text, { id: last.id })
+  await sendParts(exchange, name, last.id)
+  return undefined
+}
+
+/** `GET /ai-sdk/:name/stream`: the message that is worked on, from its beginning. 204 when there is none. */
+async function resumeChat(exchange: Exchange): Promise<Reply | undefined> {
+  const { ptc, params } = exchange
+  const { name = '' } = params
+  const id = await currentMessage(exchange, name)
+  if (id === null) return {}
+  await sendParts(exchange, ptc.conversation(name).name, id)
+  return undefined
+}
+
+async function currentMessage({ ptc }: Exchange, name: string): Promise<string | null> {
+  try {
+    return (await ptc.conversation(name).status()).message
+  } catch (thrown) {
+    const code = PtcError.isInstance(thrown) ? thrown.code : undefined
+    if (code === 'CONVERSATION_NOT_FOUND' || code === 'CONVERSATION_CLOSED') return null
+    throw thrown
+  }
+}
+
+async function sendParts({ ptc, response, signal }: Exchange, name: string, id: string): Promise<void> {
+  const conversation = ptc.conversation(name)
+  using stream = new EventStream(response, signal, { 'x-vercel-ai-ui-message-stream': 'v1' })
+  const parts = new UiMessageStream()
+  const events = ptc.handle(conversation.workflowId).stream({ signal })
+  const answer = conversation.answer(id, { signal })
+  for (const chunk of parts.start(id)) await stream.send(chunk)
+  try {
+    for await (const each of messageEvents({ id, events, answer }))
+      for (const chunk of each.type === 'answer' ? parts.finish(each.answer) : parts.add(each.event))
+        await stream.send(chunk)
+  } catch (thrown) {
+    signal.throwIfAborted()
+    const { code, message } = PtcError.isInstance(thrown) ? thrown : { code: 'INTERNAL', message: 'the request failed' }
+    await stream.send({ type: 'error', errorText: `${code}: ${message}` })
+  }
+  await stream.send('[DONE]')
+}
+
+/** @throws PtcError RUN_INPUT_INVALID */
+function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
+  const texts = parts.map(({ type, text }) => {
+    if (type === 'text' && typeof text === 'string') return text
+    throw new PtcError('RUN_INPUT_INVALID', `a message has a part of type ${type}, and only texts can be sent`)
+  })
+  return texts.join('\n')
+}
+
+export const aiSdkRoutes: readonly Route[] = [
+  { method: 'POST', path: '/ai-sdk', handler: sendChat },
+  { method: 'GET', path: '/ai-sdk/:name/stream', handler: resumeChat },
+]

@@ -1,0 +1,155 @@
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
+import { expect, it } from 'vitest'
+import type { ConversationAnswer, StreamEvent } from '../../client/index.js'
+import type { UiChunk } from './chunks.js'
+import { UiMessageStream } from './ui-message-stream.js'
+
+const answered: ConversationAnswer = {
+  status: 'answered',
+  answer: 'Done.',
+  isTakenBack: false,
+  message: 1,
+  turns: 2,
+  cells: 1,
+  toolCalls: 1,
+  isNew: true,
+}
+
+type Data = StreamEvent extends infer Event
+  ? Event extends StreamEvent
+    ? Omit<Event, 'offset' | 'time'>
+    : never
+  : never
+
+const turn = (number: number, attempt = 1) => ({ unit: `turn/${number}`, turn: number, attempt })
+const begins = (number: number, attempt = 1) =>
+  ({ type: 'turn.begins', model: 'm', messages: 0, ...turn(number, attempt) }) as const
+const text = (number: number, piece: string, attempt = 1) =>
+  ({ type: 'text', block: 0, text: piece, ...turn(number, attempt) }) as const
+const code = (number: number, piece: string, block = 1) =>
+  ({ type: 'code', block, text: piece, ...turn(number) }) as const
+const ends = (number: number) => ({ type: 'turn.ends', stopReason: 'end_turn', ...turn(number) }) as const
+const step = { unit: 'step/s/1', attempt: 1, cell: 1 }
+const call = { unit: 'call/k', attempt: 1, call: 'k', tool: 'pay', caller: 'direct', turn: 1, cell: 0 }
+
+function chunksOf(events: readonly Data[], answer = answered): readonly UiChunk[] {
+  const stream = new UiMessageStream()
+  const added = events.flatMap((event, index) => stream.add({ ...event, offset: `${index}`, time: 0 }))
+  return [...stream.start('m1'), ...added, ...stream.finish(answer)]
+}
+
+/** What the AI SDK makes of these parts; rejects when it accepts one not. */
+async function messageOf(chunks: readonly UiChunk[]): Promise<UIMessage | undefined> {
+  let last: UIMessage | undefined
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+  for await (const message of readUIMessageStream({ stream, terminateOnError: true })) last = message
+  return last
+}
+
+it('makes a step of each turn, with text, code, output and calls', async () => {
+  const message = await messageOf(
+    chunksOf([
+      { type: 'run.begins', model: 'm', unit: 'run', attempt: 1 },
+      begins(1),
+      text(1, 'I '),
+      text(1, 'look.'),
+      code(1, 'print("a'),
+      code(1, '\\n")\n'),
+      ends(1),
+      { type: 'cell.begins', ...step },
+      { type: 'call.begins', summary: 'pay 3 EUR', ...call },
+      { type: 'call.ends', status: 'ok', ...call },
+      { type: 'output', text: 'a\n', ...step },
+      { type: 'cell.ends', status: 'completed', ...step },
+      begins(2),
+      text(2, 'Done.'),
+      ends(2),
+    ]),
+  )
+  const flags = { providerExecuted: true }
+  expect(message).toMatchObject({ id: 'answer-m1', role: 'assistant', metadata: { status: 'answered' } })
+  expect(message?.parts).toMatchObject([
+    { type: 'step-start' },
+    { type: 'text', text: 'I look.', state: 'done' },
+    {
+      type: 'dynamic-tool',
+      toolName: 'execute_code',
+      state: 'output-available',
+      input: { code: 'print("a\\n")\n' },
+      output: { status: 'completed', output: 'a\n' },
+      ...flags,
+    },
+    { type: 'dynamic-tool', toolName: 'pay', input: { summary: 'pay 3 EUR' }, output: { status: 'ok' }, ...flags },
+    { type: 'step-start' },
+    { type: 'text', text: 'Done.', state: 'done' },
+  ])
+})
+
+it('says that the parts of a failed attempt are void', async () => {
+  const message = await messageOf(
+    chunksOf([
+      begins(1),
+      text(1, 'Don'),
+      { type: 'turn.fails', code: 'MODEL_STREAM', ...turn(1) },
+      { type: 'retry', ...turn(1, 2) },
+      { type: 'reset', unit: 'turn/1', since: '0' },
+      begins(1, 2),
+      text(1, 'Done.', 2),
+      ends(1),
+    ]),
+  )
+  expect(message?.parts.map((part) => ('text' in part ? part.text : part.type))).toEqual([
+    'step-start',
+    'Don',
+    'data-reset',
+    'step-start',
+    'Done.',
+  ])
+})
+
+it('leaves out what a step has printed whose sandbox was lost', () => {
+  const chunks = chunksOf([
+    begins(1),
+    code(1, 'f()'),
+    ends(1),
+    { type: 'cell.begins', ...step },
+    { type: 'output', text: 'old', ...step },
+    { type: 'reset', unit: step.unit, since: '0' },
+    { type: 'output', text: 'new', ...step, attempt: 2 },
+    { type: 'cell.ends', status: 'error', error: ' ValueError', ...step },
+  ])
+  expect(chunks).toContainEqual(expect.objectContaining({ type: 'tool-output-error', errorText: 'new ValueError' }))
+})
+
+it('has the answer when the stream lost it, and ends tools whose result it lost', async () => {
+  const message = await messageOf(
+    chunksOf([begins(1), text(1, 'Do'), code(1, 'f()'), { type: 'call.begins', summary: 'pay', ...call }]),
+  )
+  const texts = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  expect(texts).toEqual(['Do', 'Done.'])
+  const states = message?.parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []))
+  expect(states).toEqual(['output-error', 'output-error'])
+  expect(chunksOf([])).toMatchObject([
+    { type: 'start' },
+    { type: 'text-start' },
+    { type: 'text-delta', delta: 'Done.' },
+    { type: 'text-end' },
+    { type: 'finish', finishReason: 'stop' },
+  ])
+})
+
+it.each([
+  [{ status: 'failed', error: { code: 'MODEL_AUTH', message: 'no key' } }, ['error', 'finish'], 'error'],
+  [{ status: 'interrupted' }, ['abort', 'finish'], 'other'],
+  [{ status: 'truncated' }, ['finish'], 'length'],
+  [{ status: 'turn_limit' }, ['finish'], 'other'],
+] as const)('says how the work ended: %o', (end, types, finishReason) => {
+  const chunks = chunksOf([], { ...answered, answer: '', ...end }).slice(1)
+  expect(chunks.map(({ type }) => type)).toEqual(types)
+  expect(chunks.at(-1)).toMatchObject({ finishReason, messageMetadata: { status: end.status } })
+})

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import type { Conversation } from '../client/index.js'
+import { parseMessages } from '../client/conversations/conversation-options.js'
+import { PtcError } from '../common/errors.js'
+import type { JsonObject } from '../common/json/json.js'
+import { isOffset, type StreamEvent } from '../stream/index.js'
+import { EventStream } from './event-stream.js'
+import { toErrorReply } from './errors.js'
+import { type Exchange, type Handler, readJson, type Reply, type Route } from './router.js'
+
+export const jsonObject = z.record(z.string(), z.json()) as z.ZodType<JsonObject>
+
+const sendBody = z.strictObject({
+  text: z.string(),
+  id: z.string().min(1).max(200).exactOptional(),
+  steer: z.boolean().exactOptional(),
+  agent: z.string().exactOptional(),
+  context: jsonObject.exactOptional(),
+})
+
+/** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` its answer. */
+async function sendMessage(exchange: Exchange): Promise<Reply> {
+  const { ptc, params, query, signal } = exchange
+  const { text, agent, context, ...options } = await readJson(exchange, sendBody)
+  const started = { ...(agent !== undefined && { agent }), ...(context && { context }) }
+  const conversation = ptc.conversation(nameOf(params), started)
+  const { id } = await conversation.send(text, options)
+  if (query.has('wait')) return { body: await conversation.answer(id, { signal }) }
+  return { status: 202, body: { id, stream: `/conversations/${encodeURIComponent(conversation.name)}/stream` } }
+}
+
+/** `GET …/stream`: the live stream as Server-Sent Events. Their ids are offsets. */
+async function streamConversation({ ptc, params, query, request, response, signal }: Exchange): Promise<undefined> {
+  const conversation = ptc.conversation(nameOf(params))
+  const lastId = request.headers['last-event-id']
+  const from = (typeof lastId === 'string' && lastId !== '' ? lastId : query.get('from')) ?? undefined
+  if (from !== undefined && !isOffset(from)) {
+    throw new PtcError('RUN_INPUT_INVALID', `${JSON.stringify(from)} is no offset of a stream`, {
+      hint: 'Give the id of an event of this stream.',
+    })
+  }
+  // An unknown conversation is an error of the request, and not of the stream.
+  await requireStarted(ptc, conversation)
+  const events = ptc.handle(conversation.workflowId).stream({ ...(from !== undefined && { from }), signal })
+  await sendEvents(events, new EventStream(response, signal))
+}
+
+async function sendEvents(events: AsyncIterable<StreamEvent>, stream: EventStream): Promise<void> {
+  using _ = stream
+  try {
+    for await (const event of events) await stream.send(event, event.offset)
+  } catch (thrown) {
+    // To a client that has left, this throws the same again.
+    await stream.send({ type: 'error', ...toErrorReply(thrown).body })
+  }
+}
+
+/** @throws PtcError CONVERSATION_NOT_FOUND, TEMPORAL_UNREACHABLE */
+async function requireStarted(ptc: Exchange['ptc'], { name, workflowId }: Conversation): Promise<void> {
+  try {
+    await ptc.handle(workflowId).describe()
+  } catch (thrown) {
+    if (!PtcError.isInstance(thrown) || thrown.code !== 'TEMPORAL_NOT_FOUND') throw thrown
+    throw new PtcError('CONVERSATION_NOT_FOUND', `there is no conversation ${name}`, {
+      hint: 'Its first message starts it.',
+      cause: thrown,
+    })
+  }
+}
+
+const maxListed = 100
+
+/** `GET /conversations`: the newest open ones. */
+async function listConversations({ ptc }: Exchange): Promise<Reply> {
+  const runs = await ptc.list({ type: 'conversation', status: 'running', limit: maxListed })
+  return {
+    body: runs.flatMap(({ workflowId, summary, startedAt }) => {
+      const name = conversationNameOf(ptc, workflowId)
+      return name === undefined ? [] : [{ name, summary, startedAt }]
+    }),
+  }
+}
+
+/** Undefined for a run that is no conversation. */
+export function conversationNameOf({ taskQueue }: Exchange['ptc'], workflowId: string): string | undefined {
+  const prefix = `conversation:${taskQueue}:`
+  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined
+}
+
+const interruptBody = z.strictObject({ what: z.enum(['message', 'code']).exactOptional() })
+const resetBody = z.strictObject({ messages: z.array(z.unknown()).exactOptional() })
+
+/** A route whose handler uses the conversation of the path. */
+function withConversation(handler: (conversation: Conversation, exchange: Exchange) => Promise<Reply>): Handler {
+  return (exchange) => handler(exchange.ptc.conversation(nameOf(exchange.params)), exchange)
+}
+
+function nameOf({ name = '' }: Exchange['params']): string {
+  return name
+}
+
+export const conversationRoutes: readonly Route[] = [
+  { method: 'GET', path: '/conversations', handler: listConversations },
+  {
+    method: 'GET',
+    path: '/conversations/:name',
+    handler: withConversation(async (conversation) => ({ body: await conversation.status() })),
+  },
+  { method: 'POST', path: '/conversations/:name/messages', handler: sendMessage },
+  {
+    method: 'GET',
+    path: '/conversations/:name/messages/:id',
+    handler: withConversation(async (conversation, { params: { id = '' }, signal }) => ({
+      body: await conversation.answer(id, { signal }),
+    })),
+  },
+  { method: 'GET', path: '/conversations/:name/stream', handler: streamConversation },
+  {
+    method: 'GET',
+    path: '/conversations/:name/history',
+    handler: withConversation(async (conversation) => ({ body: await conversation.history() })),
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:name/interrupt',
+    handler: withConversation(async (conversation, exchange) => {
+      const { what } = await readJson(exchange, interruptBody)
+      await conversation.interrupt(what)
+      return {}
+    }),
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:name/reset',
+    handler: withConversation(async (conversation, exchange) => {
+      const { messages = [] } = await readJson(exchange, resetBody)
+      await conversation.reset(parseMessages(messages))
+      return {}
+    }),
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:name/close',
+    handler: withConversation(async (conversation) => ({ body: await conversation.close() })),
+  },
+]

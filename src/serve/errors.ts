@@ -1,0 +1,65 @@
+import { type ErrorCode, PtcError } from '../common/errors.js'
+
+/** Why a request is refused before it reaches the client library. */
+type HttpErrorCode = 'UNAUTHORIZED' | 'FORBIDDEN' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'BODY_TOO_LARGE'
+
+const statusOfHttpError: Readonly<Record<HttpErrorCode, number>> = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  BODY_TOO_LARGE: 413,
+}
+
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly code: HttpErrorCode
+
+  constructor(code: HttpErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Every other code is 500. */
+const statusOfCode: Partial<Readonly<Record<ErrorCode, number>>> = {
+  RUN_INPUT_INVALID: 400,
+  COMPLETION_TOKEN_INVALID: 400,
+  TOOL_INPUT_INVALID: 400,
+  TOOL_OUTPUT_INVALID: 400,
+  TOOL_RESULT_TOO_LARGE: 400,
+  CONVERSATION_NOT_FOUND: 404,
+  MESSAGE_NOT_FOUND: 404,
+  CALL_NOT_FOUND: 404,
+  TEMPORAL_NOT_FOUND: 404,
+  CONVERSATION_CLOSED: 409,
+  CONVERSATION_BUSY: 409,
+  CALL_COMPLETED: 409,
+  CALL_EXPIRED: 410,
+  CONVERSATION_FULL: 429,
+  RUN_BUSY: 503,
+  TEMPORAL_UNREACHABLE: 503,
+  WORKER_MISSING: 503,
+  VALUE_STORE_UNAVAILABLE: 503,
+}
+
+export interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string }
+}
+
+/** The response to a request that failed. What is no error of this package is not shown: it may name what is internal. */
+export function toErrorReply(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
+  if (thrown instanceof HttpError) {
+    const { code, message } = thrown
+    return { status: statusOfHttpError[code], body: { error: { code, message } } }
+  }
+  if (PtcError.isInstance(thrown)) {
+    const { code, message, hint } = thrown
+    const error = { code, message, ...(hint !== undefined && { hint }) }
+    return { status: statusOfCode[code] ?? 500, body: { error } }
+  }
+  return {
+    status: 500,
+    body: { error: { code: 'INTERNAL', message: 'the request failed; see the log of the server' } },
+  }
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { withTimeLimit } from '../common/async/abort.js'
+
+/** Proxies close connections on which nothing comes for a minute. */
+const heartbeatMs = 15_000
+/** A client that reads nothing for this long is disconnected. */
+const maxStallMs = 60_000
+
+/** An event of Server-Sent Events: its data are JSON, which has no line breaks. */
+export function encodeEvent(data: unknown, id?: string): string {
+  const idLine = id === undefined ? '' : `id: ${id.replaceAll(/[\r\n\0]/g, '')}\n`
+  return `${idLine}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+}
+
+/** A response of Server-Sent Events. */
+export class EventStream implements Disposable {
+  readonly #response: ServerResponse
+  readonly #signal: AbortSignal
+  readonly #heartbeat: NodeJS.Timeout
+
+  /** @param signal aborted when the client has left, or the server closes */
+  constructor(response: ServerResponse, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}) {
+    this.#response = response
+    this.#signal = signal
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'X-Accel-Buffering': 'no', // nginx would hold events back
+      ...headers,
+    })
+    response.flushHeaders()
+    this.#heartbeat = setInterval(() => {
+      if (!response.writableNeedDrain) response.write(': heartbeat\n\n')
+    }, heartbeatMs)
+  }
+
+  /**
+   * Sends an event; waits for a client that is slower.
+   *
+   * @param data a text is sent as it is
+   * @throws the signal's reason; an error for a client that does not read
+   */
+  async send(data: unknown, id?: string): Promise<void> {
+    this.#signal.throwIfAborted()
+    if (this.#response.write(encodeEvent(data, id))) return
+    await withTimeLimit(this.#signal, maxStallMs, (signal) => once(this.#response, 'drain', { signal }))
+  }
+
+  /** Ends the response. */
+  [Symbol.dispose](): void {
+    clearInterval(this.#heartbeat)
+    this.#response.end()
+  }
+}

@@ -1,0 +1,253 @@
+// One conversation: its history, its stream, its status, and what waits for a person.
+
+import { showCalls } from './approvals.js'
+import { append, attempt, byId, pause, persist, post, read, request, serverSentEvents } from './requests.js'
+
+const reconnectMs = 1_000
+const pollMs = 1_000
+/** After an answer, its last events may still be on their way. */
+const settleMs = 500
+
+export class Chat {
+  constructor(name) {
+    this.name = name
+    this.path = `/conversations/${encodeURIComponent(name)}`
+    this.closed = new AbortController()
+    this.log = byId('log')
+    this.units = new Map()
+    /** Elements of the messages that this page has sent, by id. */
+    this.sent = new Map()
+    this.isStreaming = false
+    this.hasGap = false
+  }
+
+  get signal() {
+    return this.closed.signal
+  }
+
+  async open() {
+    this.log.replaceChildren()
+    byId('approvals').replaceChildren()
+    const status = await persist(this.signal, () => this.status())
+    if (this.signal.aborted) return
+    byId('send').hidden = false
+    if (status) {
+      await this.showHistory(status.message !== null)
+      void this.stream(({ turn, message }) =>
+        status.message === null ? turn > status.turns : message === status.message,
+      )
+      if (status.message !== null) void this.awaitAnswer(status.message)
+    }
+    void this.poll()
+  }
+
+  close() {
+    this.closed.abort()
+  }
+
+  /** Undefined while the conversation does not exist. */
+  async status() {
+    try {
+      return await read(this.path)
+    } catch (error) {
+      if (error.code === 'CONVERSATION_NOT_FOUND' || error.code === 'CONVERSATION_CLOSED') return undefined
+      throw error
+    }
+  }
+
+  async send(text, steer) {
+    const id = crypto.randomUUID()
+    const element = append(this.log, 'div', 'user queued', text)
+    this.sent.set(id, element)
+    try {
+      await post(`${this.path}/messages`, { text, id, steer })
+    } catch (error) {
+      element.remove()
+      this.sent.delete(id)
+      throw error
+    }
+    if (!this.isStreaming) void this.stream(() => true)
+    void this.awaitAnswer(id)
+  }
+
+  async awaitAnswer(id) {
+    const path = `${this.path}/messages/${encodeURIComponent(id)}`
+    try {
+      const answer = await persist(this.signal, () => read(path, { signal: this.signal }))
+      if (!answer) return
+      this.sent.get(id)?.classList.remove('queued')
+      if (answer.joined !== undefined) return
+      await pause(settleMs)
+      if (this.signal.aborted) return
+      if (!this.isStreaming || this.hasGap) append(this.log, 'div', 'text', answer.answer)
+      const why = answer.error ? `: ${answer.error.code}: ${answer.error.message}` : ''
+      if (answer.status !== 'answered') append(this.log, 'p', 'note', `${answer.status}${why}`)
+    } catch (error) {
+      if (!this.signal.aborted) append(this.log, 'p', 'note error', error.message)
+    }
+  }
+
+  // History
+
+  /** @param isWorking the stream has everything after the last message of a person */
+  async showHistory(isWorking) {
+    const messages = await attempt(() => read(`${this.path}/history`))
+    if (!messages) return
+    const last = isWorking ? messages.findLastIndex(isQuestion) : messages.length - 1
+    for (const { role, content } of messages.slice(0, last + 1))
+      for (const block of typeof content === 'string' ? [{ type: 'text', text: content }] : content)
+        this.showBlock(role, block)
+  }
+
+  showBlock(role, block) {
+    if (block.type === 'text') append(this.log, 'div', role === 'user' ? 'user' : 'text', block.text)
+    if (block.type === 'tool_use') {
+      const { code } = block.input
+      if (block.name === 'execute_code' && typeof code === 'string') append(this.log, 'pre', 'code', code)
+      else append(this.log, 'p', 'call', `${block.name} ${JSON.stringify(block.input)}`)
+    }
+    if (block.type === 'tool_result')
+      append(this.log, 'pre', block.is_error ? 'output error' : 'output', toText(block.content))
+  }
+
+  // Stream
+
+  /** @param begins whether the view begins with this turn */
+  async stream(begins) {
+    this.isStreaming = true
+    let isShown = false
+    let lastId
+    while (!this.signal.aborted) {
+      try {
+        const headers = lastId === undefined ? {} : { 'Last-Event-ID': lastId }
+        const response = await request(`${this.path}/stream`, { headers, signal: this.signal })
+        for await (const { id, event } of serverSentEvents(response)) {
+          lastId = id ?? lastId
+          isShown ||= event.type === 'turn.begins' && begins(event)
+          if (event.type === 'error') throw Object.assign(new Error(event.error.message), { code: event.error.code })
+          if (event.type === 'end') return this.end(event)
+          if (isShown) await this.show(event)
+        }
+      } catch (error) {
+        if (error.code === 'RUN_INPUT_INVALID' || error.code === 'UNAUTHORIZED') break
+      }
+      await pause(reconnectMs)
+    }
+    this.isStreaming = false
+  }
+
+  end({ status }) {
+    this.isStreaming = false
+    this.units.clear()
+    append(this.log, 'p', 'note', `the conversation has ended: ${status}`)
+  }
+
+  /** The element of a unit, which a retry empties. */
+  unit(name) {
+    const known = this.units.get(name) ?? append(this.log, 'div', 'unit')
+    this.units.set(name, known)
+    return known
+  }
+
+  block(unit, key, tag, className) {
+    const parent = this.unit(unit)
+    return [...parent.children].find((each) => each.dataset.key === key) ?? this.newBlock(parent, key, tag, className)
+  }
+
+  newBlock(parent, key, tag, className) {
+    const element = append(parent, tag, className)
+    element.dataset.key = key
+    return element
+  }
+
+  async show(event) {
+    const { unit } = event
+    switch (event.type) {
+      case 'turn.begins':
+        await this.showQuestion(event.message)
+        this.unit(unit)
+        break
+      case 'text':
+        this.block(unit, `${event.block}`, 'div', 'text').append(event.text)
+        break
+      case 'code':
+        this.block(unit, `${event.block}`, 'pre', 'code').append(event.text)
+        break
+      case 'output':
+        this.block(unit, 'output', 'pre', 'output').append(event.text)
+        break
+      case 'cell.ends':
+        if (event.error !== undefined) this.block(unit, 'error', 'pre', 'output error').append(event.error)
+        break
+      case 'call.begins':
+        this.block(unit, 'call', 'p', 'call').textContent = `${event.summary} …`
+        break
+      case 'call.ends':
+        this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status}`
+        break
+      case 'turn.fails':
+        this.block(unit, 'end', 'p', 'note error').textContent = event.code
+        break
+      case 'reset':
+        this.units.get(unit)?.replaceChildren()
+        break
+      case 'gap':
+        this.hasGap = true
+        append(this.log, 'p', 'note', 'events are missing here')
+        break
+    }
+  }
+
+  /** The message that a turn is for: of this page, or of another client. */
+  async showQuestion(id) {
+    if (id === undefined || id === this.question) return
+    this.question = id
+    const element = this.sent.get(id)
+    if (element) {
+      element.classList.remove('queued')
+      this.log.append(element)
+      return
+    }
+    if (this.log.lastElementChild?.classList.contains('user')) return
+    const messages = (await read(`${this.path}/history`).catch(() => [])) ?? []
+    const { content = '' } = messages.findLast(isQuestion) ?? {}
+    append(this.log, 'div', 'user', toText(content))
+  }
+
+  // Status and approvals
+
+  async poll() {
+    for (; !this.signal.aborted; await pause(pollMs)) {
+      const status = await this.status().catch(() => null)
+      if (this.signal.aborted) return
+      byId('status').textContent = describe(status)
+      const isWorking = status?.state === 'working'
+      byId('steer').disabled = !isWorking
+      byId('interrupt').disabled = !isWorking
+      const list = byId('approvals')
+      if (status && !status.waitingCalls) list.replaceChildren()
+      if (!status?.waitingCalls) continue
+      const calls = await read(`/approvals?conversation=${encodeURIComponent(this.name)}`).catch(() => undefined)
+      if (calls && !this.signal.aborted) showCalls(list, calls)
+    }
+  }
+}
+
+function describe(status) {
+  if (status === null) return 'no connection to the server'
+  if (!status) return 'the first message starts the conversation'
+  const { state, queued, turns, toolCalls, costUsd } = status
+  const cost = typeof costUsd === 'number' ? `, ${costUsd.toFixed(4)} USD` : ''
+  return `${state}; ${queued} queued, ${turns} turns, ${toolCalls} calls${cost}`
+}
+
+/** A message of a person: it has no results of tools. */
+function isQuestion({ role, content }) {
+  if (role !== 'user') return false
+  return typeof content === 'string' || content.every(({ type }) => type !== 'tool_result')
+}
+
+function toText(content) {
+  if (typeof content === 'string') return content
+  return (content ?? []).map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')
+}

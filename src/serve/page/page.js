@@ -1,0 +1,69 @@
+// The chat page. Whatever comes from a model, a sandbox or a person becomes a text node, and never HTML.
+
+import { showCalls } from './approvals.js'
+import { Chat } from './chat.js'
+import { attempt, byId, pause, read } from './requests.js'
+
+const listMs = 5_000
+
+async function pollAll() {
+  for (;;) {
+    if (byId('all').open) {
+      const calls = await attempt(() => read('/approvals'))
+      if (calls) showCalls(byId('all-approvals'), calls)
+    }
+    await pause(listMs)
+  }
+}
+
+let chat
+
+function openChat(name) {
+  chat?.close()
+  chat = new Chat(name)
+  location.hash = encodeURIComponent(name)
+  byId('name').value = name
+  void attempt(() => chat.open())
+}
+
+async function listNames() {
+  const conversations = await attempt(() => read('/conversations'))
+  byId('names').replaceChildren(...(conversations ?? []).map(({ name }) => new Option(name)))
+}
+
+function onSubmit(id, action) {
+  byId(id).addEventListener('submit', (event) => {
+    event.preventDefault()
+    void attempt(action)
+  })
+}
+
+async function sendText(steer) {
+  const { value } = byId('text')
+  if (value.trim() === '') return
+  await chat.send(value, steer)
+  if (byId('text').value === value) byId('text').value = ''
+}
+
+onSubmit('open', async () => openChat(byId('name').value))
+onSubmit('authorize', async () => {
+  sessionStorage.setItem('token', byId('token').value)
+  byId('authorize').hidden = true
+  await listNames()
+  if (byId('name').value) openChat(byId('name').value)
+})
+onSubmit('send', () => sendText(false))
+byId('steer').addEventListener('click', () => void attempt(() => sendText(true)))
+byId('interrupt').addEventListener('click', () => void attempt(() => post(`${chat.path}/interrupt`)))
+byId('text').addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  event.preventDefault()
+  byId('send').requestSubmit()
+})
+byId('all').addEventListener('toggle', () => {
+  if (byId('all').open) void attempt(async () => showCalls(byId('all-approvals'), await read('/approvals')))
+})
+
+void listNames()
+void pollAll()
+if (location.hash.length > 1) openChat(decodeURIComponent(location.hash.slice(1)))

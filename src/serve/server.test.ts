@@ -1,0 +1,212 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { PtcClient, StreamEvent } from '../client/index.js'
+import { PtcError } from '../common/errors.js'
+import { type ServeOptions, startServer } from './index.js'
+
+/** A client of which a test gives the functions that it needs. */
+function clientWith(conversation: object, handle: object = {}): PtcClient {
+  return {
+    taskQueue: 'q',
+    conversation: (name: string) => ({ name, workflowId: `conversation:q:${name}`, ...conversation }),
+    handle: () => ({ describe: () => Promise.resolve({}), ...handle }),
+  } as unknown as PtcClient
+}
+
+async function start(ptc: PtcClient, options: Partial<ServeOptions> = {}) {
+  const server = await startServer({ ptc, port: 0, ...options })
+  onTestFinished(() => server.close())
+  return server
+}
+
+const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
+
+/** With a Host header, which fetch does not allow. */
+async function getAs(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  const sent = request(url, { headers })
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response
+}
+
+describe('access', () => {
+  const ptc = clientWith({ status: () => Promise.resolve({ state: 'waiting' }) })
+
+  it('without a token answers only for names of this machine, and listens only there', async () => {
+    await expect(startServer({ ptc, port: 0, host: '0.0.0.0' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    const { url } = await start(ptc)
+    const { port } = new URL(url)
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+      expect((await getAs(`${url}/conversations/a`, { host })).statusCode).toBe(200)
+    for (const host of [`evil.example:${port}`, 'localhost.evil.example', '0.0.0.0', 'a b'])
+      expect((await getAs(`${url}/conversations/a`, { host })).statusCode).toBe(403)
+  })
+
+  it('with a token answers nobody else, and shows the page to everybody', async () => {
+    const { url } = await start(ptc, { token: 'secret', host: '0.0.0.0' })
+    const path = `${url}/conversations/a`
+    const missing = await fetch(path)
+    expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect(await missing.json()).toMatchObject({ error: { code: 'UNAUTHORIZED' } })
+    expect((await fetch(path, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401)
+    expect((await fetch(path, { headers: { authorization: 'Bearer secret' } })).status).toBe(200)
+    const headers = { host: 'chat.example.com', authorization: 'Bearer secret' }
+    expect((await getAs(path, headers)).statusCode).toBe(200)
+    expect((await fetch(url)).status).toBe(200)
+  })
+
+  it('refuses pages of other origins, also without effect, and answers those that are allowed', async () => {
+    const send = vi.fn(() => Promise.resolve({ id: '1' }))
+    const { url } = await start(clientWith({ send }), { origins: ['https://app.example.com'] })
+    const path = `${url}/conversations/a/messages`
+    for (const origin of ['https://evil.example', 'http://localhost:1', 'null'])
+      expect((await post(path, { text: 'x' }, { origin })).status).toBe(403)
+    expect((await getAs(`${url}/approvals`, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
+    expect(send).not.toHaveBeenCalled()
+    expect((await post(path, { text: 'x' }, { origin: url })).status).toBe(202)
+    const allowed = await post(path, { text: 'x' }, { origin: 'https://app.example.com' })
+    expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([
+      202,
+      'https://app.example.com',
+    ])
+    const preflight = await fetch(path, { method: 'OPTIONS', headers: { origin: 'https://app.example.com' } })
+    expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([
+      204,
+      expect.stringContaining('Authorization'),
+    ])
+  })
+
+  it('serves the page with a policy that allows no other origin and no inline script', async () => {
+    const { url } = await start(ptc)
+    const page = await fetch(url)
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/)
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    const paths = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path)
+    expect(paths).toHaveLength(2)
+    for (const path of [...paths, '/page/chat.js', '/page/approvals.js', '/page/requests.js'])
+      expect((await fetch(`${url}${path}`)).status).toBe(200)
+    for (const path of ['/page/index.ts', '/page/../server.ts', '/toString', '/page/page.html'])
+      expect((await fetch(`${url}${path}`)).status).toBe(404)
+  })
+})
+
+describe('requests', () => {
+  it.each([
+    ['{', 'RUN_INPUT_INVALID', 400],
+    ['[]', 'RUN_INPUT_INVALID', 400],
+    ['', 'RUN_INPUT_INVALID', 400],
+    [{ text: 1 }, 'RUN_INPUT_INVALID', 400],
+    [{ text: 'x', steer: 'yes' }, 'RUN_INPUT_INVALID', 400],
+    [{ text: 'x', other: 1 }, 'RUN_INPUT_INVALID', 400],
+    [{ text: 'x'.repeat(3_000_000) }, 'BODY_TOO_LARGE', 413],
+  ])('rejects a wrong body', async (body, code, status) => {
+    const send = vi.fn()
+    const { url } = await start(clientWith({ send }))
+    const response = await post(`${url}/conversations/a/messages`, body)
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ error: { code, message: expect.any(String) as string } })
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  it('sends errors with their code, and says nothing of unexpected ones', async () => {
+    const thrown: unknown[] = []
+    const failures = [
+      new PtcError('CONVERSATION_FULL', 'too many', { hint: 'Wait.' }),
+      new PtcError('CONVERSATION_NOT_FOUND', 'none'),
+      new PtcError('INTERNAL', 'odd'),
+      new Error('/home/secret'),
+    ]
+    const status = () => Promise.reject(failures.shift())
+    const { url } = await start(clientWith({ status }), { onError: (each) => thrown.push(each) })
+    const replies = []
+    while (failures.length > 0) {
+      const response = await fetch(`${url}/conversations/a`)
+      replies.push([response.status, ((await response.json()) as { error: object }).error])
+    }
+    expect(replies).toEqual([
+      [429, { code: 'CONVERSATION_FULL', message: 'too many', hint: 'Wait.' }],
+      [404, { code: 'CONVERSATION_NOT_FOUND', message: 'none' }],
+      [500, { code: 'INTERNAL', message: 'odd' }],
+      [500, { code: 'INTERNAL', message: 'the request failed; see the log of the server' }],
+    ])
+    expect(thrown).toMatchObject([{ message: '/home/secret' }])
+  })
+
+  it('rejects paths and methods that there are not', async () => {
+    const { url } = await start(clientWith({}))
+    expect((await fetch(`${url}/nothing`)).status).toBe(404)
+    expect((await fetch(`${url}/conversations/a`, { method: 'DELETE' })).status).toBe(405)
+    expect((await post(`${url}/conversations`, {})).status).toBe(405)
+  })
+})
+
+describe('a stream', () => {
+  const event = (n: number): StreamEvent => ({ type: 'gap', offset: `e:${n}.0`, time: n })
+
+  it('sends events with their offsets, and continues after Last-Event-ID, or after `from`', async () => {
+    const stream = vi.fn(async function* (_options: object) {
+      yield event(1)
+      yield event(2)
+    })
+    const { url } = await start(clientWith({}, { stream }))
+    const response = await fetch(`${url}/conversations/a/stream?from=e:7.0`)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(await response.text()).toBe(
+      [1, 2].map((n) => `id: e:${n}.0\ndata: ${JSON.stringify(event(n))}\n\n`).join(''),
+    )
+    await (await fetch(`${url}/conversations/a/stream?from=e:7.0`, { headers: { 'last-event-id': 'e:8.1' } })).text()
+    expect(stream.mock.calls.map(([options]) => options)).toMatchObject([{ from: 'e:7.0' }, { from: 'e:8.1' }])
+    expect((await fetch(`${url}/conversations/a/stream?from=x`)).status).toBe(400)
+  })
+
+  it('says that it failed', async () => {
+    async function* stream() {
+      yield event(1)
+      throw new PtcError('TEMPORAL_UNREACHABLE', 'gone')
+    }
+    const { url } = await start(clientWith({}, { stream }))
+    const body = await (await fetch(`${url}/conversations/a/stream`)).text()
+    expect(body).toContain('data: {"type":"error","error":{"code":"TEMPORAL_UNREACHABLE","message":"gone"}}\n\n')
+  })
+
+  /** A stream that ends when its signal is aborted. */
+  function hanging() {
+    const ended = vi.fn()
+    async function* stream({ signal }: { readonly signal: AbortSignal }) {
+      try {
+        yield event(1)
+        await once(signal, 'abort')
+        signal.throwIfAborted()
+      } finally {
+        ended()
+      }
+    }
+    return { ended, ptc: clientWith({}, { stream }) }
+  }
+
+  it('ends when its client leaves', async () => {
+    const { ended, ptc } = hanging()
+    const { url } = await start(ptc)
+    const left = new AbortController()
+    const response = await fetch(`${url}/conversations/a/stream`, { signal: left.signal })
+    await response.body?.getReader().read()
+    expect(ended).not.toHaveBeenCalled()
+    left.abort()
+    await vi.waitUntil(() => ended.mock.calls.length === 1)
+  })
+
+  it('ends when the server closes, which may be asked for twice', async () => {
+    const { ended, ptc } = hanging()
+    const server = await start(ptc)
+    const response = await fetch(`${server.url}/conversations/a/stream`)
+    const body = text(response.body as never)
+    await Promise.all([server.close(), server.close()])
+    expect(await body).toContain('e:1.0')
+    expect(ended).toHaveBeenCalledOnce()
+    await expect(fetch(server.url)).rejects.toThrow()
+  })
+})

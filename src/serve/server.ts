@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { PtcClient } from '../client/index.js'
+import { PtcError } from '../common/errors.js'
+import { listen, type ListeningServer } from '../http/index.js'
+import { type Access, checkOrigin, checkToken } from './access.js'
+import { aiSdkRoutes } from './ai-sdk/routes.js'
+import { approvalRoutes } from './approvals.js'
+import { conversationRoutes } from './conversations.js'
+import { HttpError, toErrorReply } from './errors.js'
+import { pageFile } from './page/index.js'
+import { findRoute } from './router.js'
+
+export interface ServeOptions {
+  /** With `values` for histories, and with `stream` for streams. */
+  readonly ptc: PtcClient
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Every request but those for the page must have it: `Authorization: Bearer …`. Undefined: only on this machine. */
+  readonly token?: string | undefined
+  /** Origins of other web pages that may ask, such as `https://app.example.com`. */
+  readonly origins?: readonly string[]
+  /** Gets what is thrown and is no error of this package. */
+  readonly onError?: (thrown: unknown) => void
+}
+
+/** Milliseconds in which a request must have arrived. */
+const requestTimeoutMs = 30_000
+/** Milliseconds in which requests may end when the server closes. Streams end at once. */
+const graceMs = 3_000
+/** One more is not accepted until another one ends. */
+const maxConnections = 1_000
+
+const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes]
+
+/**
+ * Starts the server.
+ *
+ * @throws PtcError CONFIG_INVALID when it would listen beyond this machine without a token, or its port is taken
+ */
+export async function startServer(options: ServeOptions): Promise<ListeningServer> {
+  const { host = '127.0.0.1', port, token, origins = [] } = options
+  const closing = new AbortController()
+  const access: Access = { token, origins: new Set(origins) }
+  const server = createServer((request, response) => {
+    answer(request, response, { ...options, access, closing: closing.signal }).catch(() => response.destroy())
+  })
+  server.requestTimeout = requestTimeoutMs
+  server.maxConnections = maxConnections
+  const tokenHint = 'Set PTC_SERVE_TOKEN: whoever reaches the server can use the agents. Or leave out --host.'
+  const listening = await listen(server, { name: 'the server', host, port, token, tokenHint, graceMs })
+  return {
+    url: listening.url,
+    close() {
+      closing.abort(new Error('the server closes'))
+      return listening.close()
+    },
+  }
+}
+
+interface Answering extends Pick<ServeOptions, 'ptc' | 'onError'> {
+  readonly access: Access
+  readonly closing: AbortSignal
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { ptc, onError, access, closing }: Answering,
+): Promise<void> {
+  const ended = new AbortController()
+  const { signal } = ended
+  const endOnClosing = (): void => ended.abort(closing.reason)
+  closing.addEventListener('abort', endOnClosing)
+  response.once('close', () => {
+    closing.removeEventListener('abort', endOnClosing)
+    ended.abort(new Error('the client has left'))
+  })
+  response.setHeader('Cache-Control', 'no-store')
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  response.setHeader('Referrer-Policy', 'no-referrer')
+  try {
+    checkOrigin(request, response, access)
+    if (request.method === 'OPTIONS') return void response.writeHead(204).end()
+    const { pathname, searchParams: query } = urlOf(request)
+    const file = request.method === 'GET' ? pageFile(pathname) : undefined
+    if (file) return void response.writeHead(200, file.headers).end(await file.content())
+    checkToken(request, response, access)
+    const { handler, params } = findRoute(routes, request.method, pathname)
+    const reply = await handler({ ptc, params, query, request, response, signal })
+    if (reply) send(response, reply.status ?? (reply.body === undefined ? 204 : 200), reply.body)
+  } catch (thrown) {
+    if (response.headersSent) return void response.end()
+    if (signal.aborted) return void response.destroy()
+    if (!PtcError.isInstance(thrown) && !(thrown instanceof HttpError)) onError?.(thrown)
+    const { status, body } = toErrorReply(thrown)
+    // The rest of a body that is too large is not read.
+    if (!request.complete) response.setHeader('Connection', 'close')
+    send(response, status, body)
+  }
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  if (body === undefined) return void response.writeHead(status).end()
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(`${JSON.stringify(body)}\n`)
+}
+
+/** @throws HttpError NOT_FOUND */
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  const absolute = `http://server${url}`
+  if (url.startsWith('/') && URL.canParse(absolute)) return new URL(absolute)
+  throw new HttpError('NOT_FOUND', 'the request has no path')
+}

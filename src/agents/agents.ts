@@ -2,6 +2,7 @@ import { PtcError } from '../common/errors.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type Agent, isAgent } from './agent.js'
+import { problemOfDoneCheck } from './done-check.js'
 
 /** The agents of a worker. Immutable. */
 export interface Agents {
@@ -15,7 +16,8 @@ export interface Agents {
 /**
  * Checks agents with the tools of their configuration.
  *
- * @throws PtcError AGENT_DUPLICATE, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from defineAgent
+ * @throws PtcError AGENT_DUPLICATE, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from defineAgent, and for a
+ *   tool that can't check whether the work is done
  */
 export function createAgents(agents: readonly unknown[], registry: ToolRegistry): Agents {
   const byName = new Map<string, Agent>()
@@ -31,6 +33,7 @@ export function createAgents(agents: readonly unknown[], registry: ToolRegistry)
       })
     }
     checkAgentTools(agent, registry)
+    checkDoneCheck(agent, registry)
     byName.set(agent.name, agent)
   }
   const names = Object.freeze([...byName.keys()])
@@ -59,6 +62,20 @@ function checkAgentTools(agent: Agent, registry: ToolRegistry): void {
       hint: 'Use the tool of the configuration, or its name.',
     })
   }
+}
+
+function checkDoneCheck(agent: Agent, registry: ToolRegistry): void {
+  const { name, doneCheck } = agent
+  if (doneCheck === undefined) return
+  const tool = registry.get(doneCheck)
+  const names = toolNamesOf(agent) ?? registry.names
+  if (!tool || !names.includes(doneCheck)) {
+    throw new PtcError('TOOL_UNKNOWN', `agent ${name} has no tool ${doneCheck}${didYouMean(doneCheck, names)}`, {
+      hint: 'The tool of `doneCheck` is one of the tools of the agent.',
+    })
+  }
+  const problem = problemOfDoneCheck(tool)
+  if (problem !== undefined) throw new PtcError('CONFIG_INVALID', `agent ${name}: doneCheck ${doneCheck} ${problem}`)
 }
 
 function unknownAgent(name: string, names: readonly string[]): never {

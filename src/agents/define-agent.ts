@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
+import { type TaskMode, taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { checkSchema } from '../tools/validation/check-schema.js'
 import { toJsonSchema } from '../tools/validation/json-schema.js'
@@ -15,6 +16,8 @@ const definitionKeys: readonly string[] = [
   'model',
   'temperature',
   'output',
+  'mode',
+  'doneCheck',
   'limits',
   'budget',
 ] satisfies readonly (keyof AgentDefinition)[]
@@ -28,7 +31,18 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, tools, model, temperature, output, limits = {}, budget = {} } = definition
+  const {
+    name,
+    instructions,
+    tools,
+    model,
+    temperature,
+    output,
+    mode,
+    doneCheck,
+    limits = {},
+    budget = {},
+  } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -46,6 +60,9 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('temperature must be a number from 0 to 2')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
+  if (mode !== undefined && !taskModes.includes(mode))
+    throw invalid(`there is no mode ${JSON.stringify(mode)}`, `There are: ${taskModes.join(', ')}.`)
+  if (doneCheck !== undefined) checkDoneCheck(doneCheck, mode, invalid)
   if (tools !== undefined) checkTools(tools, invalid)
   if (output !== undefined) checkSchema('output', output, invalid)
   return sealAgent<Agent<Output>>({
@@ -54,6 +71,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     tools: tools && Object.freeze([...tools]),
     model,
     temperature,
+    mode,
+    doneCheck: typeof doneCheck === 'object' ? doneCheck.name : doneCheck,
     limits,
     budget,
     output,
@@ -70,12 +89,19 @@ function isTemperature(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= 2
 }
 
+function checkDoneCheck(doneCheck: unknown, mode: TaskMode | undefined, invalid: InvalidError): void {
+  if (!isToolReference(doneCheck)) throw invalid('doneCheck must be a tool, or its name')
+  if (mode !== 'autonomous') throw invalid("doneCheck needs mode: 'autonomous'")
+}
+
+function isToolReference(tool: unknown): boolean {
+  return typeof tool === 'string' || (typeof tool === 'object' && tool !== null && 'name' in tool)
+}
+
 type InvalidError = (message: string, hint?: string) => PtcError
 
 function checkTools(tools: unknown, invalid: InvalidError): void {
-  const isTool = (tool: unknown): boolean =>
-    typeof tool === 'string' || (typeof tool === 'object' && tool !== null && 'name' in tool)
-  if (Array.isArray(tools) && tools.every(isTool)) return
+  if (Array.isArray(tools) && tools.every(isToolReference)) return
   throw invalid('tools must be an array of tools, or of their names')
 }
 

@@ -23,8 +23,13 @@ interface CallFields {
 /** What an activity publishes. */
 export type StreamData =
   | { readonly type: 'run.begins'; readonly model: string; readonly agent?: string }
-  /** `messages`: of the conversation before this turn. */
-  | ({ readonly type: 'turn.begins'; readonly model: string; readonly messages: number } & TurnFields)
+  /** `messages`: of the conversation before this turn. `step`: id of the step of a plan that the turn works on. */
+  | ({
+      readonly type: 'turn.begins'
+      readonly model: string
+      readonly messages: number
+      readonly step?: string
+    } & TurnFields)
   /** What the model is doing. */
   | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)
   /** Text as the model writes it. `block`: position in the reply, from 0. */

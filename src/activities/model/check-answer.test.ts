@@ -13,7 +13,7 @@ const schema: JsonObject = {
 
 function check(outputSchema: JsonObject, ...content: readonly AssistantBlock[]) {
   const reply = { model: 'm', content, stopReason: 'tool_use', usage: zeroUsage, costUsd: 0, requestId: null }
-  return checkAnswer(outputSchema, reply).answer
+  return checkAnswer({ outputSchema, planSteps: 3 }, reply).answer
 }
 
 const submit = (input: JsonObject, id = 'a') => ({ type: 'tool_use', id, name: 'submit_answer', input }) as const

@@ -1,6 +1,6 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import { zeroUsage, type RunCounts } from '../../common/runs/runs.js'
+import { type AgentResult, zeroUsage, type RunCounts } from '../../common/runs/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { withFullOutput } from './full-output.js'
 
@@ -18,6 +18,8 @@ interface RunReport extends RunCounts {
   readonly answer: string
   /** The answer of an agent with an output schema. */
   readonly output?: JsonValue
+  /** The steps of a run in mode `plan`. */
+  readonly plan?: AgentResult['plan']
   /** From the start of the run to its end. */
   readonly durationMs: number
   readonly error?: { readonly code: string; readonly message: string }
@@ -27,7 +29,7 @@ interface RunReport extends RunCounts {
 export function runReport(tree: RunTree, error: PtcError | undefined): RunReport {
   const { workflowId, runId, startedAt, endedAt, totals } = tree
   const { turns, cells, toolCalls, usage, costUsd } = totals
-  const { status, answer, output, problem } = runOutcomeOf(tree)
+  const { status, answer, output, plan, problem } = runOutcomeOf(tree)
   const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
   return {
     workflowId,
@@ -35,6 +37,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     status,
     answer,
     ...(output !== undefined && { output }),
+    ...(plan && { plan }),
     turns,
     cells,
     toolCalls,
@@ -66,6 +69,7 @@ interface RunOutcome {
   readonly status: string
   readonly answer: string
   readonly output?: JsonValue
+  readonly plan?: AgentResult['plan']
   readonly problem?: RunReport['error']
 }
 

@@ -4,6 +4,7 @@ import type { AssistantBlock, Usage } from './messages.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
 import type { Limits } from './limits.js'
+import type { PlanStepResult, TaskMode } from './task-modes.js'
 
 /** Overrides of the configuration for one run. */
 export interface RunOptions {
@@ -30,6 +31,8 @@ export interface AgentInput extends SingleRunOptions {
   readonly question: string
   /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
   readonly agent?: string
+  /** How the agent works on the question. Default: that of the agent, or as configured. */
+  readonly mode?: TaskMode
 }
 
 /** Argument of workflow `program`: code with tools and no model. */
@@ -38,7 +41,7 @@ export interface ProgramInput extends SingleRunOptions {
 }
 
 /** Argument of activity `run.config`: what a run of any kind may override. */
-export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent' | 'budget'>
+export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent' | 'budget' | 'mode'>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048
@@ -54,12 +57,18 @@ export type AgentStatus =
   | 'truncated'
   /** The conversation is larger than the model's context window. */
   | 'context_full'
-  /** The reply was empty, twice. */
+  /** The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, `limits.answerAttempts` times. */
   | 'no_answer'
   /** The run has used its budget, and was to end then. */
   | 'budget_spent'
   /** The answer did not fit the output schema of the agent, `limits.answerAttempts` times. */
   | 'invalid_answer'
+  /** The model gave up, in mode `autonomous` or `plan`: `answer` has its reason. */
+  | 'gave_up'
+  /** Mode `plan`: the model submitted no valid plan, `limits.answerAttempts` times. */
+  | 'invalid_plan'
+  /** Mode `single-turn`: the code or a call of the only turn failed. `answer` has the output and the error. */
+  | 'tool_error'
 
 /** Counters of a run. */
 export interface RunCounts {
@@ -77,6 +86,8 @@ export interface AgentResult extends RunCounts {
   readonly answer: string
   /** Only of an agent with an output schema that ended with `answered`: the answer, as the schema describes it. */
   readonly output?: JsonValue
+  /** Only in mode `plan`, once there is one: the steps in the order of the plan. */
+  readonly plan?: readonly PlanStepResult[]
 }
 
 /** Result of workflow `program`. */

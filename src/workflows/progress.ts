@@ -56,7 +56,7 @@ export class Progress {
 
 interface ShownRun {
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
-  readonly config: Pick<RunConfig, 'limits' | 'sessions' | 'mode'>
+  readonly config: Pick<RunConfig, 'limits' | 'sessions' | 'mode' | 'isRedacted'>
   readonly counts: RunCounts
   readonly progress: Progress
 }
@@ -118,7 +118,7 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
     ...(calls.length === 0
       ? []
       : [[...calls.map(describeCall), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
-    ...(plan.length === 0 ? [] : [plan.map(describeStep).join('\n')]),
+    ...(plan.length === 0 ? [] : [describePlan(plan, config.isRedacted === true)]),
     describeCounts(kind, config, counts),
   ].join('\n\n')
 }
@@ -130,8 +130,12 @@ function describeCall({ summary, since, expiresAt, waitsFor = 'result', waitsFor
   return `- ${summary} waits for its ${waitsFor} since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
 }
 
-function describeStep({ id, status, task }: PlanStepResult, index: number): string {
-  return `${index + 1}. ${toMarkdownCode(id)} ${status.replace('_', ' ')}: ${toMarkdownCode(truncateEnd(task, maxTaskCharacters))}`
+function describePlan(steps: readonly PlanStepResult[], isRedacted: boolean): string {
+  const lines = steps.map(({ id, status, task }, index) => {
+    const text = isRedacted ? '' : `: ${toMarkdownCode(truncateEnd(task, maxTaskCharacters))}`
+    return `${index + 1}. ${toMarkdownCode(id)} ${status.replace('_', ' ')}${text}`
+  })
+  return lines.join('\n')
 }
 
 /** Temporal refuses details over 20 KB; a plan may have 50 steps. */

@@ -12,6 +12,9 @@ const seconds = z.number().positive().max(2_147_483, 'at most 2,147,483 seconds 
 export const limitsSchema = z.strictObject({
   turns: positiveInteger.default(defaultLimits.turns),
   answerAttempts: positiveInteger.default(defaultLimits.answerAttempts),
+  planSteps: positiveInteger
+    .max(50, 'the results of all steps are part of one message; at most 50')
+    .default(defaultLimits.planSteps),
   callsPerCell: positiveInteger.default(defaultLimits.callsPerCell),
   callsPerRun: positiveInteger.default(defaultLimits.callsPerRun),
   callsInFlight: positiveInteger

@@ -3,6 +3,7 @@ import { PtcError } from '../common/errors.js'
 import type { BudgetItem } from '../common/runs/budget.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import { maxContextBytes, type RunConfigInput } from '../common/runs/runs.js'
+import { taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { measureJson } from '../tools/validation/measure-json.js'
 import { budgetSchema } from './budget-schema.js'
@@ -17,6 +18,7 @@ export const runOptionFields = {
   sandbox: name.optional(),
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),
+  mode: z.enum(taskModes).optional(),
   tools: z.array(name).optional(),
   context: z
     .custom<JsonObject>(

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Budget } from '../common/runs/budget.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Limits } from '../common/runs/limits.js'
+import type { TaskMode } from '../common/runs/task-modes.js'
 
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
@@ -23,6 +24,16 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly temperature?: number
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
+  /**
+   * How the agent works on a question: `single-turn`, `answer`, `autonomous` or `plan`; docs/guides/task-modes.md.
+   * Default: as configured.
+   */
+  readonly mode?: TaskMode
+  /**
+   * Mode `autonomous`: the tool, by definition or by name, that says whether the work is done. The engine calls it when
+   * the model submits its answer.
+   */
+  readonly doneCheck?: string | { readonly name: string }
   /** Limits that differ from those of the configuration. */
   readonly limits?: Partial<Limits>
   /** What a run may use before it pauses or ends. Amounts here replace those of the configuration. */
@@ -39,6 +50,9 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly agents: readonly (string | { readonly name: string })[]
   readonly model: string | readonly string[] | undefined
   readonly temperature: number | undefined
+  readonly mode: TaskMode | undefined
+  /** Name of a tool. */
+  readonly doneCheck: string | undefined
   readonly limits: Partial<Limits>
   readonly budget: Budget
   readonly output: Output | undefined

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../test/support/tools.js'
 import { createRegistry } from '../tools/registry.js'
-import { createAgents, defineAgent, toolNamesOf } from './index.js'
+import type { Tool } from '../tools/tool.js'
+import { createAgents, defineAgent, doneCheckArguments, toolNamesOf } from './index.js'
 
 const instructions = 'You look things up.'
 const lookup = tool('lookup', () => null)
@@ -26,6 +27,9 @@ describe('defineAgent', () => {
     [{ temperature: 3 }, 'agent a: temperature must be a number from 0 to 2'],
     [{ model: [] }, 'agent a: model must be a model id, or a list of them'],
     [{ model: '' }, 'agent a: model must be a model id, or a list of them'],
+    [{ mode: 'auto' }, 'agent a: there is no mode "auto"'],
+    [{ doneCheck: 1, mode: 'autonomous' }, 'agent a: doneCheck must be a tool, or its name'],
+    [{ doneCheck: 'lookup' }, "agent a: doneCheck needs mode: 'autonomous'"],
     [{ output: { type: 'object' } }, 'agent a: output must be a zod schema'],
     [{ output: z.date() }, expect.stringContaining("agent a: output can't be checked as JSON Schema")],
   ])('refuses %o', (change, message) => {
@@ -61,5 +65,43 @@ describe('createAgents', () => {
     expect(() => createAgents([{ name: 'a' }], registry)).toThrow(
       failure('CONFIG_INVALID', 'agents[0] is not an agent'),
     )
+  })
+})
+
+describe('doneCheck', () => {
+  const output = z.object({ done: z.boolean(), reason: z.string().optional() })
+  const agentWith = (doneCheck: Tool, tools?: readonly string[]) =>
+    createAgents(
+      [defineAgent({ name: 'a', instructions, mode: 'autonomous', doneCheck, ...(tools && { tools }) })],
+      createRegistry([doneCheck, lookup]),
+    )
+
+  it('is a tool of the agent that returns whether the work is done', () => {
+    const agents = agentWith(tool('tests_pass', () => ({ done: true }), { output }))
+    expect(agents.require('a')).toMatchObject({ mode: 'autonomous', doneCheck: 'tests_pass' })
+    expect(() =>
+      agentWith(
+        tool('tests_pass', () => ({ done: true }), { output }),
+        ['lookup'],
+      ),
+    ).toThrow(failure('TOOL_UNKNOWN', 'agent a has no tool tests_pass'))
+  })
+
+  it.each([
+    [{ effect: 'idempotent' }, "must have effect: 'read'"],
+    [{ approval: 'always' }, 'must not be deferred, or need approval'],
+    [{ allowedCallers: ['code_execution'] }, "must allow the caller 'direct'"],
+    [{ output: z.boolean() }, 'must return { done: boolean }, with a reason if it is false'],
+    [{ output: z.object({ done: z.string() }) }, 'must return { done: boolean }, with a reason if it is false'],
+    [{ input: z.object({ file: z.string() }) }, 'must not require arguments other than answer'],
+  ] as const)('refuses a tool with %o', (change, problem) => {
+    const check = tool('tests_pass', () => ({ done: true }), { output, ...change } as never)
+    expect(() => agentWith(check)).toThrow(failure('CONFIG_INVALID', `agent a: doneCheck tests_pass ${problem}`))
+  })
+
+  it('gets the answer when it takes one', () => {
+    const takes = tool('check', () => null, { input: z.object({ answer: z.string() }) as never })
+    expect(doneCheckArguments(takes, 'Done.')).toEqual({ answer: 'Done.' })
+    expect(doneCheckArguments(lookup, 'Done.')).toEqual({})
   })
 })

@@ -2,6 +2,7 @@ import { PtcError } from '../common/errors.js'
 import { didYouMean } from '../common/text/unknown-keys.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type Agent, isAgent } from './agent.js'
+import { problemOfDoneCheck } from './done-check.js'
 import { namesOfSubagents, subagentOf } from './subagents.js'
 
 /** The agents of a worker. Immutable. */
@@ -18,7 +19,7 @@ export interface Agents {
  *
  * @param registry with the tools of `createSubagentTools`
  * @throws PtcError AGENT_DUPLICATE, AGENT_UNKNOWN, TOOL_UNKNOWN; CONFIG_INVALID for an object that is not from
- *   defineAgent, and for an agent that could start itself
+ *   defineAgent, for an agent that could start itself, and for a tool that can't check whether the work is done
  */
 export function createAgents(agents: readonly unknown[], registry: ToolRegistry): Agents {
   const byName = new Map<string, Agent>()
@@ -34,6 +35,7 @@ export function createAgents(agents: readonly unknown[], registry: ToolRegistry)
       })
     }
     checkAgentTools(agent, registry)
+    checkDoneCheck(agent, registry)
     byName.set(agent.name, agent)
   }
   const names = Object.freeze([...byName.keys()])
@@ -112,6 +114,20 @@ function differs(agent: Agent, what: 'tool' | 'agent', name: string): PtcError {
   return new PtcError('CONFIG_INVALID', `agent ${agent.name} has another ${what} ${name} than the configuration`, {
     hint: `Use the ${what} of the configuration, or its name.`,
   })
+}
+
+function checkDoneCheck(agent: Agent, registry: ToolRegistry): void {
+  const { name, doneCheck } = agent
+  if (doneCheck === undefined) return
+  const tool = registry.get(doneCheck)
+  const names = toolNamesOf(registry, agent)
+  if (!tool || !names.includes(doneCheck)) {
+    throw new PtcError('TOOL_UNKNOWN', `agent ${name} has no tool ${doneCheck}${didYouMean(doneCheck, names)}`, {
+      hint: 'The tool of `doneCheck` is one of the tools of the agent.',
+    })
+  }
+  const problem = problemOfDoneCheck(tool)
+  if (problem !== undefined) throw new PtcError('CONFIG_INVALID', `agent ${name}: doneCheck ${doneCheck} ${problem}`)
 }
 
 function unknownAgent(name: string, names: readonly string[]): never {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
+import { type TaskMode, taskModes } from '../common/runs/task-modes.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { checkSchema } from '../tools/validation/check-schema.js'
 import { toJsonSchema } from '../tools/validation/json-schema.js'
@@ -17,6 +18,8 @@ const definitionKeys: readonly string[] = [
   'model',
   'temperature',
   'output',
+  'mode',
+  'doneCheck',
   'limits',
   'budget',
 ] satisfies readonly (keyof AgentDefinition)[]
@@ -31,7 +34,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
   const { name, instructions, description, tools, agents = [], model } = definition
-  const { temperature, output, limits = {}, budget = {} } = definition
+  const { temperature, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -51,6 +54,9 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
   if (description !== undefined && (typeof description !== 'string' || description.trim() === ''))
     throw invalid('description must be a text')
+  if (mode !== undefined && !taskModes.includes(mode))
+    throw invalid(`there is no mode ${JSON.stringify(mode)}`, `There are: ${taskModes.join(', ')}.`)
+  if (doneCheck !== undefined) checkDoneCheck(doneCheck, mode, invalid)
   if (tools !== undefined) checkNames('tools', tools, invalid)
   checkNames('agents', agents, invalid)
   if (output !== undefined) checkSchema('output', output, invalid)
@@ -62,6 +68,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     agents: Object.freeze([...agents]),
     model,
     temperature,
+    mode,
+    doneCheck: typeof doneCheck === 'object' ? doneCheck.name : doneCheck,
     limits,
     budget,
     output,
@@ -78,11 +86,18 @@ function isTemperature(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= 2
 }
 
+function checkDoneCheck(doneCheck: unknown, mode: TaskMode | undefined, invalid: InvalidError): void {
+  if (!isNamed(doneCheck)) throw invalid('doneCheck must be a tool, or its name')
+  if (mode !== 'autonomous') throw invalid("doneCheck needs mode: 'autonomous'")
+}
+
+function isNamed(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null && 'name' in value)
+}
+
 type InvalidError = (message: string, hint?: string) => PtcError
 
 function checkNames(field: 'tools' | 'agents', given: unknown, invalid: InvalidError): void {
-  const isNamed = (value: unknown): boolean =>
-    typeof value === 'string' || (typeof value === 'object' && value !== null && 'name' in value)
   if (Array.isArray(given) && given.every(isNamed)) return
   throw invalid(`${field} must be an array of ${field}, or of their names`)
 }

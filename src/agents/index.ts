@@ -15,4 +15,5 @@
 export { defineAgent } from './define-agent.js'
 export { type Agents, createAgents, toolNamesOf } from './agents.js'
 export { createSubagentTools } from './subagents.js'
+export { doneCheckArguments } from './done-check.js'
 export type { Agent, AgentDefinition } from './agent.js'

@@ -92,8 +92,17 @@ export const activityNames = {
 /** The name of the model's code tool. */
 export const executeCodeTool = 'execute_code'
 
-/** The name of the tool with which the model delivers an answer that has a schema. */
+/** The name of the tool with which the model delivers an answer that has a schema, or that ends autonomous work. */
 export const submitAnswerTool = 'submit_answer'
+
+/** The name of the tool with which the model gives up. */
+export const giveUpTool = 'give_up'
+
+/** The name of the tool with which the model submits a plan. */
+export const submitPlanTool = 'submit_plan'
+
+/** The tools with which the model says how far its task is. The workflow executes none of them. */
+export const taskTools: readonly string[] = [submitAnswerTool, giveUpTool, submitPlanTool]
 
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'

@@ -1,21 +1,25 @@
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
-import { executeCodeTool, submitAnswerTool } from '../common/names.js'
+import { executeCodeTool } from '../common/names.js'
+import type { Limits } from '../common/runs/limits.js'
+import type { RecordedMode } from '../common/runs/task-modes.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
 import type { ModelRequest, ModelTool } from './provider.js'
-import { answerTool } from './answer-tool.js'
+import { taskPrompt } from './task-tools.js'
 
 export interface PromptOptions {
   /** In this order, because a stub may use a class that an earlier one declares. */
   readonly tools: readonly ToolDocumentation[]
-  readonly limits: PromptLimits
+  readonly limits: PromptLimits & Pick<Limits, 'planSteps'>
   /** The user's system prompt; precedes the engine's. */
   readonly instructions?: string | undefined
   /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
   readonly hasPackages?: boolean
   /** JSON Schema of the answer. Undefined: the answer is text. */
   readonly outputSchema?: JsonObject | undefined
+  /** How the agent works on its question. Undefined: `answer`. */
+  readonly mode?: RecordedMode | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
 }
@@ -28,7 +32,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
 export function buildPrompt(options: PromptOptions): Prompt {
-  const { tools, limits, instructions, hasPackages, outputSchema, inputDescription } = options
+  const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -36,20 +40,14 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const codeTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
   const directTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
   const stubs = codeTools.map(({ stub }) => stub)
-  const answerGuide = outputSchema && answerGuidance
+  const task = taskPrompt(mode, outputSchema, limits.planSteps)
+  const toolGuidance = task.hasTools ? guidance(directTools.length > 0) : undefined
+  const code = codeTool(stubs, limits, { hasPackages, inputDescription })
   return {
-    system: [instructions?.trim(), guidance(directTools.length > 0), answerGuide].filter(Boolean).join('\n\n'),
-    tools: [
-      codeTool(stubs, limits, { hasPackages, inputDescription }),
-      ...directTools.map(toModelTool),
-      ...(outputSchema ? [answerTool(outputSchema)] : []),
-    ],
+    system: [instructions?.trim(), toolGuidance, task.guidance].filter(Boolean).join('\n\n'),
+    tools: [...(task.hasTools ? [code, ...directTools.map(toModelTool)] : []), ...task.taskTools],
   }
 }
-
-const answerGuidance = `\
-Deliver your final answer with ${submitAnswerTool}, alone in a reply, when you have the results of everything else. A text \
-is not an answer.`
 
 function guidance(hasDirectTools: boolean): string {
   const guide = `\

@@ -65,6 +65,25 @@ it('resets a turn whose reply did not become part of the conversation', () => {
   expect(events.filter(({ type }) => type === 'reset')).toMatchObject([{ unit: 'turn/1', since: '0.0' }])
 })
 
+it('resets no turn of another step of the plan, which began with the same messages', () => {
+  const begin = (turn: number, step?: string): StreamData => ({
+    type: 'turn.begins',
+    turn,
+    model: 'm',
+    messages: 2,
+    ...(step !== undefined && { step }),
+  })
+  const events = eventsOf(
+    record('turn/2', 1, 1, begin(2, 'a')),
+    record('turn/2', 1, 2, text(2, 'a, ')),
+    record('turn/3', 1, 1, begin(3, 'b')),
+    record('turn/3', 1, 2, text(3, 'b, ')),
+    record('turn/4', 1, 1, begin(4)),
+    record('turn/4', 1, 2, text(4, 'answer')),
+  )
+  expect(shownText(events)).toBe('a, b, answer')
+})
+
 it('resets a step whose sandbox was lost, once', () => {
   const cell: StreamData = { type: 'cell.begins', cell: 1 }
   const events = eventsOf(

@@ -1,4 +1,4 @@
-import type { StreamEvent, StreamRecord } from './events.js'
+import type { StreamData, StreamEvent, StreamRecord } from './events.js'
 
 interface UnitState {
   readonly run: number
@@ -32,7 +32,7 @@ export class ReaderState {
   readonly #units = new Map<string, UnitState>()
   /** Executions in the order in which they first published: after a reset the newer one repeats units. */
   readonly #runs = new Map<string, number>()
-  #lastTurn: { readonly unit: string; readonly messages: number } | undefined
+  #lastTurn: { readonly unit: string; readonly messages: number; readonly step: string | undefined } | undefined
 
   /** @param id of the entry that has the record */
   add(record: StreamRecord, id: string): readonly StreamEvent[] {
@@ -47,7 +47,7 @@ export class ReaderState {
     if (isNewAttempt) events.push(...reset(unit, known?.since))
     const expected = isNewAttempt ? 1 : (known?.number ?? 0) + 1
     if (number > expected) events.push({ type: 'gap', unit })
-    if (data.type === 'turn.begins') events.push(...this.#resetRepeatedTurn(unit, data.messages))
+    if (data.type === 'turn.begins') events.push(...this.#resetRepeatedTurn(unit, data))
     let since = isNewAttempt ? undefined : known?.since
     if (data.type === 'step.lost') {
       events.push(...reset(unit, since))
@@ -72,15 +72,18 @@ export class ReaderState {
   }
 
   /** A turn with the same conversation as the turn before: the reply of that turn did not become part of it. */
-  #resetRepeatedTurn(unit: string, messages: number): readonly NewEvent[] {
+  #resetRepeatedTurn(unit: string, { messages, step }: TurnBegin): readonly NewEvent[] {
     const last = this.#lastTurn
-    this.#lastTurn = { unit, messages }
+    this.#lastTurn = { unit, messages, step }
     const turn = last && this.#units.get(last.unit)
-    if (!last || !turn || last.unit === unit || last.messages !== messages) return []
+    // The steps of a plan begin with the same messages.
+    if (!last || !turn || last.unit === unit || last.messages !== messages || last.step !== step) return []
     this.#units.set(last.unit, { ...turn, since: undefined })
     return reset(last.unit, turn.since)
   }
 }
+
+type TurnBegin = Extract<StreamData, { type: 'turn.begins' }>
 
 function reset(unit: string, since: string | undefined): readonly NewEvent[] {
   return since === undefined ? [] : [{ type: 'reset', unit, since }]

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import { executeCodeTool, submitAnswerTool, toolNamePattern } from '../common/names.js'
+import { executeCodeTool, giveUpTool, submitAnswerTool, submitPlanTool, toolNamePattern } from '../common/names.js'
 import {
   isPythonException,
   javascriptKeywords,
@@ -28,6 +28,8 @@ function problemOf(name: string): string | undefined {
     return 'is not an identifier of at most 64 characters (letters, digits, _; no digit first)'
   if (name === executeCodeTool) return 'is the name of the code tool itself'
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
+  if (name === giveUpTool) return 'is the name of the tool that gives up'
+  if (name === submitPlanTool) return 'is the name of the tool for the plan'
   if (name.startsWith('__')) return 'begins with two underscores, which Python keeps for itself'
   if (pythonKeywords.has(name)) return 'is a Python keyword, so code could not call it'
   if (javascriptKeywords.has(name)) return 'is a JavaScript keyword, so code could not call it'

@@ -2,7 +2,7 @@
  * Workflow `agent`: a question, turns of a model with code and tools, an answer.
  *
  * Owns: the life of one run: read the configuration, take the turns, close the session, return the answer.
- * Boundary: `turns/` takes the turns. The workflow never has the text of the messages.
+ * Boundary: `turns/` takes the turns, and `plan/` works on a plan. The workflow never has the text of the messages.
  *
  * Invariants:
  * 1. The session is closed in every case but continue-as-new, which hands it to the next execution.
@@ -11,7 +11,7 @@
  */
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
-import type { AgentInput, AgentResult, BudgetLease, SubagentInput } from '../common/runs/runs.js'
+import type { AgentInput, AgentResult, BudgetLease, RunCounts, SubagentInput } from '../common/runs/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
@@ -20,11 +20,13 @@ import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
 import { compensateUnfinished } from './compensation/compensate-unfinished.js'
 import { type Run, type RunState, runState, startRun } from './run.js'
+import { PlanRun, type PlanState } from './plan/plan-run.js'
 import { reportUsage } from './subagents/usage-report.js'
-import { AgentTurns, type AgentTurnsState, type AnswerOutcome } from './turns/agent-turns.js'
+import { AgentTurns } from './turns/agent-turns.js'
+import type { AgentTurnsState } from './turns/agent-turns-state.js'
 
 /** The state for the next execution of the continue-as-new chain. */
-export type AgentState = RunState & AgentTurnsState
+export type AgentState = RunState & AgentTurnsState & { readonly plan?: PlanState }
 
 /** Workflow `agent`: answers a question with turns of a model, its code and its tools. */
 export async function agent(input: AgentInput | SubagentInput, state?: AgentState): Promise<AgentResult> {
@@ -55,15 +57,18 @@ async function answerQuestion(
     continueAsNew: async (turnsState, isUpgraded) => {
       const next = isUpgraded ? continueAsNewUpgraded<typeof agent> : continueAsNew<typeof agent>
       // The state has the recorded configuration, with everything else that the input said.
-      await next(run, { question: '', ...(lease && { lease }) }, { ...runState(run), ...turnsState })
+      const own = { ...turnsState, ...(plan.state && { plan: plan.state }) }
+      await next(run, { question: '', ...(lease && { lease }) }, { ...runState(run), ...own })
     },
   })
+  const plan = new PlanRun(run, turns, state?.plan)
   if (!state) turns.messages.addMessage(question)
   registerInspectQuery(run, turns.codeRuntime)
   handleBudget(run.budget, lease !== undefined)
-  const answer = async (): Promise<AnswerOutcome> => {
+  const answer = async (): Promise<Omit<AgentResult, keyof RunCounts>> => {
     turns.resume()
-    const outcome = await turns.runToAnswer(run.config.limits.turns)
+    const { mode, limits } = run.config
+    const outcome = await (mode === 'plan' ? plan.runToAnswer() : turns.runToAnswer(limits.turns))
     if (!outcome) throw new CancelledFailure('the run was interrupted')
     return outcome
   }
@@ -77,6 +82,6 @@ async function answerQuestion(
   return { ...outcome, ...run.counts, ...(compensation && { compensation }) }
 }
 
-function isFinished({ status }: AnswerOutcome): boolean {
+function isFinished({ status }: Pick<AgentResult, 'status'>): boolean {
   return status === 'answered'
 }

@@ -43,6 +43,22 @@ describe('current details', () => {
     expect(shown.details).toMatch(/^\*\*Compensates call 2 of 3\*\* since .*\n\n- `compensate book hotel` since /)
   })
 
+  it('of a plan list its steps, without their tasks where texts are redacted', () => {
+    const run = shownRun()
+    run.progress.plan = [
+      { id: 'a', task: 'Count `orders`.', dependsOn: [], status: 'gave_up', result: 'x' },
+      { id: 'b', task: 'y'.repeat(200), dependsOn: ['a'], status: 'skipped', result: null },
+    ]
+    const plan = { ...run, config: { ...run.config, mode: 'plan' } } as const
+    showProgress(plan, { type: 'model', turn: 2 })
+    expect(shown.details).toContain(
+      `1. \`a\` gave up: \`Count 'orders'.\`\n2. \`b\` skipped: \`${'y'.repeat(100)}…\`\n\n`,
+    )
+    expect(shown.details).toContain(`turns 2, at most ${defaultLimits.turns} a step`)
+    showProgress({ ...plan, config: { ...plan.config, isRedacted: true } }, { type: 'model', turn: 3 })
+    expect(shown.details).toContain('1. `a` gave up\n2. `b` skipped\n')
+  })
+
   it('keep the time at which a wait began, and follow the calls', () => {
     const run = shownRun()
     vi.setSystemTime(Date.UTC(2026, 0, 1))

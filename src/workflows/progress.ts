@@ -1,7 +1,8 @@
 import { setCurrentDetails } from '@temporalio/workflow'
 import type { RunConfig } from '../common/runs/run-config.js'
 import { promptTokens, type RunCounts } from '../common/runs/runs.js'
-import { formatCompactNumber, pluralize, toMarkdownCode } from '../common/text/text.js'
+import type { PlanStepResult } from '../common/runs/task-modes.js'
+import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../common/text/text.js'
 
 /** What a run does now. Times are milliseconds since the epoch. */
 export type RunActivity =
@@ -44,6 +45,8 @@ export class Progress {
   readonly about: string | undefined
   activity: RunActivity | undefined
   since = 0
+  /** The steps of a run in mode `plan`, once there are some. */
+  plan: readonly PlanStepResult[] | undefined
   /** By activity id, in the order of their start. */
   readonly openCalls = new Map<string, OpenCall>()
 
@@ -55,7 +58,7 @@ export class Progress {
 
 interface ShownRun {
   readonly kind: 'agent' | 'conversation' | 'program' | 'session' | 'embedded'
-  readonly config: Pick<RunConfig, 'limits' | 'sessions'>
+  readonly config: Pick<RunConfig, 'limits' | 'sessions' | 'mode' | 'isRedacted'>
   readonly counts: RunCounts
   readonly progress: Progress
 }
@@ -106,7 +109,7 @@ const maxListedCalls = 10
 
 /** The current details: Markdown. Text of a model or a sandbox is neutral in it. */
 export function describeProgress({ kind, config, counts, progress }: ShownRun): string {
-  const { about, activity, since, openCalls } = progress
+  const { about, activity, since, openCalls, plan = [] } = progress
   if (!activity) return ''
   const calls = [...openCalls.values()].slice(0, maxListedCalls)
   const hidden = openCalls.size - calls.length
@@ -117,6 +120,7 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
     ...(calls.length === 0
       ? []
       : [[...calls.map(describeCall), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
+    ...(plan.length === 0 ? [] : [describePlan(plan, config.isRedacted === true)]),
     describeCounts(kind, config, counts),
   ].join('\n\n')
 }
@@ -127,6 +131,17 @@ function describeCall({ summary, since, expiresAt, waitsFor = 'result', waitsFor
   if (expiresAt === undefined) return `- ${summary} since ${formatTime(since)}`
   return `- ${summary} waits for its ${waitsFor} since ${formatTime(since)}, until ${formatTime(expiresAt)} at the latest`
 }
+
+function describePlan(steps: readonly PlanStepResult[], isRedacted: boolean): string {
+  const lines = steps.map(({ id, status, task }, index) => {
+    const text = isRedacted ? '' : `: ${toMarkdownCode(truncateEnd(task, maxTaskCharacters))}`
+    return `${index + 1}. ${toMarkdownCode(id)} ${status.replace('_', ' ')}${text}`
+  })
+  return lines.join('\n')
+}
+
+/** Temporal refuses details over 20 KB; a plan may have 50 steps. */
+const maxTaskCharacters = 100
 
 function isDeferred(calls: Progress['openCalls']): boolean {
   return [...calls.values()].some(({ expiresAt }) => expiresAt !== undefined)
@@ -174,11 +189,16 @@ function describeWait(
 /** What `limits.callsPerRun` counts. */
 const callScopes = { agent: '', conversation: ' a message', program: '', session: ' a cell', embedded: '' } as const
 
-function describeCounts(kind: ShownRun['kind'], { limits, sessions }: ShownRun['config'], counts: RunCounts): string {
+function describeCounts(
+  kind: ShownRun['kind'],
+  { limits, sessions, mode }: ShownRun['config'],
+  counts: RunCounts,
+): string {
   const { turns, cells, toolCalls, usage, costUsd } = counts
   const isAgent = kind === 'agent' || kind === 'conversation'
   return [
-    ...(kind === 'agent' ? [`turn ${turns} of at most ${limits.turns}`] : []),
+    ...(kind === 'agent' && mode !== 'plan' ? [`turn ${turns} of at most ${limits.turns}`] : []),
+    ...(mode === 'plan' ? [`turns ${turns}, at most ${limits.turns} a step`] : []),
     ...(kind === 'conversation' ? [`turns ${turns}, at most ${limits.turns} a message`] : []),
     kind === 'session' ? `cells ${cells} of at most ${sessions.executions}` : `cells ${cells}`,
     `tool calls ${toolCalls} of at most ${limits.callsPerRun}${callScopes[kind]}`,

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { AssistantBlock } from '../../common/runs/messages.js'
 import { zeroUsage } from '../../common/runs/runs.js'
 import { answerTool } from '../../models/answer-tool.js'
-import { checkAnswer } from './check-answer.js'
+import { checkAnswer, type Expected } from './check-answer.js'
 
 const schema: JsonObject = {
   type: 'object',
@@ -12,8 +12,12 @@ const schema: JsonObject = {
 }
 
 function check(outputSchema: JsonObject, ...content: readonly AssistantBlock[]) {
+  return checkIn({ outputSchema }, ...content)
+}
+
+function checkIn(expected: Omit<Expected, 'planSteps'>, ...content: readonly AssistantBlock[]) {
   const reply = { model: 'm', content, stopReason: 'tool_use', usage: zeroUsage, costUsd: 0, requestId: null }
-  return checkAnswer(outputSchema, reply).answer
+  return checkAnswer({ ...expected, planSteps: 3 }, reply).answer
 }
 
 const submit = (input: JsonObject, id = 'a') => ({ type: 'tool_use', id, name: 'submit_answer', input }) as const
@@ -53,4 +57,30 @@ it.each([
   expect(check(outputSchema, submit({ answer: valid }))).toEqual({ type: 'valid', output: valid })
   expect(check(outputSchema, submit({ answer: invalid }))).toMatchObject({ type: 'invalid' })
   expect(check(outputSchema, submit({}))).toMatchObject({ type: 'invalid' })
+})
+
+const use = (name: string, input: JsonObject = {}) => ({ type: 'tool_use', id: 'u', name, input }) as const
+const plan = use('submit_plan', { steps: [{ id: 'a', task: 'Do it.' }] })
+
+it('accepts a text, a plan and a reason to give up in the modes that have them', () => {
+  const giveUp = use('give_up', { reason: 'No access.' })
+  const gaveUp = { type: 'gave_up', reason: 'No access.' }
+  expect(checkIn({ mode: 'autonomous' }, submit({ answer: 'Done.' }))).toEqual({ type: 'valid', output: 'Done.' })
+  expect(checkIn({ mode: 'autonomous' }, giveUp)).toEqual(gaveUp)
+  expect(checkIn({ mode: 'plan' }, giveUp)).toEqual(gaveUp)
+  expect(checkIn({ mode: 'plan' }, plan)).toMatchObject({ type: 'plan', steps: [{ id: 'a', dependsOn: [] }] })
+  for (const mode of [undefined, 'single-turn'] as const) expect(checkIn({ mode }, giveUp)).toBeUndefined()
+  for (const mode of [undefined, 'autonomous'] as const) expect(checkIn({ mode }, plan)).toBeUndefined()
+})
+
+it('refuses to give up without a reason, or beside other tool uses', () => {
+  const invalid = (problem: string) => ({ type: 'invalid', problem: expect.stringContaining(problem) as string })
+  expect(checkIn({ mode: 'plan' }, use('give_up'))).toEqual(invalid('give_up needs the reason'))
+  expect(checkIn({ mode: 'plan' }, plan, use('ping'))).toEqual(invalid('submit_plan was called together'))
+})
+
+it('needs an answer of the only turn that has an output schema', () => {
+  expect(checkIn({ mode: 'single-turn', outputSchema: schema }, use('execute_code'))).toMatchObject({ type: 'invalid' })
+  expect(checkIn({ mode: 'single-turn', outputSchema: schema }, { type: 'text', text: '3' })).toBeUndefined()
+  expect(checkIn({ mode: 'single-turn' }, use('execute_code'))).toBeUndefined()
 })

@@ -1,27 +1,57 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import type { JsonObject } from '../../common/json/json.js'
 import { isToolUseBlock, type ModelReply } from '../../common/runs/messages.js'
 import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
-import { submitAnswerTool } from '../../common/names.js'
+import type { RecordedMode } from '../../common/runs/task-modes.js'
+import { giveUpTool, submitAnswerTool, submitPlanTool } from '../../common/names.js'
 import { answerOf } from '../../models/answer-tool.js'
+import { giveUpSchema, textAnswerSchema } from '../../models/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
+import { checkPlan } from './check-plan.js'
 
-/** The answer in a reply, checked against the schema that the run recorded; nothing for a reply without an answer. */
-export function checkAnswer(outputSchema: JsonObject, reply: ModelReply): { readonly answer?: SubmittedAnswer } {
-  const uses = reply.content.filter(isToolUseBlock)
-  const submitted = uses.find(({ name }) => name === submitAnswerTool)
-  if (submitted === undefined) return {}
-  if (uses.length > 1) return { answer: { type: 'invalid', problem: notAlone } }
-  const { input_problem: problem } = submitted
-  if (problem !== undefined) return { answer: { type: 'invalid', problem } }
-  return { answer: checkOutput(outputSchema, answerOf(outputSchema, submitted.input)) }
+/** What a reply may submit, as the run recorded it. */
+export interface Expected {
+  readonly mode?: RecordedMode | undefined
+  readonly outputSchema?: JsonObject | undefined
+  readonly planSteps: number
 }
 
-const notAlone =
-  `${submitAnswerTool} was called together with other tools, or twice. Read their results, ` +
-  `then call ${submitAnswerTool} once, alone.`
+/** What a reply submits with a task tool, checked; nothing for a reply without one. */
+export function checkAnswer(expected: Expected, reply: ModelReply): { readonly answer?: SubmittedAnswer } {
+  const uses = reply.content.filter(isToolUseBlock)
+  const [submitted] = uses.flatMap((use) => {
+    const check = checkOf(use.name, expected)
+    return check ? [{ ...use, check }] : []
+  })
+  if (submitted === undefined) {
+    const isSubmissionMissing = expected.mode === 'single-turn' && expected.outputSchema !== undefined
+    return isSubmissionMissing && uses.length > 0 ? { answer: { type: 'invalid', problem: 'There are no tools.' } } : {}
+  }
+  const { name, input, input_problem: problem, check } = submitted
+  if (uses.length > 1) return { answer: { type: 'invalid', problem: notAlone(name) } }
+  return { answer: problem === undefined ? check(input) : { type: 'invalid', problem } }
+}
 
-function checkOutput(outputSchema: JsonObject, output: JsonValue | undefined): SubmittedAnswer {
+/** How the input of a task tool is checked; undefined for a tool that the model does not have. */
+function checkOf(name: string, expected: Expected): ((input: JsonObject) => SubmittedAnswer) | undefined {
+  const { mode, outputSchema, planSteps } = expected
+  const answerSchema = outputSchema ?? (mode === 'autonomous' ? textAnswerSchema : undefined)
+  if (name === submitAnswerTool) return answerSchema && ((input) => checkOutput(answerSchema, input))
+  if (mode === 'plan' && name === submitPlanTool) return (input) => checkPlan(input, planSteps)
+  return (mode === 'autonomous' || mode === 'plan') && name === giveUpTool ? checkReason : undefined
+}
+
+const notAlone = (name: string): string =>
+  `${name} was called together with other tools, or twice. Read their results, then call ${name} once, alone.`
+
+function checkReason(input: JsonObject): SubmittedAnswer {
+  const { error } = z.safeParse(z.fromJSONSchema(giveUpSchema), input)
+  if (error === undefined) return { type: 'gave_up', reason: String(input['reason']) }
+  return { type: 'invalid', problem: `${giveUpTool} needs the reason:\n${describeIssues(error)}` }
+}
+
+function checkOutput(outputSchema: JsonObject, input: JsonObject): SubmittedAnswer {
+  const output = answerOf(outputSchema, input)
   const { error } = z.safeParse(z.fromJSONSchema(outputSchema), output)
   // The value itself: defaults and transforms are the client's.
   if (error === undefined && output !== undefined) return { type: 'valid', output }

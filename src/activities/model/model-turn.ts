@@ -1,3 +1,4 @@
+import { doneCheckArguments } from '../../agents/index.js'
 import type { AuditLog } from '../../audit/index.js'
 import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
@@ -11,8 +12,8 @@ import {
   type ModelReply,
   type ToolUseBlock,
 } from '../../common/runs/messages.js'
-import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
+import { executeCodeTool, submitAnswerTool, taskTools } from '../../common/names.js'
+import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
@@ -44,10 +45,11 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, message, inputDescription, requester } = input
+      const { turn, model, limits, tools: runTools, history, pending, message, mode, step } = input
+      const { inputDescription, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
-      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
+      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, mode, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const { name: modelName, maxTokens, temperature, fallbacks } = model
@@ -57,8 +59,9 @@ export function modelTurn(
         turn,
         model: modelName,
         messages: history?.length ?? 0,
-        fallbacks: fallbacks?.length ?? 0,
         ...(message !== undefined && { message }),
+        ...(step !== undefined && { step }),
+        fallbacks: fallbacks?.length ?? 0,
       }
       const live = TurnStream.begin(stream, published, scope)
       const onProgress = (progress: ModelProgress): void => {
@@ -77,7 +80,12 @@ export function modelTurn(
       const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
       live?.end(reply)
       failpoint('turn.stored')
-      const calls = describeCalls(findRunTools(registry, runTools), limits, reply, externalized)
+      const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
+      const found = findRunTools(registry, runTools)
+      const calls = {
+        ...describeCalls(found, limits, reply, externalized),
+        ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
+      }
       const origin = { workflowId, runId, attempt, requester }
       const id = `${runId}/${turn}`
       const { model: name, stopReason } = reply
@@ -89,7 +97,7 @@ export function modelTurn(
         calls,
         history: extendedHistory,
         conversationBytes: utf8Length(JSON.stringify(messages)),
-        ...(outputSchema && checkAnswer(outputSchema, reply)),
+        ...(answer && { answer }),
       }
     })
 }
@@ -155,6 +163,23 @@ function describeCalls(
   return Object.fromEntries(calls)
 }
 
+/** The call that checks whether the work is done, by the id of the tool use that submits the answer. */
+async function describeDoneCheck(
+  { registry, registryMatchesRun }: RunTools,
+  { doneCheck, limits }: ModelTurnInput,
+  { content }: ModelReply,
+  answer: SubmittedAnswer | undefined,
+  values: Values,
+  signal: AbortSignal,
+): Promise<Record<string, DescribedCall>> {
+  const use = content.filter(isToolUseBlock).find(({ name }) => name === submitAnswerTool)
+  if (doneCheck === undefined || !use || answer?.type !== 'valid') return {}
+  const call = { tool: doneCheck, arguments: doneCheckArguments(registry.get(doneCheck), answer.output) }
+  const description = describeCall(registry, limits, call, 'direct', registryMatchesRun)
+  const args = await values.externalize(call.arguments, signal)
+  return { [use.id]: { index: 1, tool: doneCheck, ...description, arguments: args } }
+}
+
 function directToolUses({ content }: ModelReply): ToolUseBlock[] {
-  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool && name !== submitAnswerTool)
+  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool && !taskTools.includes(name))
 }

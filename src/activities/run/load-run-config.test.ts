@@ -30,8 +30,10 @@ const analyst = defineAgent({
   output: z.object({ total: z.int() }),
   limits: { turns: 7, cellSeconds: 9 },
 })
-const registry = createRegistry([lookup, tool('pay', () => null), tool('add_up', () => null)])
-const agents = createAgents([analyst], registry)
+const isDone = tool('is_done', () => ({ done: true }), { output: z.object({ done: z.boolean() }) })
+const fixer = defineAgent({ name: 'fixer', instructions: 'You fix.', mode: 'autonomous', doneCheck: isDone })
+const registry = createRegistry([lookup, tool('pay', () => null), tool('add_up', () => null), isDone])
+const agents = createAgents([analyst, fixer], registry)
 const ms = 1_000
 const defaults: RunDefaults = {
   tools: registry.toolConfigs(),
@@ -43,12 +45,17 @@ const defaults: RunDefaults = {
   approvals: { expiresMs: ms },
 }
 
-async function load(options: RunConfigInput): Promise<RunConfig> {
+async function load(
+  options: RunConfigInput,
+  { workflowType = 'agent', mode }: { workflowType?: string; mode?: RunDefaults['mode'] } = {},
+): Promise<RunConfig> {
   const providers = ['anthropic', 'local']
-  const activity = loadRunConfig({ defaults, registry, agents, providers, instructions: 'You help.' }, values, () =>
-    Promise.resolve([]),
+  const activity = loadRunConfig(
+    { defaults: { ...defaults, ...(mode && { mode }) }, registry, agents, providers, instructions: 'You help.' },
+    values,
+    () => Promise.resolve([]),
   )
-  const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
+  const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))
   return config
 }
 
@@ -56,7 +63,7 @@ it('records all tools and the instructions of the configuration for a run withou
   const config = await load({})
   expect(config).toMatchObject({ instructions: 'You help.', model: { name: 'large', maxTokens: 100 } })
   expect(config.model).not.toHaveProperty('temperature')
-  expect(config.tools.map(({ name }) => name)).toEqual(['lookup', 'pay', 'add_up'])
+  expect(config.tools.map(({ name }) => name)).toEqual(['lookup', 'pay', 'add_up', 'is_done'])
   expect(config.toolSet.digest).toBe(registry.digest)
   expect(config).not.toHaveProperty('agentName')
   expect(config.toolSet).not.toHaveProperty('names')
@@ -112,6 +119,28 @@ it('bounds a sub-agent by its lease, and ends it when that is spent', async () =
   expect(await load({ lease: { key: 'k', amounts: {} } })).not.toHaveProperty('budget')
 })
 
+it('records the mode of the run, of its agent, or of the configuration', async () => {
+  expect(await load({ agent: 'fixer' })).toMatchObject({ mode: 'autonomous', doneCheck: 'is_done' })
+  expect(await load({ agent: 'fixer', mode: 'plan' })).not.toHaveProperty('doneCheck')
+  expect(await load({ agent: 'fixer', mode: 'answer' })).not.toHaveProperty('mode')
+  expect(await load({}, { mode: 'plan' })).toMatchObject({ mode: 'plan' })
+  expect(await load({ mode: 'answer' }, { mode: 'plan' })).not.toHaveProperty('mode')
+  expect(await load({})).not.toHaveProperty('mode')
+})
+
+it('has modes only in workflow agent', async () => {
+  const refused = { type: 'RUN_INPUT_INVALID', nonRetryable: true }
+  const conversation = { workflowType: 'conversation', mode: 'plan' } as const
+  expect(await load({ agent: 'analyst' }, conversation)).not.toHaveProperty('mode')
+  await expect(load({ agent: 'fixer' }, conversation)).rejects.toMatchObject({
+    ...refused,
+    message: expect.stringContaining(
+      "agent fixer has mode autonomous, which workflow conversation can't work in",
+    ) as string,
+  })
+  await expect(load({ mode: 'plan' }, { workflowType: 'program' })).rejects.toMatchObject(refused)
+})
+
 it.each([
   [{ lease: { key: 'k' } }, 'RUN_INPUT_INVALID', 'lease.amounts'],
   [{ agent: 'analist' }, 'AGENT_UNKNOWN', 'Did you mean "analyst"?'],
@@ -125,6 +154,8 @@ it.each([
   [{ tools: 'pay' }, 'RUN_INPUT_INVALID', 'tools'],
   [{ context: ['acme'] }, 'RUN_INPUT_INVALID', 'not an object'],
   [{ context: { text: 'x'.repeat(2_048) } }, 'RUN_INPUT_INVALID', 'at most 2048 bytes of JSON'],
+  [{ mode: 'auto' }, 'RUN_INPUT_INVALID', 'mode'],
+  [{ agent: 'fixer', tools: ['pay'] }, 'TOOL_UNKNOWN', 'the run lacks tool is_done'],
   [{ limits: { turns: 0 } }, 'RUN_INPUT_INVALID', 'limits.turns'],
 ])('refuses %j', async (options, code, message) => {
   await expect(load(options as RunConfigInput)).rejects.toMatchObject({

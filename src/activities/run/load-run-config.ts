@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { activityInfo } from '@temporalio/activity'
-import { type Agents, toolNamesOf } from '../../agents/index.js'
+import { type Agent, type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/runs/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import { budgetWithin } from '../../common/runs/leases.js'
+import { workflowNames } from '../../common/names.js'
 import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/runs/search-attributes.js'
@@ -52,6 +54,8 @@ export function loadRunConfig(
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
       const { context, input, lease } = options
+      const { mode: defaultMode, ...runDefaults } = defaults
+      const task = taskOf(options, agent, defaultMode, tools)
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
       const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
@@ -59,7 +63,7 @@ export function loadRunConfig(
         lookUpSearchAttributes(),
       ])
       const runConfig: RunConfig = {
-        ...defaults,
+        ...runDefaults,
         tools: tools.toolConfigs(),
         toolSet,
         model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
@@ -71,6 +75,7 @@ export function loadRunConfig(
           completionSecret: randomBytes(32).toString('hex'),
         }),
         ...(agent && { agentName: agent.name }),
+        ...task,
         ...(budget && { budget }),
         ...(runInstructions && { instructions: await values.externalize(runInstructions, signal) }),
         ...(agent?.outputSchema && { outputSchema: await values.externalize(agent.outputSchema, signal) }),
@@ -82,6 +87,36 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/**
+ * The mode of an agent run. Other workflows have none: a configured mode is not for them.
+ *
+ * @throws PtcError RUN_INPUT_INVALID, TOOL_UNKNOWN
+ */
+function taskOf(
+  { mode: chosen }: RunConfigInput,
+  agent: Agent | undefined,
+  configured: RecordedMode | undefined,
+  tools: ToolRegistry,
+): Pick<RunConfig, 'mode' | 'doneCheck'> {
+  const { workflowType } = activityInfo()
+  const mode = chosen ?? agent?.mode
+  if (workflowType !== workflowNames.agent) {
+    if (mode === undefined || mode === 'answer') return {}
+    const owner = chosen === undefined ? `agent ${agent?.name ?? ''} has` : 'the run has'
+    throw new PtcError('RUN_INPUT_INVALID', `${owner} mode ${mode}, which workflow ${workflowType} can't work in`, {
+      hint: `Only workflow ${workflowNames.agent} has modes. A conversation answers each of its messages.`,
+    })
+  }
+  const recorded = mode ?? configured
+  if (recorded === undefined || recorded === 'answer') return {}
+  const doneCheck = recorded === 'autonomous' ? agent?.doneCheck : undefined
+  if (doneCheck === undefined) return { mode: recorded }
+  if (tools.get(doneCheck)) return { mode: recorded, doneCheck }
+  throw new PtcError('TOOL_UNKNOWN', `the run lacks tool ${doneCheck}, which checks whether its work is done`, {
+    hint: `Add ${doneCheck} to the tools of the run.`,
+  })
 }
 
 /**

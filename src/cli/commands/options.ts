@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../worker/health/listen-address.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
+import { type TaskMode, taskModes } from '../../common/runs/task-modes.js'
 
 export interface ConfigOption {
   readonly config?: string
@@ -39,6 +40,14 @@ export function agentOption(): Option {
 
 export function modelOption(): Option {
   return new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames)
+}
+
+/** `conversation` is workflow `conversation`, as `ptc chat` starts it. */
+export type ModeChoice = TaskMode | 'conversation'
+
+export function modeOption(): Option {
+  const text = 'how the agent works on the question (default: as its agent or the configuration says)'
+  return new Option('--mode <mode>', text).choices([...taskModes, 'conversation'])
 }
 
 export function jsonOption(what: string): Option {

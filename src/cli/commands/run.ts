@@ -9,7 +9,9 @@ import {
   dataOptions,
   idOption,
   jsonOption,
+  type ModeChoice,
   modelOption,
+  modeOption,
   type OverrideOptions,
   type JsonOption,
   sandboxOption,
@@ -20,6 +22,7 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, AgentOptions,
   readonly id?: string
   readonly detach?: boolean
   readonly interactive?: boolean
+  readonly mode?: ModeChoice
 }
 
 /** `ptc run "question"`. */
@@ -31,6 +34,7 @@ export function runCommand(): Command {
     .addOption(sandboxOption())
     .addOption(agentOption())
     .addOption(modelOption())
+    .addOption(modeOption())
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(
@@ -50,6 +54,7 @@ The answer goes to stdout, progress to stderr. Ctrl-C cancels the run, a second 
 Examples:
   ptc run "Which engineers exceeded their travel budget in Q3?"
   ptc run --agent analyst --input orders.json "Which customers pay late?"
+  ptc run --mode autonomous "Fix the totals of Q3, and check them"
   ptc run --json "How many invoices are open?" | jq -r .answer
   ptc watch $(ptc run --detach "Summarise last week")`,
     )
@@ -61,8 +66,14 @@ Examples:
 }
 
 async function run(question: string, options: Options): Promise<number> {
-  const { json, config, sandbox, model, agent, id, detach, interactive, ...overrides } = options
-  if (interactive === true) {
+  const { json, config, sandbox, model, agent, id, detach, interactive, mode, ...overrides } = options
+  if (interactive === true || mode === 'conversation') {
+    if (mode !== undefined && mode !== 'conversation')
+      throw new PtcError('RUN_INPUT_INVALID', `with -i, the mode is conversation, not ${mode}`)
+    if (json === true || detach === true || id !== undefined)
+      throw new PtcError('RUN_INPUT_INVALID', 'a conversation takes no --id, --detach or --json', {
+        hint: 'See `ptc chat --help`.',
+      })
     if (question === '-')
       throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
         hint: '(see `ptc run --help`)',
@@ -72,6 +83,6 @@ async function run(question: string, options: Options): Promise<number> {
     return runChat({ ...overrides, ...chosen, first: question })
   }
   const { startRun } = await import('../run/start-run.js')
-  const request = { type: 'agent', question, model, agent } as const
+  const request = { type: 'agent', question, model, agent, mode } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

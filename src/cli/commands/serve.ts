@@ -48,13 +48,13 @@ async function serve({ config, host, port, origin: origins }: Options): Promise<
   const { environmentVariable } = await import('../../sandbox/environment-variable.js')
   const { startServer } = await import('../../serve/index.js')
   await using environment = await openEnvironment({ config, ifNoServer: 'fail', interrupts })
-  const { ptc, hasStream } = environment
+  const { ptc, stream } = environment
   const token = environmentVariable('PTC_SERVE_TOKEN')
   const onError = (thrown: unknown): void => printStatus(`ptc: ${messageOf(thrown)}`)
   const server = await startServer({ ptc, host, port, token, origins, onError })
   try {
     print(`chat page: ${server.url}`)
-    if (!hasStream) printStatus('the configuration has no `stream`: answers are shown when they are complete')
+    if (!stream) printStatus('the configuration has no `stream`: answers are shown when they are complete')
     const exitError = await Promise.race([environment.unexpectedExit, waitForAbort(interrupts.first)])
     if (exitError !== undefined) throw exitError
   } finally {

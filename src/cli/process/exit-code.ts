@@ -10,6 +10,8 @@ export const exitCodes = {
   usage: 2,
   /** No Temporal server, or no worker. */
   unreachable: 3,
+  /** The model gave up: an answer of a kind, which a script may want to tell from a failure. */
+  gaveUp: 4,
   interrupted: 130,
 } as const
 

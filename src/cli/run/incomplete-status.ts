@@ -7,4 +7,7 @@ export const incompleteStatusMessages = {
   context_full: "the conversation became larger than the model's context window",
   no_answer: 'the model gave no answer',
   invalid_answer: 'no answer of the model fitted the output schema (limits.answerAttempts in the configuration)',
+  gave_up: 'the model gave up',
+  invalid_plan: 'the model submitted no valid plan (limits.answerAttempts in the configuration)',
+  tool_error: 'the code or a call of the only turn failed',
 } as const

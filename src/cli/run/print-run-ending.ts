@@ -51,5 +51,5 @@ function printAnswer({ status, answer }: AgentResult, json: boolean): number {
   if (!json && answer !== '') print(answer)
   if (status === 'answered') return exitCodes.ok
   printStatus(`ptc: ${incompleteStatusMessages[status]}`)
-  return exitCodes.failed
+  return status === 'gave_up' ? exitCodes.gaveUp : exitCodes.failed
 }

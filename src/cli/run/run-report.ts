@@ -1,6 +1,6 @@
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
-import { zeroUsage, type RunCounts } from '../../common/runs/runs.js'
+import { type AgentResult, zeroUsage, type RunCounts } from '../../common/runs/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import { type CompensatedCalls, compensatedCalls } from './compensated-calls.js'
 import { withFullOutput } from './full-output.js'
@@ -19,6 +19,8 @@ interface RunReport extends RunCounts {
   readonly answer: string
   /** The answer of an agent with an output schema. */
   readonly output?: JsonValue
+  /** The steps of a run in mode `plan`. */
+  readonly plan?: AgentResult['plan']
   /** From the start of the run to its end. */
   readonly durationMs: number
   /** Calls whose effects were undone, and calls whose effects could not be. Absent: none. */
@@ -30,7 +32,7 @@ interface RunReport extends RunCounts {
 export function runReport(tree: RunTree, error: PtcError | undefined): RunReport {
   const { workflowId, runId, startedAt, endedAt, totals } = tree
   const { turns, cells, toolCalls, usage, costUsd, subagents } = totals
-  const { status, answer, output, problem } = runOutcomeOf(tree)
+  const { status, answer, output, plan, problem } = runOutcomeOf(tree)
   const compensation = compensatedCalls(tree)
   const reportedError = error === undefined ? problem : { code: error.code, message: error.message }
   return {
@@ -39,6 +41,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     status,
     answer,
     ...(output !== undefined && { output }),
+    ...(plan && { plan }),
     turns,
     cells,
     toolCalls,
@@ -72,6 +75,7 @@ interface RunOutcome {
   readonly status: string
   readonly answer: string
   readonly output?: JsonValue
+  readonly plan?: AgentResult['plan']
   readonly problem?: RunReport['error']
 }
 

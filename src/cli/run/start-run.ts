@@ -6,6 +6,7 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { programRoles, roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs/runs.js'
+import type { TaskMode } from '../../common/runs/task-modes.js'
 import type { OverrideOptions } from '../commands/options.js'
 import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
@@ -26,6 +27,7 @@ type RunRequest =
       readonly question: string
       readonly model: readonly string[] | undefined
       readonly agent: string | undefined
+      readonly mode: TaskMode | undefined
     }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
@@ -74,8 +76,12 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
   validateStart(type, text, startOptions(id))
   if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
-  const { model, agent } = request
-  const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
+  const { model, agent, mode } = request
+  const chosen = {
+    ...(model !== undefined && { model }),
+    ...(agent !== undefined && { agent }),
+    ...(mode !== undefined && { mode }),
+  }
   return checked({ type, input: { question: text, ...chosen, ...overrides } })
 }
 

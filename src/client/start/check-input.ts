@@ -4,10 +4,10 @@ import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, model, ...session } = runOptionFields
+const { agent, budget, input, mode, model, ...session } = runOptionFields
 
 const schemas = {
-  agent: z.strictObject({ question: text, agent, budget, model, input, ...session }),
+  agent: z.strictObject({ question: text, agent, budget, mode, model, input, ...session }),
   program: z.strictObject({ source: text, model, input, ...session }),
   execution: z.strictObject({ source: text, input, ...session }),
 } as const

@@ -17,7 +17,7 @@ export interface ProviderMessage {
 }
 
 /** Argument of workflow `conversation`. */
-export interface ConversationInput extends Omit<AgentInput, 'question'> {
+export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode'> {
   readonly name: string
   /** Update id of the message that started the conversation. Its answer has `isNew: true`. */
   readonly startedByMessage: string

@@ -1,12 +1,17 @@
 /** All limits of a run. {@link defaultLimits} has the defaults; the configuration may change each. */
 export interface Limits {
-  /** Model turns of a run. A run that needs more ends with status `turn_limit`. */
+  /**
+   * Model turns of a run. A run that needs more ends with status `turn_limit`. In mode `plan`: of the planning, of each
+   * step, and of the answer.
+   */
   readonly turns: number
   /**
    * Answers of an agent with an output schema that do not fit it, text instead of an answer included. After the last one
    * the run ends with status `invalid_answer`.
    */
   readonly answerAttempts: number
+  /** Steps of a plan. The model is asked for another plan when it has more. */
+  readonly planSteps: number
   /** Tool calls of one cell. One more is refused, and ends the cell. */
   readonly callsPerCell: number
   /** Tool calls of a whole run, direct ones included. */
@@ -72,6 +77,7 @@ export function pickStepLimits(limits: Limits): StepLimits {
 export const defaultLimits: Limits = {
   turns: 25,
   answerAttempts: 3,
+  planSteps: 20,
   callsPerCell: 1_000,
   callsPerRun: 5_000,
   callsInFlight: 200,

@@ -5,6 +5,7 @@ import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from './run-config.js'
 import type { Requester } from './requester.js'
 import type { DescribedCall } from '../session/steps.js'
+import type { PlanStep, RecordedMode } from './task-modes.js'
 import type { ValueLog } from '../json/value-log.js'
 
 /** What the model is writing: `code` is input of the code tool, `tool` input of any other. */
@@ -19,6 +20,10 @@ export interface ModelTurnInput {
   /** As in `RunConfig`. */
   readonly instructions?: Externalizable<string>
   readonly outputSchema?: Externalizable<JsonObject>
+  readonly mode?: RecordedMode
+  readonly doneCheck?: string
+  /** Id of the step of a plan that the turn works on. */
+  readonly step?: string
   /** Describes the data of the run that code has; absent without any. */
   readonly inputDescription?: string
   /** The messages of earlier turns; null in the first turn. */
@@ -39,14 +44,20 @@ export interface ModelTurnResult {
   readonly history: ValueLog
   /** Bytes of the messages sent to the model, without system prompt and tools. */
   readonly conversationBytes: number
-  /** The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. */
+  /**
+   * The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. The id of an answer has the
+   * call of the tool that checks whether the work is done.
+   */
   readonly calls: Readonly<Record<string, DescribedCall>>
-  /** The answer of an agent with an output schema, if the reply has one. */
+  /** What the reply submits with one of the task tools, if it does. */
   readonly answer?: SubmittedAnswer
 }
 
-/** An answer that the model has submitted, checked against the output schema. */
+/** What the model has submitted: an answer or a plan, checked by the worker, or why it gives up. */
 export type SubmittedAnswer =
+  /** Fits the output schema; without one, a text. */
   | { readonly type: 'valid'; readonly output: JsonValue }
+  | { readonly type: 'plan'; readonly steps: readonly PlanStep[] }
+  | { readonly type: 'gave_up'; readonly reason: string }
   /** For the model, which may submit another. */
   | { readonly type: 'invalid'; readonly problem: string }

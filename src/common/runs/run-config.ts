@@ -2,6 +2,7 @@ import type { Budget, BudgetAmounts } from './budget.js'
 import type { Caller, Effect } from '../calls/calls.js'
 import type { DeferredConfig } from '../calls/deferred-calls.js'
 import type { Limits } from './limits.js'
+import type { RecordedMode } from './task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { SearchAttributeName } from './search-attributes.js'
@@ -214,6 +215,10 @@ export interface RunConfig {
   readonly instructions?: Externalizable<string>
   /** JSON Schema of the answer. Undefined: the answer is text. */
   readonly outputSchema?: Externalizable<JsonObject>
+  /** How the agent works on its question. Undefined: `answer`. */
+  readonly mode?: RecordedMode
+  /** Mode `autonomous`: the tool that says whether the work is done. Undefined: the model alone does. */
+  readonly doneCheck?: string
   /** Who asks: any JSON. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
@@ -230,6 +235,7 @@ export type RunDefaults = Omit<
   | 'agentName'
   | 'instructions'
   | 'outputSchema'
+  | 'doneCheck'
   | 'context'
   | 'input'
   | 'searchAttributes'

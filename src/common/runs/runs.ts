@@ -5,6 +5,7 @@ import type { CompensationReport } from '../calls/compensation.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
 import type { Limits } from './limits.js'
+import type { PlanStepResult, TaskMode } from './task-modes.js'
 
 /** Overrides of the configuration for one run. */
 export interface RunOptions {
@@ -31,6 +32,8 @@ export interface AgentInput extends SingleRunOptions {
   readonly question: string
   /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
   readonly agent?: string
+  /** How the agent works on the question. Default: that of the agent, or as configured. */
+  readonly mode?: TaskMode
 }
 
 /** Argument of workflow `program`: code with tools and no model. */
@@ -53,7 +56,7 @@ export interface BudgetLease {
 
 /** Argument of activity `run.config`: what a run of any kind may override. */
 export type RunConfigInput = SingleRunOptions &
-  Pick<AgentInput, 'agent' | 'budget'> &
+  Pick<AgentInput, 'agent' | 'budget' | 'mode'> &
   Partial<Pick<SubagentInput, 'lease'>>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
@@ -70,12 +73,18 @@ export type AgentStatus =
   | 'truncated'
   /** The conversation is larger than the model's context window. */
   | 'context_full'
-  /** The reply was empty, twice. */
+  /** The reply was empty, twice; or, in mode `autonomous`, a text in place of an answer, `limits.answerAttempts` times. */
   | 'no_answer'
   /** The run has used its budget, and was to end then. */
   | 'budget_spent'
   /** The answer did not fit the output schema of the agent, `limits.answerAttempts` times. */
   | 'invalid_answer'
+  /** The model gave up, in mode `autonomous` or `plan`: `answer` has its reason. */
+  | 'gave_up'
+  /** Mode `plan`: the model submitted no valid plan, `limits.answerAttempts` times. */
+  | 'invalid_plan'
+  /** Mode `single-turn`: the code or a call of the only turn failed. `answer` has the output and the error. */
+  | 'tool_error'
 
 /** Counters of a run. `usage` and `costUsd` include those of its sub-agents. */
 export interface RunCounts {
@@ -104,6 +113,8 @@ export interface AgentResult extends RunCounts {
   readonly output?: JsonValue
   /** Absent: no call was compensated. */
   readonly compensation?: CompensationReport
+  /** Only in mode `plan`, once there is one: the steps in the order of the plan. */
+  readonly plan?: readonly PlanStepResult[]
 }
 
 /** Result of workflow `program`. */

@@ -8,7 +8,7 @@ export type UiChunk =
   | ({ readonly type: 'tool-input-start'; readonly toolName: string } & ToolFields)
   | { readonly type: 'tool-input-delta'; readonly toolCallId: string; readonly inputTextDelta: string }
   | ({ readonly type: 'tool-input-available'; readonly toolName: string; readonly input: unknown } & ToolFields)
-  | ({ readonly type: 'tool-output-available'; readonly output: unknown } & ToolFields)
+  | ({ readonly type: 'tool-output-available'; readonly output: unknown; readonly preliminary?: true } & ToolFields)
   | ({ readonly type: 'tool-output-error'; readonly errorText: string } & ToolFields)
   /** The parts since the last `step-start` of the message are void: an attempt failed, and is repeated. */
   | { readonly type: 'data-reset'; readonly data: { readonly reason: 'retry' } }

@@ -153,3 +153,14 @@ it.each([
   expect(chunks.map(({ type }) => type)).toEqual(types)
   expect(chunks.at(-1)).toMatchObject({ finishReason, messageMetadata: { status: end.status } })
 })
+
+it('sends a milestone of a call as a preliminary output', async () => {
+  const milestone = { ...call, type: 'milestone', text: 'half way' } as const
+  const chunks = chunksOf([begins(1), { ...call, type: 'call.begins', summary: 'pay' }, milestone])
+  expect(chunks).toContainEqual(
+    expect.objectContaining({ toolCallId: 'k', output: { milestone: 'half way' }, preliminary: true }),
+  )
+  const late = chunksOf([{ ...call, type: 'call.ends', status: 'ok' }, milestone])
+  expect(late).not.toContainEqual(expect.objectContaining({ preliminary: true }))
+  expect((await messageOf(chunks))?.parts).toContainEqual(expect.objectContaining({ toolCallId: 'k' }))
+})

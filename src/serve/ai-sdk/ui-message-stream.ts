@@ -52,6 +52,8 @@ export class UiMessageStream {
         return this.#endCell(event)
       case 'call.begins':
         return this.#beginCall(event)
+      case 'milestone':
+        return this.#milestone(event)
       case 'call.ends':
         return this.#endCall(event)
       case 'reset':
@@ -158,6 +160,11 @@ export class UiMessageStream {
   #beginCall({ call: toolCallId, tool: toolName, summary }: EventOf<'call.begins'>): readonly UiChunk[] {
     this.#calls.add(toolCallId)
     return [{ type: 'tool-input-available', toolCallId, toolName, input: { summary }, ...toolFlags }]
+  }
+
+  #milestone({ call: toolCallId, text: milestone }: EventOf<'milestone'>): readonly UiChunk[] {
+    if (!this.#calls.has(toolCallId)) return []
+    return [{ type: 'tool-output-available', toolCallId, output: { milestone }, preliminary: true, ...toolFlags }]
   }
 
   #endCall({ call: toolCallId, status }: EventOf<'call.ends'>): readonly UiChunk[] {

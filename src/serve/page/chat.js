@@ -182,6 +182,9 @@ export class Chat {
       case 'call.begins':
         this.block(unit, 'call', 'p', 'call').textContent = `${event.summary} …`
         break
+      case 'milestone':
+        this.block(unit, 'call', 'p', 'call').textContent = `${event.tool}: ${event.text} …`
+        break
       case 'call.ends':
         this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status}`
         break

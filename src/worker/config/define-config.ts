@@ -3,6 +3,7 @@ import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../../agents/agent.js'
 import type { Budget } from '../../common/runs/budget.js'
 import type { Limits } from '../../common/runs/limits.js'
+import type { TaskMode } from '../../common/runs/task-modes.js'
 import type { Redact } from '../../common/text/redact.js'
 import type { BuiltInBackend } from '../../common/runs/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
@@ -63,6 +64,11 @@ export interface PtcConfig {
     }
   }
   readonly limits?: Partial<Limits>
+  /**
+   * How agent runs work on their question, unless their agent or the run says: `single-turn`, `answer` (default),
+   * `autonomous` or `plan`. docs/guides/task-modes.md describes them.
+   */
+  readonly mode?: TaskMode
   /**
    * What an agent or a conversation may use (`costUsd`, `tokens`, `turns`, `toolCalls`, `seconds`) before it pauses, or
    * ends (`whenSpent: 'end'`). Default: no bound. docs/guides/budgets.md describes it.

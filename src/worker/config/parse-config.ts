@@ -4,6 +4,7 @@ import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
 import { type Agents, createAgents, createSubagentTools } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/runs/limits.js'
+import { taskModes } from '../../common/runs/task-modes.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../../common/text/redact.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/runs/run-config.js'
@@ -97,6 +98,7 @@ const schema = z.strictObject({
   encryption: encryptionOption.optional(),
   redact: z.custom<Redact>((value) => typeof value === 'function', 'must be a function').optional(),
   approvals: approvalsOption.prefault({}),
+  mode: z.enum(taskModes).default('answer'),
   budget: budgetSchema.optional(),
   audit: auditOption.optional(),
   stream: z.custom<StreamSink>(isSink, 'must be the result of fileStream or redisStream, or a StreamSink').optional(),
@@ -169,6 +171,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     encryption,
     redact: hook,
     approvals,
+    mode,
     budget,
     audit,
     stream,
@@ -194,6 +197,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
       backend,
       followUps: true,
+      ...(mode !== 'answer' && { mode }),
       ...(budget && { budget }),
       ...(hook && { isRedacted: true }),
       ...(audit && { isAudited: true }),

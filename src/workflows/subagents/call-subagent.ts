@@ -107,4 +107,7 @@ const reasons = {
   no_answer: 'its model did not answer',
   budget_spent: 'it has used its budget',
   invalid_answer: 'its answer did not fit its output schema',
+  gave_up: 'it gave up',
+  invalid_plan: 'its model submitted no valid plan',
+  tool_error: 'its code or a call failed',
 } as const satisfies Record<Exclude<AgentStatus, 'answered'>, string>

@@ -17,62 +17,30 @@
  */
 
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow'
-import type { JsonValue } from '../../common/json/json.js'
-import { isToolUseBlock } from '../../common/runs/messages.js'
+import { isToolUseBlock, type PendingBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/runs/runs.js'
-import {
-  type CodeRuntime,
-  type CodeRuntimeState,
-  createCodeRuntime,
-  scheduleIdlePark,
-  serializeRuntime,
-} from '../cell/code-runtime.js'
+import { type CodeRuntime, createCodeRuntime, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, type Run } from '../run.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import type { AgentTurnsOptions, AgentTurnsState } from './agent-turns-state.js'
+import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
+import { checkDone } from './check-done.js'
 import {
   executeToolUses,
   type PendingToolUses,
-  rejectAnswers,
+  rejectSubmissions,
   type SuspendedCell,
   toolResult,
 } from './execute-tool-uses.js'
 import { interpretReply } from './interpret-reply.js'
-import { MessageHistory, type MessageHistoryState } from './message-history.js'
+import { MessageHistory } from './message-history.js'
+import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
 import { isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from './wait-for-budget.js'
-
-/** The state for the next execution of the continue-as-new chain. */
-export interface AgentTurnsState {
-  readonly codeRuntime: CodeRuntimeState
-  readonly conversation: MessageHistoryState
-  /** The tool uses in progress; null between turns. */
-  readonly pendingToolUses: PendingToolUses | null
-  /** The cell that waits; null when none does. */
-  readonly suspendedCell: SuspendedCell | null
-}
-
-export interface AnswerOutcome {
-  readonly status: AgentStatus
-  readonly answer: string
-  readonly output?: JsonValue
-}
-
-interface AgentTurnsOptions {
-  /** Of the same run in the execution before this one. */
-  readonly state?: AgentTurnsState | undefined
-  /**
-   * Continues the workflow as new with this state, and then never returns.
-   *
-   * @param isUpgraded on the version of the worker deployment that new runs get
-   */
-  readonly continueAsNew: (state: AgentTurnsState, isUpgraded: boolean) => Promise<void>
-  /** Called when the next execution is about to begin, and when it does not begin after all. */
-  readonly onContinuing?: (isContinuing: boolean) => void
-}
 
 /** The turns of one run; see the header. */
 export class AgentTurns {
@@ -109,12 +77,20 @@ export class AgentTurns {
    *
    * @param turnLimit the number of the last turn, counted from the begin of the run
    * @param beforeTurn called before each turn: messages may be added
+   * @param stage what the turns are for
    * @returns undefined when the turns were interrupted
    * @throws CancelledFailure, and failures of the engine
    */
-  async runToAnswer(turnLimit: number, beforeTurn?: () => void): Promise<AnswerOutcome | undefined> {
-    const { counts } = this.#run
-    if (this.#pendingToolUses) await this.#executeToolUses(this.#pendingToolUses)
+  async runToAnswer(
+    turnLimit: number,
+    beforeTurn?: () => void,
+    stage: TurnStage = { type: 'answer' },
+  ): Promise<AnswerOutcome | undefined> {
+    const { counts, config } = this.#run
+    if (this.#pendingToolUses) {
+      const results = await this.#executeToolUses(this.#pendingToolUses)
+      if (config.mode === 'single-turn') return outcomeOfResults(this.#run, results)
+    }
     for (let isFirst = true; counts.turns < turnLimit; isFirst = false) {
       if (this.#isInterrupted) return undefined
       // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
@@ -123,7 +99,7 @@ export class AgentTurns {
         return this.#isInterrupted ? undefined : { status: 'budget_spent', answer: this.messages.state.lastReplyText }
       beforeTurn?.()
       counts.turns += 1
-      const outcome = await this.#runTurn()
+      const outcome = await this.#runTurn(stage)
       if (outcome) return outcome
     }
     return { status: 'turn_limit', answer: this.messages.state.lastReplyText }
@@ -183,32 +159,42 @@ export class AgentTurns {
   }
 
   /** One turn of the model, with the tool uses of its reply. Undefined when another turn follows. */
-  async #runTurn(): Promise<AnswerOutcome | undefined> {
+  async #runTurn(stage: TurnStage): Promise<AnswerOutcome | undefined> {
     const { messages } = this
-    const { limits } = this.#run.config
-    const turnResult = await this.#askModel()
+    const { mode, outputSchema } = this.#run.config
+    const goal = turnGoal(this.#run.config, stage)
+    const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted') return undefined
     if (turnResult === 'context_full') return { status: 'context_full', answer: messages.state.lastReplyText }
     const { reply, calls } = turnResult
     addReplyUsage(this.#run, reply)
     messages.recordReply(reply)
-    const hasSchema = this.#run.config.outputSchema !== undefined
-    const action = interpretReply(reply, { hasSchema, submitted: turnResult.answer })
+    const action = interpretReply(reply, {
+      mustSubmit: goal.promptAfterText !== undefined,
+      submitted: acceptSubmission(goal, turnResult.answer),
+    })
     switch (action.type) {
       case 'end': {
         const { status, answer, output } = action
         if (status === 'answered') {
+          const uses = reply.content.filter(isToolUseBlock)
+          const check = calls[uses[0]?.id ?? '']
+          const problem = check && (await checkDone(this.#run, check))
           messages.commitTurn(turnResult)
-          messages.addToolResults(
-            reply.content.filter(isToolUseBlock).map((use) => toolResult(use, answerAccepted, false)),
-          )
+          messages.addToolResults(uses.map((use) => toolResult(use, problem ?? answerAccepted, problem !== undefined)))
+          if (problem !== undefined) return undefined
         }
-        return { status, answer, ...(output !== undefined && { output }) }
+        return { status, answer, ...(output !== undefined && outputSchema && { output }) }
+      }
+      case 'plan': {
+        const { steps, toolUseId } = action
+        messages.commitTurn(turnResult)
+        return { status: 'answered', answer: '', submittedPlan: { steps, toolUseId } }
       }
       case 'ask_for_answer':
-        if (!messages.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
+        if (!messages.rejectAnswer(goal.attempts)) return this.#endWithoutAnswer(goal.failure.text)
         messages.commitTurn(turnResult)
-        messages.askForAnswer()
+        messages.addPending([{ type: 'text', text: goal.promptAfterText ?? '' }])
         return undefined
       case 'truncated':
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
@@ -219,20 +205,22 @@ export class AgentTurns {
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
-        if (problem !== undefined && !messages.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
+        if (problem !== undefined && !messages.rejectAnswer(goal.attempts))
+          return this.#endWithoutAnswer(goal.failure.submission)
         messages.commitTurn(turnResult)
-        const results = problem === undefined ? {} : rejectAnswers(uses, problem)
-        await this.#executeToolUses({ toolUses: uses, calls, results })
-        return undefined
+        if (problem === undefined && mode === 'autonomous') messages.forgetRejectedAnswers()
+        const rejected = problem === undefined ? {} : rejectSubmissions(uses, problem)
+        const results = await this.#executeToolUses({ toolUses: uses, calls, results: rejected })
+        return mode === 'single-turn' ? outcomeOfResults(this.#run, results) : undefined
       }
     }
   }
 
-  async #askModel(): Promise<ModelTurnResult | 'interrupted' | 'context_full'> {
+  async #askModel(stage: TurnStage): Promise<ModelTurnResult | 'interrupted' | 'context_full'> {
     const { counts } = this.#run
     showProgress(this.#run, { type: 'model', turn: counts.turns })
     const { state } = this.messages
-    const request = turnRequest(this.#run, state)
+    const request = turnRequest(this.#run, state, stage.type === 'step' ? stage.id : undefined)
     const summary = this.messages.summary(counts.turns)
     try {
       return await this.#runInterruptible(() => askModel(this.#run, request, state.maxTokens, summary))
@@ -254,22 +242,24 @@ export class AgentTurns {
     }
   }
 
-  #invalidAnswer(): AnswerOutcome {
-    return { status: 'invalid_answer', answer: this.messages.state.lastReplyText }
+  #endWithoutAnswer(status: AgentStatus): AnswerOutcome {
+    return { status, answer: this.messages.state.lastReplyText }
   }
 
-  async #executeToolUses(pending: PendingToolUses): Promise<void> {
+  async #executeToolUses(pending: PendingToolUses): Promise<readonly PendingBlock[]> {
     this.#pendingToolUses = pending
     const suspended = this.#suspendedCell ?? undefined
     this.#suspendedCell = null
     const directCalls = new CancellationScope()
     this.#interruptible = directCalls
     const interruption = { isRequested: () => this.#isInterrupted, directCalls }
-    this.#endToolUses(await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption))
+    const results = await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption)
+    this.#endToolUses(results)
     this.#interruptible = undefined
+    return results
   }
 
-  #endToolUses(results: Parameters<MessageHistory['addToolResults']>[0]): void {
+  #endToolUses(results: readonly PendingBlock[]): void {
     this.messages.addToolResults(results)
     this.#pendingToolUses = null
   }

@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
-import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
+import { executeCodeTool, taskTools } from '../../common/names.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { truncateMiddle, jsonToText } from '../../common/text/text.js'
@@ -30,13 +30,13 @@ export interface SuspendedCell {
 }
 
 /**
- * Tool results for the answers of a reply, which were not accepted.
+ * Tool results for what a reply submits, which was not accepted.
  *
  * @param problem for the model
  */
-export function rejectAnswers(uses: readonly ToolUseBlock[], problem: string): Record<string, PendingBlock> {
-  const answers = uses.filter(({ name }) => name === submitAnswerTool)
-  return Object.fromEntries(answers.map((use) => [use.id, toolResult(use, problem, true)]))
+export function rejectSubmissions(uses: readonly ToolUseBlock[], problem: string): Record<string, PendingBlock> {
+  const submissions = uses.filter(({ name }) => taskTools.includes(name))
+  return Object.fromEntries(submissions.map((use) => [use.id, toolResult(use, problem, true)]))
 }
 
 /** How the tool uses are interrupted. The cell that runs is interrupted by its session. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AssistantBlock, type ModelReply, type StopReason } from '../../common/runs/messages.js'
+import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
 import { zeroUsage } from '../../common/runs/runs.js'
 import { interpretReply } from './interpret-reply.js'
 
@@ -32,5 +33,21 @@ describe('interpretReply', () => {
     ['tool_use without a call', 'tool_use', [], { type: 'prompt_again' }],
   ])('%s (%s)', (_what, stopReason, content, expected) => {
     expect(actionFor(stopReason, ...content)).toMatchObject(expected)
+  })
+
+  it('ends with what a tool use submits', () => {
+    const reply = {
+      model: 'm',
+      content: [text, use],
+      stopReason: 'tool_use',
+      usage: zeroUsage,
+      costUsd: 0,
+      requestId: null,
+    }
+    const submitting = (submitted: SubmittedAnswer) => interpretReply(reply, { mustSubmit: true, submitted })
+    expect(submitting({ type: 'valid', output: { n: 1 } })).toMatchObject({ status: 'answered', answer: '{"n":1}' })
+    expect(submitting({ type: 'gave_up', reason: 'no' })).toEqual({ type: 'end', status: 'gave_up', answer: 'no' })
+    expect(submitting({ type: 'plan', steps: [] })).toEqual({ type: 'plan', steps: [], toolUseId: 'a' })
+    expect(submitting({ type: 'invalid', problem: 'bad' })).toMatchObject({ type: 'execute_tools', problem: 'bad' })
   })
 })

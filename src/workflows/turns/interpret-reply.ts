@@ -2,6 +2,7 @@ import type { JsonValue } from '../../common/json/json.js'
 import { isToolUseBlock, type ModelReply, type ToolUseBlock } from '../../common/runs/messages.js'
 import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/runs/runs.js'
+import type { PlanStep } from '../../common/runs/task-modes.js'
 import { jsonToText } from '../../common/text/text.js'
 
 /** What a reply asks for. */
@@ -10,7 +11,7 @@ type ReplyAction =
   | {
       readonly type: 'execute_tools'
       readonly uses: readonly ToolUseBlock[]
-      /** Why the answer among the tool uses was not accepted; undefined without an answer. */
+      /** Why the submission among the tool uses was not accepted; undefined without one. */
       readonly problem: string | undefined
     }
   /** Keep the reply and let the model continue. */
@@ -19,20 +20,22 @@ type ReplyAction =
   | { readonly type: 'truncated' }
   /** The reply is empty. Repeat the turn with another prompt. */
   | { readonly type: 'prompt_again' }
-  /** The reply is a text, but the answer needs a schema. Keep the reply and ask for the answer. */
+  /** The reply is a text, but the turns end with a submission. Keep the reply and ask for that. */
   | { readonly type: 'ask_for_answer' }
+  /** The only tool use submits a plan. */
+  | { readonly type: 'plan'; readonly steps: readonly PlanStep[]; readonly toolUseId: string }
   | { readonly type: 'end'; readonly status: AgentStatus; readonly answer: string; readonly output?: JsonValue }
 
 interface ExpectedAnswer {
-  /** The agent has an output schema. */
-  readonly hasSchema: boolean
+  /** A text does not end the turns. */
+  readonly mustSubmit: boolean
   /** What the reply submits. */
   readonly submitted: SubmittedAnswer | undefined
 }
 
 export function interpretReply(
   { stopReason, content }: ModelReply,
-  { hasSchema, submitted }: ExpectedAnswer = { hasSchema: false, submitted: undefined },
+  { mustSubmit, submitted }: ExpectedAnswer = { mustSubmit: false, submitted: undefined },
 ): ReplyAction {
   const uses = content.filter(isToolUseBlock)
   const answer = replyText(content)
@@ -48,11 +51,18 @@ export function interpretReply(
     default:
   }
   // Every tool_use needs its tool_result, also with a stop reason that this version does not know.
-  if (submitted?.type === 'valid') {
-    const { output } = submitted
-    return { type: 'end', status: 'answered', answer: jsonToText(output), output }
+  switch (submitted?.type) {
+    case 'valid': {
+      const { output } = submitted
+      return { type: 'end', status: 'answered', answer: jsonToText(output), output }
+    }
+    case 'gave_up':
+      return { type: 'end', status: 'gave_up', answer: submitted.reason }
+    case 'plan':
+      return { type: 'plan', steps: submitted.steps, toolUseId: uses[0]?.id ?? '' }
+    default:
   }
   if (uses.length > 0) return { type: 'execute_tools', uses, problem: submitted?.problem }
   if (answer.trim() === '') return { type: 'prompt_again' }
-  return hasSchema ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
+  return mustSubmit ? { type: 'ask_for_answer' } : { type: 'end', status: 'answered', answer }
 }

@@ -16,7 +16,6 @@
 
 import type { ValueLog } from '../../common/json/value-log.js'
 import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
-import { submitAnswerTool } from '../../common/names.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { formatCompactNumber } from '../../common/text/text.js'
@@ -110,7 +109,7 @@ export class MessageHistory {
   }
 
   /**
-   * Counts an answer that does not fit the output schema.
+   * Counts an answer that does not fit the output schema, or a text in place of an answer.
    *
    * @param limit of such answers
    * @returns false when this was the last one
@@ -121,9 +120,9 @@ export class MessageHistory {
     return rejectedAnswers + 1 < limit
   }
 
-  /** Asks for the answer after a reply of text. */
-  askForAnswer(): void {
-    this.addPending([{ type: 'text', text: `Deliver your answer with ${submitAnswerTool}: a text is not an answer.` }])
+  /** The model works again: what it submitted before no longer counts. */
+  forgetRejectedAnswers(): void {
+    this.#state = { ...this.#state, rejectedAnswers: 0 }
   }
 
   /** Appends to the next user message. Tool results are added first: the Messages API wants them before text. */

@@ -5,16 +5,24 @@ import { requesterOf } from '../../common/runs/requester.js'
 import type { Run } from '../run.js'
 import type { MessageHistoryState } from './message-history.js'
 
-/** The argument of activity `model.turn`, without the model that answers it. */
+/**
+ * The argument of activity `model.turn`, without the model that answers it.
+ *
+ * @param step of a plan
+ */
 export function turnRequest(
   { config, counts }: Run,
   { history, pending, message }: MessageHistoryState,
+  step: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, toolSet, instructions, outputSchema, input } = config
+  const { limits, toolSet, instructions, outputSchema, mode, doneCheck, input } = config
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
+    ...(mode && { mode }),
+    ...(doneCheck !== undefined && { doneCheck }),
+    ...(step !== undefined && { step }),
     ...(input && { inputDescription: input.description }),
   }
   const requester = requesterOf(config.context)

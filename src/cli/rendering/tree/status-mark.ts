@@ -17,6 +17,7 @@ export function statusMark(status: DisplayStatus): Part {
       return part('▸', 'yellow')
     case 'interrupted':
     case 'stopped':
+    case 'gave_up':
     case 'cancelled':
     case 'terminated':
       return part('■', 'yellow')

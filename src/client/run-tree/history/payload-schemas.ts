@@ -46,12 +46,23 @@ const agentStatus = z.enum([
   'context_full',
   'no_answer',
   'invalid_answer',
+  'gave_up',
+  'invalid_plan',
+  'tool_error',
 ])
+const planStep = z.object({
+  id: z.string(),
+  task: z.string(),
+  dependsOn: z.array(z.string()),
+  status: z.enum(['pending', 'running', 'done', 'gave_up', 'failed', 'skipped']),
+  result: z.string().nullable(),
+})
 export const agentResult = z.object({
   status: agentStatus,
   answer: z.string(),
   output: z.custom<JsonValue>().exactOptional(),
   compensation,
+  plan: z.array(planStep).exactOptional(),
   ...counts,
 })
 

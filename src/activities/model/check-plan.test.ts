@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { checkPlan } from './check-plan.js'
+
+const step = (id: string, ...dependsOn: readonly string[]) => ({ id, task: `Do ${id}.`, dependsOn })
+
+it('accepts steps in any order, and names each dependency once', () => {
+  const steps = [step('d', 'b', 'c', 'b'), step('b', 'a'), step('c', 'a'), { id: 'a', task: 'Do a.' }]
+  expect(checkPlan({ steps }, 4)).toEqual({
+    type: 'plan',
+    steps: [step('d', 'b', 'c'), step('b', 'a'), step('c', 'a'), step('a')],
+  })
+})
+
+it.each([
+  [{}, '- steps: expected array'],
+  [{ steps: [] }, '- steps: Too small'],
+  [{ steps: [{ id: 'a b', task: 'x' }] }, '- steps[0].id'],
+  [{ steps: [{ id: 'a', task: '' }] }, '- steps[0].task'],
+  [{ steps: [step('a'), step('a')] }, '- two steps have the id a'],
+  [{ steps: [step('a', 'z')] }, '- step a depends on z, which is no step'],
+  [{ steps: [step('a', 'a')] }, '- these steps depend on each other in a circle: a'],
+  [{ steps: [step('a'), step('b', 'a', 'c'), step('c', 'b')] }, '- these steps depend on each other in a circle: b, c'],
+  [{ steps: ['a', 'b', 'c', 'd', 'e'].map((id) => step(id)) }, '- it has 5 steps; at most 4 are allowed'],
+])('says what is wrong with %j', (input, problem) => {
+  expect(checkPlan(input, 4)).toEqual({ type: 'invalid', problem: expect.stringContaining(problem) as string })
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { JsonObject } from '../../common/json/json.js'
+import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
+import type { PlanStep } from '../../common/runs/task-modes.js'
+import { planSchema } from '../../models/task-tools.js'
+import { describeIssues } from '../../tools/validation/describe-issues.js'
+
+/** Of the input of `submit_plan` that fits its schema. */
+interface SubmittedPlan {
+  readonly steps: readonly (Omit<PlanStep, 'dependsOn'> & Partial<Pick<PlanStep, 'dependsOn'>>)[]
+}
+
+/** The plan in the input of a tool use, or what is wrong with it. */
+export function checkPlan(input: JsonObject, maxSteps: number): SubmittedAnswer {
+  const { error } = z.safeParse(z.fromJSONSchema(planSchema), input)
+  if (error !== undefined) return invalid(describeIssues(error))
+  // The schema has accepted it.
+  const { steps: submitted } = input as unknown as SubmittedPlan
+  const steps = submitted.map(({ id, task, dependsOn = [] }) => ({ id, task, dependsOn: [...new Set(dependsOn)] }))
+  const problems =
+    steps.length > maxSteps ? [`it has ${steps.length} steps; at most ${maxSteps} are allowed`] : problemsOf(steps)
+  return problems.length === 0 ? { type: 'plan', steps } : invalid(problems.map((line) => `- ${line}`).join('\n'))
+}
+
+function invalid(issues: string): SubmittedAnswer {
+  return { type: 'invalid', problem: `The plan is not valid:\n${issues}\nSubmit it again, corrected.` }
+}
+
+function problemsOf(steps: readonly PlanStep[]): readonly string[] {
+  const ids = steps.map(({ id }) => id)
+  const twice = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))]
+  const unknown = steps.flatMap(({ id, dependsOn }) =>
+    dependsOn
+      .filter((other) => !ids.includes(other))
+      .map((other) => `step ${id} depends on ${other}, which is no step`),
+  )
+  const problems = [...twice.map((id) => `two steps have the id ${id}`), ...unknown]
+  return problems.length > 0 ? problems : cycleOf(steps)
+}
+
+/** Takes away the steps whose dependencies are all taken away; what is left is on a cycle, or depends on one. */
+function cycleOf(steps: readonly PlanStep[]): readonly string[] {
+  let left = steps
+  for (;;) {
+    const ids = left.map(({ id }) => id)
+    const next = left.filter(({ dependsOn }) => dependsOn.some((id) => ids.includes(id)))
+    if (next.length === 0) return []
+    if (next.length === left.length) return [`these steps depend on each other in a circle: ${ids.join(', ')}`]
+    left = next
+  }
+}

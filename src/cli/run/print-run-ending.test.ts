@@ -1,0 +1,23 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { zeroCounts } from '../../common/runs/runs.js'
+import type { AgentTree } from '../../client/run-tree/index.js'
+import { print, printStatus } from '../process/stdio.js'
+import { printRunEnding } from './print-run-ending.js'
+
+vi.mock('../process/stdio.js', () => ({ print: vi.fn(), printRaw: vi.fn(), printStatus: vi.fn() }))
+afterEach(() => vi.clearAllMocks())
+
+it.each([
+  ['answered', 0, undefined],
+  ['gave_up', 4, 'ptc: the model gave up'],
+  ['tool_error', 1, 'ptc: the code or a call of the only turn failed'],
+  ['invalid_plan', 1, expect.stringContaining('no valid plan')],
+] as const)('a run that ended with %s has exit code %i', (status, expected, line) => {
+  const result = { status, answer: 'The service is closed.', ...zeroCounts }
+  // The tree is read only for --json.
+  const tree = { type: 'agent', result } as unknown as AgentTree
+  expect(printRunEnding({ tree, result, error: undefined }, false)).toBe(expected)
+  expect(print).toHaveBeenCalledWith('The service is closed.')
+  if (line === undefined) expect(printStatus).not.toHaveBeenCalled()
+  else expect(printStatus).toHaveBeenCalledWith(line)
+})

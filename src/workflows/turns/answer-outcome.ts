@@ -1,0 +1,33 @@
+import type { JsonValue } from '../../common/json/json.js'
+import type { PendingBlock } from '../../common/runs/messages.js'
+import type { AgentStatus } from '../../common/runs/runs.js'
+import type { PlanStep } from '../../common/runs/task-modes.js'
+import { joinText } from '../temporal/activities.js'
+import type { Run } from '../run.js'
+
+/** How turns ended. */
+export interface AnswerOutcome {
+  readonly status: AgentStatus
+  readonly answer: string
+  readonly output?: JsonValue
+  /** Only of the turns that make a plan: then `answer` is empty. */
+  readonly submittedPlan?: SubmittedPlan
+}
+
+/** A plan, and the tool use that has submitted it, which still needs its result. */
+export interface SubmittedPlan {
+  readonly steps: readonly PlanStep[]
+  readonly toolUseId: string
+}
+
+/** Mode `single-turn`: the results of the tool uses are the answer. */
+export async function outcomeOfResults({ config }: Run, results: readonly PendingBlock[]): Promise<AnswerOutcome> {
+  const texts = await Promise.all(results.map((block) => textOf(block, config.timeouts)))
+  const isFailure = results.some((block) => block.type === 'tool_result' && block.is_error === true)
+  return { status: isFailure ? 'tool_error' : 'answered', answer: texts.join('\n\n') }
+}
+
+function textOf(block: PendingBlock, timeouts: Run['config']['timeouts']): string | Promise<string> {
+  if (block.type === 'text') return block.text
+  return 'externalContent' in block ? joinText(block.externalContent, timeouts) : block.content
+}

@@ -1,0 +1,39 @@
+import { isExternal } from '../../common/json/external-value.js'
+import type { JsonValue } from '../../common/json/json.js'
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { DescribedCall } from '../../common/session/steps.js'
+import { jsonToText, truncateMiddle } from '../../common/text/text.js'
+import { executeCall } from '../cell/execute-call.js'
+import { showProgress } from '../progress.js'
+import type { Run } from '../run.js'
+import { loadValue } from '../temporal/activities.js'
+
+/**
+ * Calls the tool that says whether the work is done.
+ *
+ * @returns why it is not done, for the model; undefined when it is
+ */
+export async function checkDone(run: Run, call: DescribedCall): Promise<string | undefined> {
+  const { limits, timeouts } = run.config
+  let outcome: CallOutcome | undefined
+  showProgress(run, { type: 'direct_calls' })
+  const position = { turn: run.counts.turns, cell: 0, index: call.index }
+  await executeCall(run, call, 'direct', position, (called) => ({ outcome } = called))
+  if (outcome?.status !== 'ok') {
+    const { status, message } = outcome ?? { status: 'cancelled', message: 'the call was cancelled' }
+    return truncateMiddle(
+      `Whether the work is done could not be checked: [${status}] ${message}`,
+      limits.outputCharacters,
+    )
+  }
+  const { value } = outcome
+  const reason = reasonOf(isExternal(value) ? await loadValue(value, timeouts) : value)
+  return reason === undefined ? undefined : truncateMiddle(`The work is not done: ${reason}`, limits.outputCharacters)
+}
+
+/** Undefined when the work is done. The output schema of the tool has checked the value. */
+function reasonOf(value: JsonValue): string | undefined {
+  const { done, reason = null } = value as { readonly done?: JsonValue; readonly reason?: JsonValue }
+  if (done === true) return undefined
+  return reason === null ? 'the check gives no reason.' : jsonToText(reason)
+}

@@ -1,0 +1,72 @@
+import { giveUpTool, submitAnswerTool, submitPlanTool } from '../../common/names.js'
+import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
+import type { RunConfig } from '../../common/runs/run-config.js'
+import type { AgentStatus } from '../../common/runs/runs.js'
+
+/** The part of a task that turns are for. Modes other than `plan` have only the last. */
+export type TurnStage =
+  | { readonly type: 'plan' }
+  | { readonly type: 'step'; readonly id: string }
+  | { readonly type: 'answer' }
+
+/** What the model is to end its turns with. */
+export interface TurnGoal {
+  /** Prompt after a text in place of a submission. Undefined: a text ends the turns. */
+  readonly promptAfterText: string | undefined
+  /** Texts and submissions that are not valid, until the turns end. */
+  readonly attempts: number
+  /** How they end then: after a text, or after a submission. */
+  readonly failure: { readonly text: AgentStatus; readonly submission: AgentStatus }
+  /** Why a submission can't end these turns, for the model; undefined when it can. */
+  readonly refuse: (submitted: SubmittedAnswer) => string | undefined
+}
+
+export function turnGoal(
+  { mode, outputSchema, limits }: Pick<RunConfig, 'mode' | 'outputSchema' | 'limits'>,
+  stage: TurnStage,
+): TurnGoal {
+  const attempts = mode === 'single-turn' ? 1 : limits.answerAttempts
+  const answer: TurnGoal = {
+    promptAfterText: outputSchema === undefined ? undefined : promptForAnswer,
+    attempts,
+    failure: { text: 'invalid_answer', submission: 'invalid_answer' },
+    refuse: ({ type }) => (type === 'plan' ? 'The steps have ended. Give your final answer.' : undefined),
+  }
+  if (mode === 'autonomous')
+    return { ...answer, promptAfterText: promptToGoOn, failure: { text: 'no_answer', submission: 'invalid_answer' } }
+  switch (stage.type) {
+    case 'answer':
+      return answer
+    case 'step':
+      return {
+        ...answer,
+        promptAfterText: undefined,
+        refuse: ({ type }) =>
+          type === 'plan' || type === 'valid' ? 'Do the step that you were given, and end it with a text.' : undefined,
+      }
+    case 'plan':
+      return {
+        ...answer,
+        promptAfterText: promptForPlan,
+        failure: { text: 'invalid_plan', submission: 'invalid_plan' },
+        refuse: ({ type }) => (type === 'valid' ? promptForPlan : undefined),
+      }
+  }
+}
+
+/** A submission that can't end the turns is not valid. */
+export function acceptSubmission(
+  { refuse }: TurnGoal,
+  submitted: SubmittedAnswer | undefined,
+): SubmittedAnswer | undefined {
+  const problem = submitted && refuse(submitted)
+  return problem === undefined ? submitted : { type: 'invalid', problem }
+}
+
+const promptForAnswer = `Deliver your answer with ${submitAnswerTool}: a text is not an answer.`
+
+const promptToGoOn =
+  `Nobody reads this text, and the task has not ended. Go on. When it is done, call ${submitAnswerTool}; ` +
+  `when it cannot be done, call ${giveUpTool}.`
+
+const promptForPlan = `Submit your plan with ${submitPlanTool} first: a text is not a plan.`

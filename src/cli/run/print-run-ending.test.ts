@@ -14,8 +14,7 @@ it.each([
   ['invalid_plan', 1, expect.stringContaining('no valid plan')],
 ] as const)('a run that ended with %s has exit code %i', (status, expected, line) => {
   const result = { status, answer: 'The service is closed.', ...zeroCounts }
-  // The tree is read only for --json.
-  const tree = { type: 'agent', result } as unknown as AgentTree
+  const tree = { type: 'agent', turns: [], result } as unknown as AgentTree
   expect(printRunEnding({ tree, result, error: undefined }, false)).toBe(expected)
   expect(print).toHaveBeenCalledWith('The service is closed.')
   if (line === undefined) expect(printStatus).not.toHaveBeenCalled()

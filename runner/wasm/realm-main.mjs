@@ -200,7 +200,12 @@ function enforceFileQuotas(FS, { tmpBytes, tmpInodes, fileBytes, openFiles }) {
   /** Makes a file larger, within the quota. */
   const grow = (node, size, change) => {
     if (size > fileBytes) throw new FS.ErrnoError(fileTooLarge)
-    if (node === output) return change() // a program that has filled its quota can still print
+    if (node === output) {
+      // A program that has filled its quota can still print. By itself the file system grows a large file by an eighth
+      // each time, and leaves nine times its size to the garbage collector: the process could reach its memory limit.
+      if (size > capacity(node)) MEMFS.expandFileStorage(node, Math.min(fileBytes, 2 * capacity(node)))
+      return change()
+    }
     const reserved = Math.max(size, capacity(node))
     reserve(reserved - capacity(node), 0)
     const result = change()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Conversation } from '../client/index.js'
 import { parseMessages } from '../client/conversations/conversation-options.js'
+import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
@@ -24,9 +25,31 @@ async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { text, agent, context, ...options } = await readJson(exchange, sendBody)
   const started = { ...(agent !== undefined && { agent }), ...(context && { context }) }
   const conversation = ptc.conversation(nameOf(params), started)
-  const { id } = await conversation.send(text, options)
+  const { id } = await whenAccepted(signal, conversation.send(text, options))
   if (query.has('wait')) return { body: await conversation.answer(id, { signal }) }
   return { status: 202, body: { id, stream: `/conversations/${encodeURIComponent(conversation.name)}/stream` } }
+}
+
+/** A message that no worker takes waits in the server; its client learns of it. */
+const acceptanceMs = 30_000
+
+/**
+ * Waits until a conversation has accepted what was sent to it.
+ *
+ * @throws PtcError WORKER_MISSING after 30 seconds; what `sending` throws; the signal's reason
+ */
+export function whenAccepted<Result>(signal: AbortSignal, sending: Promise<Result>): Promise<Result> {
+  return withTimeLimit(signal, acceptanceMs, async (limit) => {
+    try {
+      return await raceWithSignal(limit, sending)
+    } catch (thrown) {
+      signal.throwIfAborted()
+      if (!limit.aborted) throw thrown
+      throw new PtcError('WORKER_MISSING', `no worker has taken the request within ${acceptanceMs / 1_000} s`, {
+        hint: 'It may be taken later. Send a message again under the same id.',
+      })
+    }
+  })
 }
 
 /** `GET …/stream`: the live stream as Server-Sent Events. Their ids are offsets. */
@@ -134,7 +157,7 @@ export const conversationRoutes: readonly Route[] = [
     path: '/conversations/:name/reset',
     handler: withConversation(async (conversation, exchange) => {
       const { messages = [] } = await readJson(exchange, resetBody)
-      await conversation.reset(parseMessages(messages))
+      await whenAccepted(exchange.signal, conversation.reset(parseMessages(messages)))
       return {}
     }),
   },

@@ -136,6 +136,17 @@ describe('requests', () => {
     expect(thrown).toMatchObject([{ message: '/home/secret' }])
   })
 
+  it('answers when no worker takes a message', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const sending = vi.fn(() => new Promise(() => undefined))
+    const { url } = await start(clientWith({ send: sending }))
+    const response = post(`${url}/conversations/a/messages`, { text: 'x' })
+    await vi.waitUntil(() => sending.mock.calls.length === 1)
+    await vi.advanceTimersByTimeAsync(31_000)
+    expect((await response).status).toBe(503)
+  })
+
   it('rejects paths and methods that there are not', async () => {
     const { url } = await start(clientWith({}))
     expect((await fetch(`${url}/nothing`)).status).toBe(404)

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import { type Draft, renderDraft, supportsColor } from '../rendering/index.js'
 import { discardLine, LineQueue } from '../process/line-queue.js'
 
 /** Reads messages from a terminal or a pipe, one a line. Lines that are pasted at a terminal are one message. */
@@ -6,13 +7,16 @@ export interface ChatInput extends Disposable {
   readonly isTerminal: boolean
   /** The next message; undefined at the end of the input. */
   next(): Promise<string | undefined>
-  /** Prints above the line that is typed. */
+  /** Shows what the model is writing above the line that is typed, at a terminal. Undefined: nothing. */
+  setDraft(draft: Draft | undefined): void
+  /** Prints above the line that is typed, and above the draft. */
   printAbove(print: () => void): void
   /** Sets the listener for Ctrl-C at a terminal. It is not called while a line is typed: that line is discarded. */
   onInterrupt(listener: () => void): void
 }
 
 const prompt = '> '
+const defaultColumns = 80
 
 export function openChatInput(): ChatInput {
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
@@ -32,6 +36,24 @@ export function openChatInput(): ChatInput {
   })
   // Created at once: lines that come before a listener is added would be lost.
   const queue = new LineQueue(lines)
+  const color = supportsColor(process.stderr, process.env)
+  let draft: Draft | undefined
+  /** Rows of the draft on the screen, above the line that is typed. */
+  let draftRows = 0
+  // A line that was entered moves the draft out of reach: it stays on the screen.
+  lines.on('line', () => (draftRows = 0))
+  /** Erases the draft and the typed line. A typed line of several rows is left to readline, and a draft above it, too. */
+  const erase = (): void => {
+    const up = lines.getCursorPos().rows > 0 ? 0 : draftRows
+    process.stderr.write(up === 0 ? '\r\u001b[K' : `\u001b[${up}A\r\u001b[J`)
+    draftRows = 0
+  }
+  const showDraft = (): void => {
+    if (!draft || lines.getCursorPos().rows > 0) return
+    const rows = renderDraft(draft, process.stderr.columns || defaultColumns, color)
+    process.stderr.write(rows.join(''))
+    draftRows = rows.length
+  }
   return {
     isTerminal,
     async next() {
@@ -42,9 +64,17 @@ export function openChatInput(): ChatInput {
       while (await queue.continuesWith(() => true)) pasted.push((await queue.next()) ?? '')
       return pasted.join('\n')
     },
+    setDraft(next) {
+      if (!isTerminal || (next === undefined && draft === undefined)) return
+      draft = next
+      erase()
+      showDraft()
+      showPrompt()
+    },
     printAbove(print) {
-      if (isTerminal) process.stderr.write('\r\u001b[K')
+      if (isTerminal) erase()
       print()
+      if (isTerminal) showDraft()
       showPrompt()
     },
     onInterrupt(listener) {

@@ -22,6 +22,9 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
+import type { StreamEvent } from '../../stream/index.js'
+import type { Draft } from '../rendering/index.js'
+import { drafts } from '../run/drafts.js'
 import { readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 
@@ -54,7 +57,9 @@ export async function runChat(options: ChatOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(roles)
   const conversation = environment.ptc.conversation(name, conversationOptions)
-  const chat = new Chat(conversation, json)
+  const { ptc, hasStream } = environment
+  const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
+  const chat = new Chat(conversation, json, hasStream ? stream : undefined)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
     void waitForAbort(interrupts.first).then(() => chat.interrupt())
@@ -103,6 +108,9 @@ Ctrl-C interrupts the work on a message. A message that is sent meanwhile is rea
 A message that begins with / has another / before it.`
 
 const progressIntervalMs = 1_000
+const redrawMs = 100
+
+type ConversationStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>
 
 /** After these errors the next message would fail too. */
 const fatalCodes: readonly ErrorCode[] = [
@@ -118,15 +126,18 @@ class Chat {
   exitCode: number = exitCodes.ok
   isClosed = false
   readonly #json: boolean
+  readonly #stream: ConversationStream | undefined
   readonly #leave = new AbortController()
   #working = 0
   #isInterrupted = false
   #printAbove = (print: () => void): void => print()
+  #setDraft: ((draft: Draft | undefined) => void) | undefined
   #fail = (_thrown: unknown): void => undefined
 
-  constructor(conversation: Conversation, json: boolean) {
+  constructor(conversation: Conversation, json: boolean, stream: ConversationStream | undefined) {
     this.conversation = conversation
     this.#json = json
+    this.#stream = stream
   }
 
   /** Aborted by the second Ctrl-C at the prompt. */
@@ -139,6 +150,7 @@ class Chat {
     if (input.isTerminal) {
       this.#printAbove = (print) => input.printAbove(print)
       input.onInterrupt(() => this.#onInterrupt(input))
+      if (this.#stream) this.#setDraft = (draft) => input.setDraft(draft)
     }
     const failed = new Promise<never>((_resolve, reject) => (this.#fail = reject))
     if (first !== undefined) await this.#take(first, input)
@@ -162,7 +174,9 @@ class Chat {
       const message = await this.conversation.send(text, { steer: steers })
       const finished = new AbortController()
       if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
+      if (isFirst) void this.#showDrafts(message.id, finished.signal)
       const answer = await message.answer().finally(() => finished.abort())
+      if (isFirst) this.#setDraft?.(undefined)
       if (answer.joined === undefined) this.#printAnswer(answer)
     } finally {
       this.#working -= 1
@@ -231,6 +245,26 @@ class Chat {
       if (answer.answer !== '') print(answer.answer)
       if (status !== 'answered') printStatus(`ptc: ${describeEnd(answer)}`)
     })
+  }
+
+  /** Shows what the model writes for a message. Never rejects: the answer has what counts. */
+  async #showDrafts(id: string, signal: AbortSignal): Promise<void> {
+    const setDraft = this.#setDraft
+    if (!this.#stream || !setDraft) return
+    let latest: Draft | undefined
+    let shown: Draft | undefined
+    const redraw = (): void => {
+      if (latest !== shown && !signal.aborted) setDraft((shown = latest))
+    }
+    const timer = setInterval(redraw, redrawMs)
+    try {
+      for await (latest of drafts(this.#stream(signal), ({ message }) => message === id));
+    } catch {
+      // The stream ended with the answer, or its store does not answer.
+    } finally {
+      clearInterval(timer)
+      setDraft(undefined)
+    }
   }
 
   async #showProgress(signal: AbortSignal): Promise<void> {

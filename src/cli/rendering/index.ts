@@ -12,7 +12,8 @@
 export { supportsColor } from './text/colors.js'
 export { formatDuration } from '../../common/text/format.js'
 
-export { type Draft, ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
+export { type Draft, renderDraft } from './progress/draft.js'
+export { ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
 
 export { renderBoxTable } from './tables/box-table.js'
 export { renderTree } from './tree/render-tree.js'

@@ -1,11 +1,12 @@
 import { PtcError } from '../../common/errors.js'
 import type { CellNode, RunTree } from '../../client/run-tree/index.js'
-import { type Draft, ProgressWriter, supportsColor } from '../rendering/index.js'
+import { ProgressWriter, supportsColor } from '../rendering/index.js'
 import type { RunHandle } from '../../client/run/run-handle.js'
 import { raceWithExit, type RaceWithExitOptions } from '../environment/race-with-exit.js'
 import type { Interrupts } from '../process/interrupts.js'
 import type { Environment } from '../environment/environment.js'
 import { printStatus } from '../process/stdio.js'
+import { drafts } from './drafts.js'
 
 interface FollowOptions {
   readonly environment: Environment
@@ -52,18 +53,8 @@ export async function followRun<Result>(handle: RunHandle<Result>, options: Foll
 
 /** Shows what the model writes, as it writes it. Never rejects: the history has what counts. */
 async function showDrafts(handle: RunHandle<unknown>, progress: ProgressWriter, signal: AbortSignal): Promise<void> {
-  let draft: (Draft & { readonly block: number }) | undefined
   try {
-    for await (const event of handle.stream({ signal })) {
-      if (event.type === 'text' || event.type === 'code') {
-        const { type, block, text } = event
-        const earlier = draft?.block === block ? draft.text : ''
-        draft = { type, block, text: earlier + text }
-      } else if (event.type === 'turn.ends' || event.type === 'turn.fails' || event.type === 'reset') {
-        draft = undefined
-      }
-      progress.setDraft(draft)
-    }
+    for await (const draft of drafts(handle.stream({ signal }))) progress.setDraft(draft)
   } catch {
     progress.setDraft(undefined)
   }

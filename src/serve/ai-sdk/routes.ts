@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
+import { whenAccepted } from '../conversations.js'
 import { EventStream } from '../event-stream.js'
 import { type Exchange, readJson, type Reply, type Route } from '../router.js'
 import { messageEvents } from './message-events.js'
@@ -32,7 +33,7 @@ const chatBody = z.object({
 
 /** `POST /ai-sdk`: sends the last message of the chat to the conversation with the id of the chat. */
 async function sendChat(exchange: Exchange): Promise<undefined> {
-  const { ptc } = exchange
+  const { ptc, signal } = exchange
   const { id: name, messages, trigger } = await readJson(exchange, chatBody)
   const last = messages.at(-1)
   if (last?.role !== 'user' || (trigger !== undefined && trigger !== 'submit-message')) {
@@ -41,7 +42,7 @@ async function sendChat(exchange: Exchange): Promise<undefined> {
     })
   }
   const text = textOf(last.parts)
-  await ptc.conversation(name).send(text, { id: last.id })
+  await whenAccepted(signal, ptc.conversation(name).send(text, { id: last.id }))
   await sendParts(exchange, name, last.id)
   return undefined
 }

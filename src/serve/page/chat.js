@@ -17,6 +17,8 @@ export class Chat {
     this.units = new Map()
     /** Elements of the messages that this page has sent, by id. */
     this.sent = new Map()
+    /** Ids of messages whose answers are awaited, in their order. */
+    this.unanswered = []
     this.isStreaming = false
     this.hasGap = false
   }
@@ -36,7 +38,7 @@ export class Chat {
       void this.stream(({ turn, message }) =>
         status.message === null ? turn > status.turns : message === status.message,
       )
-      if (status.message !== null) void this.awaitAnswer(status.message)
+      if (status.message !== null) this.unanswered.push(status.message)
     }
     void this.poll()
   }
@@ -67,10 +69,17 @@ export class Chat {
       throw error
     }
     if (!this.isStreaming) void this.stream(() => true)
-    void this.awaitAnswer(id)
+    this.unanswered.push(id)
   }
 
-  async awaitAnswer(id) {
+  /** A browser has few connections to a server: the status says which messages are answered. */
+  showAnswers(status) {
+    const current = status ? status.message : null
+    const open = current === null ? this.unanswered.length : Math.max(0, this.unanswered.indexOf(current))
+    for (const id of this.unanswered.splice(0, open)) void this.showAnswer(id)
+  }
+
+  async showAnswer(id) {
     const path = `${this.path}/messages/${encodeURIComponent(id)}`
     try {
       const answer = await persist(this.signal, () => read(path, { signal: this.signal }))
@@ -224,6 +233,7 @@ export class Chat {
       const status = await this.status().catch(() => null)
       if (this.signal.aborted) return
       byId('status').textContent = describe(status)
+      if (status !== null) this.showAnswers(status)
       const isWorking = status?.state === 'working'
       byId('steer').disabled = !isWorking
       byId('interrupt').disabled = !isWorking

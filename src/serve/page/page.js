@@ -9,7 +9,7 @@ const listMs = 5_000
 async function pollAll() {
   for (;;) {
     if (byId('all').open) {
-      const calls = await attempt(() => read('/approvals'))
+      const calls = await read('/approvals').catch(() => undefined)
       if (calls) showCalls(byId('all-approvals'), calls)
     }
     await pause(listMs)

@@ -29,6 +29,7 @@ describe('help and version go to stdout, with exit code 0', () => {
       'calls',
       'sessions',
       'values',
+      'serve',
       'codec-server',
       'doctor',
     ].map((name): [string[], RegExp] => [[name, '--help'], new RegExp(`Usage: ptc ${name}`)]),

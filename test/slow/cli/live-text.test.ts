@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { type Script, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { PseudoTerminal } from '../../support/cli/terminal.js'
 import { faulty, text, turn } from '../../support/script.js'
@@ -19,8 +19,7 @@ export default defineConfig({
 })
 `
 
-it('ptc run shows text while the model writes it, on a terminal', async () => {
-  const script = [faulty([{ type: 'stall', at: { insideBlock: 0 }, attempt: 1 }], turn(text(answer)))]
+async function startProject(script: Script): Promise<TestProject> {
   const api = await startScriptedMessagesApi({ script })
   onTestFinished(() => api.close())
   const project = await TestProject.create(
@@ -29,9 +28,30 @@ it('ptc run shows text while the model writes it, on a terminal', async () => {
   )
   onTestFinished(() => project[Symbol.asyncDispose]())
   await project.start('worker').waitForOutput(/worker ready/)
+  return project
+}
+
+/** The model sends half of its reply, and hangs; then it sends all of it. */
+const stalling = faulty([{ type: 'stall', at: { insideBlock: 0 }, attempt: 1 }], turn(text(answer)))
+
+it('ptc run shows text while the model writes it, on a terminal', async () => {
+  const project = await startProject([stalling])
   const terminal = PseudoTerminal.start(project, 'run', 'Who exceeded the travel budget?')
-  // The model has sent half of its reply, and hangs.
   await terminal.waitForScreen(/▸ waiting for the model \(turn 1\).*\r\n│ The travel/)
   await terminal.waitForScreen(new RegExp(answer))
+  expect(await terminal.exitCode).toBe(0)
+})
+
+it('ptc chat shows text of the message that is worked on while the model writes it, and then the answer', async () => {
+  const project = await startProject([turn(text('Hello.')), stalling])
+  const terminal = PseudoTerminal.start(project, 'chat', uniqueName('live').slice(0, 20))
+  await terminal.waitForScreen(/> /)
+  terminal.type('hello\r')
+  await terminal.waitForScreen(/Hello\.\r\n> /)
+  terminal.type('Who exceeded the travel budget?\r')
+  await terminal.waitForScreen(/│ The travel.*\r\n> /)
+  // The draft is gone, and the line that is typed is below the answer.
+  await terminal.waitForScreen(new RegExp(`${answer}\\r\\n> $`))
+  terminal.type('exit\r')
   expect(await terminal.exitCode).toBe(0)
 })

@@ -1,7 +1,7 @@
 import type { RunTree } from '../../../client/run-tree/index.js'
 import { createColors } from '../text/colors.js'
-import { formatLine, part } from '../text/line.js'
-import { textBlock } from '../text/text-block.js'
+import { formatLine } from '../text/line.js'
+import { type Draft, renderDraft } from './draft.js'
 import { milestones, unservedMilestones } from './milestones.js'
 import { renderProgress } from './render-progress.js'
 
@@ -19,16 +19,7 @@ export interface ProgressWriterOptions {
   readonly content?: 'everything' | 'live' | undefined
 }
 
-/** What the model is writing. */
-export interface Draft {
-  readonly type: 'text' | 'code'
-  readonly text: string
-}
-
 const redrawMs = 250
-const maxDraftLines = 8
-/** More than a screen shows of a draft. */
-const maxDraftCharacters = 4_000
 const defaultColumns = 80
 
 /**
@@ -103,18 +94,7 @@ export class ProgressWriter {
 
   #render(tree: RunTree): string {
     const live = renderProgress(tree, { width: this.#columns, color: this.#color })
-    return live === '' ? '' : `${live}\n${this.#renderDraft()}`
-  }
-
-  #renderDraft(): string {
-    const { type, text } = this.#draft ?? { type: 'text', text: '' }
-    const colors = createColors(this.#color)
-    // As in the live lines, one column stays free.
-    const columns = this.#columns - 1
-    const style = type === 'code' ? 'cyan' : 'plain'
-    const options = { columns: columns - 2, style, limit: maxDraftLines, keep: 'tail', prose: true } as const
-    return textBlock(text.slice(-maxDraftCharacters), options)
-      .map((line) => `${formatLine([part('│ ', 'dim'), ...line], columns, colors)}\n`)
-      .join('')
+    const draft = this.#draft ? renderDraft(this.#draft, this.#columns, this.#color).join('') : ''
+    return live === '' ? '' : `${live}\n${draft}`
   }
 }

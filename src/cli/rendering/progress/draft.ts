@@ -1,0 +1,25 @@
+import { createColors } from '../text/colors.js'
+import { formatLine, part } from '../text/line.js'
+import { textBlock } from '../text/text-block.js'
+
+/** What the model is writing. */
+export interface Draft {
+  readonly type: 'text' | 'code'
+  readonly text: string
+}
+
+const maxLines = 8
+/** More than a screen shows of a draft. */
+const maxCharacters = 4_000
+
+/** The end of a draft as lines of a terminal, each with its line break. */
+export function renderDraft({ type, text }: Draft, terminalColumns: number, color: boolean): readonly string[] {
+  const colors = createColors(color)
+  // One column stays free.
+  const columns = terminalColumns - 1
+  const style = type === 'code' ? 'cyan' : 'plain'
+  const options = { columns: columns - 2, style, limit: maxLines, keep: 'tail', prose: true } as const
+  return textBlock(text.slice(-maxCharacters), options).map(
+    (line) => `${formatLine([part('│ ', 'dim'), ...line], columns, colors)}\n`,
+  )
+}

@@ -214,12 +214,12 @@ print("\\n".join(results))`
   ])
 })
 
-it('has a budget that nobody raises', async () => {
+it('has a budget that nobody raises, and that counts as used when the sub-agent is terminated', async () => {
   const { wait, called } = blockingTool()
   const env = await start(
     { tools: [wait], agents: [waiter, chief(waiter)] },
-    answering('go', turn(call('waiter', { task: 'wait' }))),
-    waits,
+    answering('go', turn(call('waiter', { task: 'wait directly' })), answerResult),
+    answering('wait directly', turn(call('wait'))),
   )
   const handle = await env.startAgent({ agent: 'chief', budget: { turns: 5 } })
   await called
@@ -227,9 +227,9 @@ it('has a budget that nobody raises', async () => {
   const childRun = env.ptc.handle(child?.workflowId ?? '')
   expect(await childRun.budget()).toMatchObject({ budget: { turns: 2, whenSpent: 'end' } })
   await expect(childRun.budget({ turns: 50 })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
-  await handle.terminate()
-  // Temporal requests the cancellation of the child.
-  await expect.poll(async () => (await child?.describe())?.status.name, pollOptions).toBe('CANCELLED')
+  await child?.terminate()
+  expect((await env.agentResult(handle)).answer).toBe('[tool_error] waiter: it was terminated')
+  expect((await env.ptc.handle(handle.workflowId).budget()).used.turns).toBe(2 + 2)
 })
 
 it('starts once when the sandbox of its parent is rebuilt', async () => {

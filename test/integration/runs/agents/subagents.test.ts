@@ -189,13 +189,14 @@ it('is cancelled with the code that waits for it, and the conversation counts wh
 })
 
 it('sub-agents that run at once have leases within the budget, and end when they are spent', async () => {
-  const loops = Array.from({ length: 8 }, () => turn(code('1')))
+  const pinger = defineAgent({ name: 'pinger', ...about, tools: [ping] })
+  const loops = Array.from({ length: 8 }, () => turn(call('ping')))
   const source = `${attempt}
 import asyncio
-results = await asyncio.gather(*[attempt(researcher(task=f"task {n}")) for n in range(4)])
+results = await asyncio.gather(*[attempt(pinger(task=f"task {n}")) for n in range(4)])
 print("\\n".join(results))`
   const env = await start(
-    { agents: [researcher, chief(researcher)], budget: { turns: 9 } },
+    { tools: [ping], agents: [pinger, chief(pinger)], budget: { turns: 9 } },
     answering('go', turn(code(source)), answerResult),
     ...[0, 1, 2, 3].map((n) => answering(`task ${n}`, ...loops)),
   )
@@ -208,17 +209,17 @@ print("\\n".join(results))`
   const tree = await env.ptc.handle(handle.workflowId).tree()
   const output = tree.turns[0]?.cells[0]?.output.trimEnd().split('\n')
   expect(output).toEqual([
-    ...Array.from({ length: 3 }, () => 'ToolError: researcher ended as budget_spent: it has used its budget.'),
-    'ToolDenied: researcher: the budget of 8 turns is spent',
+    ...Array.from({ length: 3 }, () => 'ToolError: pinger ended as budget_spent: it has used its budget.'),
+    'ToolDenied: pinger: the budget of 8 turns is spent',
   ])
 })
 
-it('has a budget that nobody raises', async () => {
+it('has a budget that nobody raises, and that counts as used when the sub-agent is terminated', async () => {
   const { wait, called } = blockingTool()
   const env = await start(
     { tools: [wait], agents: [waiter, chief(waiter)] },
-    answering('go', turn(call('waiter', { task: 'wait' }))),
-    waits,
+    answering('go', turn(call('waiter', { task: 'wait directly' })), answerResult),
+    answering('wait directly', turn(call('wait'))),
   )
   const handle = await env.startAgent({ agent: 'chief', budget: { turns: 5 } })
   await called
@@ -226,9 +227,9 @@ it('has a budget that nobody raises', async () => {
   const childRun = env.ptc.handle(child?.workflowId ?? '')
   expect(await childRun.budget()).toMatchObject({ budget: { turns: 2, whenSpent: 'end' } })
   await expect(childRun.budget({ turns: 50 })).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
-  await handle.terminate()
-  // Temporal requests the cancellation of the child.
-  await expect.poll(async () => (await child?.describe())?.status.name, pollOptions).toBe('CANCELLED')
+  await child?.terminate()
+  expect((await env.agentResult(handle)).answer).toBe('[tool_error] waiter: it was terminated')
+  expect((await env.ptc.handle(handle.workflowId).budget()).used.turns).toBe(2 + 2)
 })
 
 it('starts once when the sandbox of its parent is rebuilt', async () => {

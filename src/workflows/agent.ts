@@ -18,7 +18,8 @@ import { publishEnd } from './temporal/search-attributes.js'
 import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
 import { type RunState, runState, startRun } from './run.js'
-import { AgentTurns, type AgentTurnsState, type AnswerOutcome } from './turns/agent-turns.js'
+import { AgentTurns } from './turns/agent-turns.js'
+import type { AgentTurnsState, AnswerOutcome } from './turns/agent-turns-state.js'
 
 /** The state for the next execution of the continue-as-new chain. */
 export type AgentState = RunState & AgentTurnsState

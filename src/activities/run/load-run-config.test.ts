@@ -45,9 +45,9 @@ const defaults: RunDefaults = {
 
 async function load(options: RunConfigInput): Promise<RunConfig> {
   const providers = ['anthropic', 'local']
-  const activity = loadRunConfig({ defaults, registry, agents, providers, instructions: 'You help.' }, values, () =>
-    Promise.resolve([]),
-  )
+  const hostingProviders = ['anthropic']
+  const configuration = { defaults, registry, agents, providers, hostingProviders, instructions: 'You help.' }
+  const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment().run(() => activity(options))
   return config
 }

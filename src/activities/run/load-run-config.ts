@@ -4,6 +4,7 @@ import { type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/runs/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { costOf } from '../../models/prices.js'
@@ -15,6 +16,7 @@ import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { applyOverrides } from '../limits-schema.js'
 import { checkRunOptions } from '../run-options-schema.js'
+import { checkHostedCode } from './check-hosted-code.js'
 import { describeInput } from './describe-input.js'
 import { recordToolSet } from './tool-set.js'
 
@@ -28,13 +30,15 @@ export interface RunConfiguration {
   readonly agents: Agents
   /** Names of the model providers. */
   readonly providers: readonly string[]
+  /** Names of those whose API executes code. */
+  readonly hostingProviders: readonly string[]
   /** Of runs without an agent. */
   readonly instructions: string | undefined
 }
 
 /** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
 export function loadRunConfig(
-  { defaults, registry, agents, providers, instructions }: RunConfiguration,
+  { defaults, registry, agents, providers, hostingProviders, instructions }: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
@@ -51,6 +55,8 @@ export function loadRunConfig(
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
       const { context, input } = options
+      const backend = options.sandbox ?? defaults.backend
+      if (backend === hostedBackend) checkHostedCode({ model, tools, hasInput: input !== undefined }, hostingProviders)
       const budget = budgetOf(model, defaults.budget, agent?.budget, options.budget)
       const [toolSet, searchAttributes] = await Promise.all([
         recordToolSet(tools, values, signal, tools === registry ? undefined : tools.names),
@@ -61,7 +67,7 @@ export function loadRunConfig(
         tools: tools.toolConfigs(),
         toolSet,
         model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
-        backend: options.sandbox ?? defaults.backend,
+        backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
         namespace: activityInfo().namespace,

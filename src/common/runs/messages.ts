@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json/json.js'
 import type { Externalizable } from '../json/external-value.js'
+import type { CodeContainer } from './hosted-code.js'
 
 /**
  * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.
@@ -17,6 +18,14 @@ export interface ToolUseBlock {
   readonly input: JsonObject
   /** Why the model's input could not be used, for the model. Such a tool use is not executed. */
   readonly input_problem?: string
+  /** Who made the call, as the Messages API says it. Absent: the model. */
+  readonly caller?: ToolUseCaller
+}
+
+/** The model (`direct`), or code that the API executes: `tool_id` is the server tool use with the code. */
+export interface ToolUseCaller {
+  readonly type: string
+  readonly tool_id?: string
 }
 
 interface ToolResultBlock {
@@ -96,6 +105,8 @@ export interface ModelReply {
   readonly costUsd: number | null
   /** The provider's request id, for support requests. */
   readonly requestId: string | null
+  /** The container in which the API executes code; absent without one. */
+  readonly container?: CodeContainer
 }
 
 export function isTextBlock(block: AssistantBlock): block is TextBlock {

@@ -1,6 +1,7 @@
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from './limits.js'
+import type { HostedTurn } from './hosted-code.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from './run-config.js'
 import type { Requester } from './requester.js'
@@ -25,6 +26,8 @@ export interface ModelTurnInput {
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
   readonly pending: readonly PendingBlock[]
+  /** Absent: the API executes no code. */
+  readonly hosted?: HostedTurn
   /** Absent: the context of the run names nobody. */
   readonly requester?: Requester
 }

@@ -101,7 +101,14 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
     tools: { default: callTool },
     workflow: workflowActivities(
-      { defaults: runConfig, registry, agents, instructions, providers: Object.keys(config.providers) },
+      {
+        defaults: runConfig,
+        registry,
+        agents,
+        instructions,
+        providers: Object.keys(config.providers),
+        hostingProviders: hostingProviders(config.providers),
+      },
       values,
       resources.lookUpSearchAttributes,
       stream,

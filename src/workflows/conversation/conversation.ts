@@ -43,7 +43,8 @@ import { showProgress } from '../progress.js'
 import { type Run, type RunState, runState } from '../run.js'
 import { storeMessages } from '../temporal/activities.js'
 import { publishStatus } from '../temporal/search-attributes.js'
-import { AgentTurns, type AgentTurnsState } from '../turns/agent-turns.js'
+import { AgentTurns } from '../turns/agent-turns.js'
+import type { AgentTurnsState } from '../turns/agent-turns-state.js'
 import type { MessageHistoryState } from '../turns/message-history.js'
 import { rejection } from '../temporal/rejection.js'
 import { failureOf } from './failures.js'
@@ -257,6 +258,8 @@ export class Conversation {
 
   /** The model reads these messages with the next turn. */
   #joinSteering({ messages }: AgentTurns): void {
+    // Code of the provider that waits takes nothing but results.
+    if (messages.hosted.open.length > 0) return
     messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
   }
 

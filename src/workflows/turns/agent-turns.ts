@@ -17,62 +17,33 @@
  */
 
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow'
-import type { JsonValue } from '../../common/json/json.js'
-import { isToolUseBlock } from '../../common/runs/messages.js'
+import { isToolUseBlock, type ToolUseBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
-import { type AgentStatus, replyText } from '../../common/runs/runs.js'
+import { replyText } from '../../common/runs/runs.js'
 import {
   type CodeRuntime,
-  type CodeRuntimeState,
   createCodeRuntime,
   scheduleIdlePark,
   serializeRuntime,
 } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
-import { addReplyUsage, type Run } from '../run.js'
+import { addReplyUsage, isHosted, type Run } from '../run.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
+import type { AgentTurnsOptions, AgentTurnsState, AnswerOutcome } from './agent-turns-state.js'
 import { askModel } from './ask-model.js'
 import {
   executeToolUses,
   type PendingToolUses,
   rejectAnswers,
   type SuspendedCell,
-  toolResult,
 } from './execute-tool-uses.js'
+import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'
 import { interpretReply } from './interpret-reply.js'
-import { MessageHistory, type MessageHistoryState } from './message-history.js'
-import { isContextTooLong, turnRequest } from './turn-request.js'
+import { MessageHistory } from './message-history.js'
+import { toolResult } from './tool-result.js'
+import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from './wait-for-budget.js'
-
-/** The state for the next execution of the continue-as-new chain. */
-export interface AgentTurnsState {
-  readonly codeRuntime: CodeRuntimeState
-  readonly conversation: MessageHistoryState
-  /** The tool uses in progress; null between turns. */
-  readonly pendingToolUses: PendingToolUses | null
-  /** The cell that waits; null when none does. */
-  readonly suspendedCell: SuspendedCell | null
-}
-
-export interface AnswerOutcome {
-  readonly status: AgentStatus
-  readonly answer: string
-  readonly output?: JsonValue
-}
-
-interface AgentTurnsOptions {
-  /** Of the same run in the execution before this one. */
-  readonly state?: AgentTurnsState | undefined
-  /**
-   * Continues the workflow as new with this state, and then never returns.
-   *
-   * @param isUpgraded on the version of the worker deployment that new runs get
-   */
-  readonly continueAsNew: (state: AgentTurnsState, isUpgraded: boolean) => Promise<void>
-  /** Called when the next execution is about to begin, and when it does not begin after all. */
-  readonly onContinuing?: (isContinuing: boolean) => void
-}
 
 /** The turns of one run; see the header. */
 export class AgentTurns {
@@ -115,7 +86,7 @@ export class AgentTurns {
   async runToAnswer(turnLimit: number, beforeTurn?: () => void): Promise<AnswerOutcome | undefined> {
     const { counts } = this.#run
     if (this.#pendingToolUses) await this.#executeToolUses(this.#pendingToolUses)
-    for (let isFirst = true; counts.turns < turnLimit; isFirst = false) {
+    for (let isFirst = true; counts.turns - this.messages.hosted.freeTurns < turnLimit; isFirst = false) {
       if (this.#isInterrupted) return undefined
       // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
       await this.continueAsNewIfDue(null, !isFirst)
@@ -187,7 +158,7 @@ export class AgentTurns {
     const { messages } = this
     const { limits } = this.#run.config
     const turnResult = await this.#askModel()
-    if (turnResult === 'interrupted') return undefined
+    if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
     if (turnResult === 'context_full') return { status: 'context_full', answer: messages.state.lastReplyText }
     const { reply, calls } = turnResult
     addReplyUsage(this.#run, reply)
@@ -198,7 +169,7 @@ export class AgentTurns {
       case 'end': {
         const { status, answer, output } = action
         if (status === 'answered') {
-          messages.commitTurn(turnResult)
+          this.#commit(turnResult)
           messages.addToolResults(
             reply.content.filter(isToolUseBlock).map((use) => toolResult(use, answerAccepted, false)),
           )
@@ -207,29 +178,50 @@ export class AgentTurns {
       }
       case 'ask_for_answer':
         if (!messages.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         messages.askForAnswer()
         return undefined
       case 'truncated':
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
+        // Code that has run is not forgotten.
+        if (isHosted(this.#run.config) && reply.content.length > 0) this.#commit(turnResult)
         return messages.promptAgain() ? undefined : { status: 'no_answer', answer: messages.state.lastReplyText }
       case 'continue':
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
         if (problem !== undefined && !messages.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         const results = problem === undefined ? {} : rejectAnswers(uses, problem)
-        await this.#executeToolUses({ toolUses: uses, calls, results })
+        await this.#executeToolUses({ toolUses: uses, calls, results, ...this.#numberHostedCalls(uses, calls) })
         return undefined
       }
     }
   }
 
-  async #askModel(): Promise<ModelTurnResult | 'interrupted' | 'context_full'> {
+  /** The turn becomes part of the history. */
+  #commit(turnResult: ModelTurnResult): void {
+    this.messages.commitTurn(turnResult)
+    if (isHosted(this.#run.config))
+      this.messages.setHosted(afterReply(this.messages.hosted, turnResult.reply, this.#run.counts))
+  }
+
+  /** Also counts a turn that only continues code, and makes calls that may be executed. */
+  #numberHostedCalls(uses: readonly ToolUseBlock[], calls: ModelTurnResult['calls']): Partial<PendingToolUses> {
+    if (!isHosted(this.#run.config)) return {}
+    const { state, positions } = numberCalls(this.messages.hosted, uses)
+    const continuesCode = uses.every(({ id }) => positions[id] && calls[id]?.refused === null)
+    const isFree = continuesCode && state.freeTurns < this.#run.config.limits.callsPerRun
+    this.messages.setHosted({ ...state, freeTurns: state.freeTurns + (isFree ? 1 : 0) })
+    return { hostedCalls: positions }
+  }
+
+  async #askModel(): Promise<ModelTurnResult | 'interrupted' | 'context_full' | 'code_lost'> {
     const { counts } = this.#run
+    if (isHosted(this.#run.config))
+      this.messages.setHosted(endStaleCode(this.messages.hosted, this.messages.state.pending, Date.now()))
     showProgress(this.#run, { type: 'model', turn: counts.turns })
     const { state } = this.messages
     const request = turnRequest(this.#run, state)
@@ -240,6 +232,10 @@ export class AgentTurns {
       if (this.#isInterrupted && isCancellation(thrown) && !CancellationScope.current().consideredCancelled)
         return 'interrupted'
       if (isContextTooLong(thrown)) return 'context_full'
+      if (isContainerExpired(thrown)) {
+        this.messages.setHosted(loseContainer(this.messages.hosted, 'expired'))
+        return 'code_lost'
+      }
       throw thrown
     }
   }

@@ -19,6 +19,7 @@ import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
 import { submitAnswerTool } from '../../common/names.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
+import { type HostedCodeState, noHostedCode } from './hosted-code.js'
 import { formatCompactNumber } from '../../common/text/text.js'
 
 /** The messages between two turns, also for the next execution of the continue-as-new chain. */
@@ -37,6 +38,8 @@ export interface MessageHistoryState {
   readonly lastReplyText: string
   /** Prompt and output tokens of the last turn; null before the first. */
   readonly lastTurnTokens: number | null
+  /** Only of a run whose code Anthropic executes. */
+  readonly hosted?: HostedCodeState
 }
 
 /** The messages of an agent; see the header. */
@@ -67,7 +70,8 @@ export class MessageHistory {
   /** A message of a person: what was counted for the message before it begins anew. */
   addMessage(text: string): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
-    this.#state = { ...this.#state, ...counted }
+    const { hosted } = this.#state
+    this.#state = { ...this.#state, ...counted, ...(hosted && { hosted: { ...hosted, freeTurns: 0 } }) }
     this.addPending([{ type: 'text', text }])
   }
 
@@ -78,7 +82,18 @@ export class MessageHistory {
 
   /** Replaces all messages; null: there are none. */
   replace(history: ValueLog | null): void {
+    const { hosted } = this.#state
     this.#state = { ...this.#state, history, pending: [], lastReplyText: '', lastTurnTokens: null }
+    if (hosted?.container) this.setHosted({ ...noHostedCode, container: hosted.container })
+  }
+
+  /** Code that Anthropic executes; empty before there is any. */
+  get hosted(): HostedCodeState {
+    return this.#state.hosted ?? noHostedCode
+  }
+
+  setHosted(hosted: HostedCodeState): void {
+    this.#state = { ...this.#state, hosted }
   }
 
   /** Notes text and tokens of a reply, whether or not the turn is committed. */

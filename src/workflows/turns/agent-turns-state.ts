@@ -1,0 +1,34 @@
+import type { JsonValue } from '../../common/json/json.js'
+import type { AgentStatus } from '../../common/runs/runs.js'
+import type { CodeRuntimeState } from '../cell/code-runtime.js'
+import type { PendingToolUses, SuspendedCell } from './execute-tool-uses.js'
+import type { MessageHistoryState } from './message-history.js'
+
+/** The state for the next execution of the continue-as-new chain. */
+export interface AgentTurnsState {
+  readonly codeRuntime: CodeRuntimeState
+  readonly conversation: MessageHistoryState
+  /** The tool uses in progress; null between turns. */
+  readonly pendingToolUses: PendingToolUses | null
+  /** The cell that waits; null when none does. */
+  readonly suspendedCell: SuspendedCell | null
+}
+
+export interface AnswerOutcome {
+  readonly status: AgentStatus
+  readonly answer: string
+  readonly output?: JsonValue
+}
+
+export interface AgentTurnsOptions {
+  /** Of the same run in the execution before this one. */
+  readonly state?: AgentTurnsState | undefined
+  /**
+   * Continues the workflow as new with this state, and then never returns.
+   *
+   * @param isUpgraded on the version of the worker deployment that new runs get
+   */
+  readonly continueAsNew: (state: AgentTurnsState, isUpgraded: boolean) => Promise<void>
+  /** Called when the next execution is about to begin, and when it does not begin after all. */
+  readonly onContinuing?: (isContinuing: boolean) => void
+}

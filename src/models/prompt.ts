@@ -3,7 +3,6 @@ import type { JsonObject } from '../common/json/json.js'
 import { executeCodeTool, submitAnswerTool } from '../common/names.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
-import { hostedPrompt } from './hosted-prompt.js'
 import type { ModelRequest, ModelTool } from './provider.js'
 import { answerTool } from './answer-tool.js'
 
@@ -19,8 +18,6 @@ export interface PromptOptions {
   readonly outputSchema?: JsonObject | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
-  /** The API executes the code, by its own tool for code. */
-  readonly isHosted?: boolean
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
@@ -36,7 +33,6 @@ export function buildPrompt(options: PromptOptions): Prompt {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
   }
-  if (options.isHosted) return hostedPrompt(options)
   const codeTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
   const directTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
   const stubs = codeTools.map(({ stub }) => stub)

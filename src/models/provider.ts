@@ -17,8 +17,7 @@
 
 import type { Caller } from '../common/calls/calls.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { CodeContainer } from '../common/runs/hosted-code.js'
-import type { Message, ModelReply } from '../common/runs/messages.js'
+import type { CodeContainer, Message, ModelReply } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
 
 export type { ModelPhase } from '../common/runs/model-turn.js'

@@ -18,6 +18,7 @@ import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
+import { hostedPrompt } from '../../models/hosted-prompt.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
 import type { ModelDelta, ModelProgress, ModelRequest } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
@@ -52,7 +53,8 @@ export function modelTurn(
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const isHosted = hosted !== undefined
-      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, isHosted, ...options })
+      const described = { tools, limits, instructions, outputSchema, inputDescription, ...options }
+      const prompt = isHosted ? hostedPrompt(described) : buildPrompt(described)
       const loaded = await loadMessages(values, history, pending, signal)
       const { earlier } = loaded
       const now = hosted?.lost ? endLostCode(earlier, loaded.now, hosted.lost) : loaded.now
@@ -160,8 +162,16 @@ async function externalizeHostedBlock(block: AssistantBlock, externalize: Extern
     return { type, id, name, ...(name === codeExecutionTool && { input: { code: await externalize(code) } }) }
   }
   if (useId !== undefined && content !== undefined)
-    return { type, tool_use_id: useId, content: await externalize(content) }
+    return { type, tool_use_id: useId, content: await externalizeCodeResult(content as JsonObject, externalize) }
   return externalizeBlock(block, externalize)
+}
+
+/** Without files and ciphers: the stored conversation has them. */
+async function externalizeCodeResult(content: JsonObject, externalize: Externalize): Promise<JsonObject> {
+  const { type = '', error_code: code, stdout, stderr = '', return_code: returnCode = 0 } = content
+  if (code !== undefined) return { type, error_code: code }
+  if (stdout === undefined) return { type }
+  return { type, stdout: await externalize(stdout), stderr: await externalize(stderr), return_code: returnCode }
 }
 
 /** @param externalized the same reply with external inputs: the source of the arguments in the history */

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from '../json/json.js'
-import type { AssistantBlock, ToolUseBlock } from './messages.js'
+import type { AssistantBlock, CodeContainer, ToolUseBlock } from './messages.js'
 
 /** The sandbox that is no sandbox of ours: Anthropic executes the code. */
 export const hostedBackend = 'anthropic'
@@ -14,13 +14,6 @@ export const codeExecutionTool = 'code_execution'
 
 /** The type of the tool, and the caller of its calls. Variables stay from one execution to the next. */
 export const codeExecutionType = 'code_execution_20260120'
-
-/** Anthropic's container for the code of a conversation. */
-export interface CodeContainer {
-  readonly id: string
-  /** ISO 8601; null when the API did not say. */
-  readonly expiresAt: string | null
-}
 
 /** A tool that the API executes by itself. */
 export interface ServerToolUse {

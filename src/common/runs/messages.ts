@@ -1,6 +1,5 @@
 import type { JsonObject } from '../json/json.js'
 import type { Externalizable } from '../json/external-value.js'
-import type { CodeContainer } from './hosted-code.js'
 
 /**
  * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.
@@ -93,6 +92,13 @@ export interface Usage {
   readonly outputTokens: number
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
+}
+
+/** The container in which an API executes the code of a conversation. */
+export interface CodeContainer {
+  readonly id: string
+  /** ISO 8601; null when the API did not say. */
+  readonly expiresAt: string | null
 }
 
 /** One reply of the model. */

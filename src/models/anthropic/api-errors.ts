@@ -49,7 +49,8 @@ const spendLimit = /credit balance|spend(?:ing)? limit|usage limits?/i
 /** The fault of an API error: an HTTP status with a body, or an `error` event within a stream. */
 export function apiFaultOf(error: APIError, context: MessagesErrorContext): ModelFault {
   const apiMessage = apiMessageOf(error)
-  const code = isContainerGone(error, apiMessage, context) ? 'MODEL_CONTAINER_EXPIRED' : codeOf(error, apiMessage)
+  const refused = codeOf(error, apiMessage)
+  const code = isContainerGone(error, refused, apiMessage, context) ? 'MODEL_CONTAINER_EXPIRED' : refused
   const where = error.status === undefined ? 'in the middle of its reply' : String(error.status)
   const requestId = error.headers?.get(context.requestIdHeader ?? 'request-id')
   const request = requestId ? ` (request ${requestId})` : ''
@@ -61,16 +62,19 @@ export function apiFaultOf(error: APIError, context: MessagesErrorContext): Mode
 }
 
 /**
- * The API refuses a container that is gone with an error that names it, or with an untyped 500, also within the 30 days
- * for which it promises to restore the container.
+ * A container that is gone is refused with a 400 or 404, or with an untyped 500, also within the 30 days for which the
+ * API promises to restore it. A repeated request may also answer calls of code that has gone on. So every bad request
+ * with a container counts: without the container, the next one is either answered or refused for good.
  */
 function isContainerGone(
   { status }: APIError,
+  code: ErrorCode,
   apiMessage: string,
   { container }: MessagesErrorContext,
 ): boolean {
   if (!container) return false
-  if (status === 400 || status === 404) return /container/i.test(apiMessage)
+  if (status === 400) return code === 'MODEL_BAD_REQUEST'
+  if (status === 404) return /container/i.test(apiMessage)
   return status === 500 && container.expiresAt !== null && Date.parse(container.expiresAt) <= Date.now()
 }
 

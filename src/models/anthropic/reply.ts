@@ -1,7 +1,7 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { AssistantBlock, ModelReply, UnknownBlock, Usage } from '../../common/runs/messages.js'
-import { type CodeContainer, codeExecutionTool } from '../../common/runs/hosted-code.js'
+import type { AssistantBlock, CodeContainer, ModelReply, UnknownBlock, Usage } from '../../common/runs/messages.js'
+import { codeExecutionTool } from '../../common/runs/hosted-code.js'
 import { executeCodeTool } from '../../common/names.js'
 import { CodeDeltas } from '../code-deltas.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
@@ -138,7 +138,8 @@ function isObject(value: unknown): value is JsonObject {
 function phaseOf(block: AssistantBlock): ModelPhase {
   if (block.type === 'text') return 'text'
   if (isThinking(block)) return 'thinking'
-  if (block.type === 'server_tool_use' && 'name' in block && block.name === codeExecutionTool) return 'code'
+  const isServerTool = block.type === 'server_tool_use'
+  if (isServerTool && 'name' in block && block['name'] === codeExecutionTool) return 'code'
   if (block.type !== 'tool_use') return 'waiting'
   return 'name' in block && block.name === executeCodeTool ? 'code' : 'tool'
 }

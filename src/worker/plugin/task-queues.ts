@@ -11,6 +11,7 @@ import { hostQueue, type Role, roleQueue, roles as allRoles, toolQueue } from '.
 import { environmentVariable } from '../../sandbox/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
+import { hostingProviders } from '../config/providers-option.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**

@@ -16,14 +16,13 @@
 import {
   codeCallerOf,
   codeExecutionTool,
-  type CodeContainer,
   endedServerToolUses,
   type HostedTurn,
   type LostCode,
   type ServerToolUse,
   serverToolUses,
 } from '../../common/runs/hosted-code.js'
-import type { ModelReply, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
+import type { CodeContainer, ModelReply, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
 
 /** A server tool use that has no result yet. */
 interface OpenUse extends ServerToolUse {

@@ -97,7 +97,10 @@ export function isHosted({ backend }: Pick<RunConfig, 'backend'>): boolean {
 /** @throws ApplicationFailure RUN_INPUT_INVALID when the run has no sandbox for code that is not written by a model */
 export function requireSandbox(config: Pick<RunConfig, 'backend'>): void {
   if (isHosted(config))
-    throw rejection('RUN_INPUT_INVALID', `the sandbox ${hostedBackend} only executes the code of agents: choose another`)
+    throw rejection(
+      'RUN_INPUT_INVALID',
+      `the sandbox ${hostedBackend} only executes the code of agents: choose another`,
+    )
 }
 
 /** The state of a run for the next execution. Read when no call is in progress. */

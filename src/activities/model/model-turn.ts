@@ -62,7 +62,13 @@ export function modelTurn(
       const { name: modelName, maxTokens, temperature, fallbacks } = model
       const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
       const hostedCode = hosted && { container: hosted.container }
-      const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt, ...(hosted && { hostedCode }) }
+      const request: ModelRequest = {
+        model: modelName,
+        ...settings,
+        messages,
+        ...prompt,
+        ...(hosted && { hostedCode }),
+      }
       const published = { turn, model: modelName, messages: history?.length ?? 0, fallbacks: fallbacks?.length ?? 0 }
       const live = TurnStream.begin(stream, published, scope)
       const onProgress = (progress: ModelProgress): void => {

@@ -20,9 +20,13 @@ interface HostedRun {
 export function checkHostedCode({ model, tools, hasInput }: HostedRun, hostingProviders: readonly string[]): void {
   const other = [model, ...(model.fallbacks ?? [])].find(({ provider }) => !hostingProviders.includes(provider))
   if (other) {
-    throw new PtcError('RUN_INPUT_INVALID', `${other.provider}/${other.name} executes no code, and is a model of the run`, {
-      hint: `The sandbox ${hostedBackend} needs models of a provider of kind \`anthropic\`.`,
-    })
+    throw new PtcError(
+      'RUN_INPUT_INVALID',
+      `${other.provider}/${other.name} executes no code, and is a model of the run`,
+      {
+        hint: `The sandbox ${hostedBackend} needs models of a provider of kind \`anthropic\`.`,
+      },
+    )
   }
   if (hasInput) {
     throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${hostedBackend} has no \`input_data\``, {

@@ -31,7 +31,10 @@ const positiveInteger = z.int().min(1)
 
 const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
 
-const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm', 'anthropic'] satisfies readonly (BuiltInBackend | 'auto')[]
+const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm', 'anthropic'] satisfies readonly (
+  | BuiltInBackend
+  | 'auto'
+)[]
 const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
 
 const isPlugin = (value: unknown): boolean =>

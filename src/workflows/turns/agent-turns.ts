@@ -20,24 +20,14 @@ import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/wor
 import { isToolUseBlock, type ToolUseBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { replyText } from '../../common/runs/runs.js'
-import {
-  type CodeRuntime,
-  createCodeRuntime,
-  scheduleIdlePark,
-  serializeRuntime,
-} from '../cell/code-runtime.js'
+import { type CodeRuntime, createCodeRuntime, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, isHosted, type Run } from '../run.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
 import type { AgentTurnsOptions, AgentTurnsState, AnswerOutcome } from './agent-turns-state.js'
 import { askModel } from './ask-model.js'
-import {
-  executeToolUses,
-  type PendingToolUses,
-  rejectAnswers,
-  type SuspendedCell,
-} from './execute-tool-uses.js'
+import { executeToolUses, type PendingToolUses, rejectAnswers, type SuspendedCell } from './execute-tool-uses.js'
 import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory } from './message-history.js'

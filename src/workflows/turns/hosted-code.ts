@@ -94,11 +94,7 @@ export function numberCalls(
  * @param pending blocks of the next user message
  * @param now milliseconds since the epoch
  */
-export function endStaleCode(
-  state: HostedCodeState,
-  pending: readonly PendingBlock[],
-  now: number,
-): HostedCodeState {
+export function endStaleCode(state: HostedCodeState, pending: readonly PendingBlock[], now: number): HostedCodeState {
   if (state.open.length === 0) return state
   const { expiresAt = null } = state.container ?? {}
   if (expiresAt !== null && Date.parse(expiresAt) <= now) return loseContainer(state, 'expired')

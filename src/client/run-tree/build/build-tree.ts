@@ -111,7 +111,8 @@ function modelNode(record: ActivityRecord, isRunEnded: boolean): ModelNode {
 const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
 
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
-  const { number, code, startedAt, endedAt, status, output, reportedOutput, error, steps, rebuilds, wakes, calls } = cell
+  const { number, code, startedAt, endedAt, status, output, reportedOutput, error, steps, rebuilds, wakes, calls } =
+    cell
   const { toolUseId } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
   const printed = output.map((piece) => context.fetched.text(piece)).join('')

@@ -109,7 +109,11 @@ function codeCallsOf({ role, content }: RequestMessage): readonly string[] {
   return content.filter(isToolUse).flatMap((use) => (callerOf(use) === undefined ? [] : [use.id]))
 }
 
-function callerOf({ caller }: { readonly caller?: { readonly [key: string]: unknown } | undefined }): string | undefined {
+function callerOf({
+  caller,
+}: {
+  readonly caller?: { readonly [key: string]: unknown } | undefined
+}): string | undefined {
   const id = caller?.['tool_id']
   return typeof id === 'string' ? id : undefined
 }

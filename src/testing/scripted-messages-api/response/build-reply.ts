@@ -47,7 +47,9 @@ export function buildReply(
     stopReason: limited.stopReason ?? scripted.stop_reason ?? (hasToolUse ? 'tool_use' : 'end_turn'),
     stopSequence: limited.stopSequence ?? scripted.stop_sequence ?? null,
     stopDetails: scripted.stop_details ?? null,
-    container: scripted.container ? { skills: null, ...expiryOf(scripted.container), ...scripted.container } : undefined,
+    container: scripted.container
+      ? { skills: null, ...expiryOf(scripted.container), ...scripted.container }
+      : undefined,
     usage: { ...(continuesCode ? noUsage : countUsage(input, limited.blocks)), ...scripted.usage },
     continuesCode,
   }

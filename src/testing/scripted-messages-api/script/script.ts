@@ -34,10 +34,7 @@ export type ScriptedToolUse = {
   readonly id?: string
   /** Code that the API executes made the call: `tool_id` is the id of its `server_tool_use`. Default: `direct`. */
   readonly caller?: { readonly type: string; readonly tool_id?: string }
-} & (
-  | { readonly input: JsonObject }
-  | { readonly partial_json: string }
-)
+} & ({ readonly input: JsonObject } | { readonly partial_json: string })
 
 /** Any other block, sent unchanged. Requests may then contain its `type` too. */
 interface ScriptedRawBlock extends JsonObject {

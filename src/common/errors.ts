@@ -43,6 +43,8 @@ export const errorTable = {
   MODEL_BAD_REQUEST: { retryable: false },
   MODEL_CONTEXT_TOO_LONG: { retryable: false },
   MODEL_NOT_FOUND: { retryable: false },
+  /** The container of hosted code is gone. The run continues without it. */
+  MODEL_CONTAINER_EXPIRED: { retryable: false },
   /** The worker that got the turn has no such provider; another worker may have it. */
   MODEL_PROVIDER_MISSING: { retryable: true },
   MODEL_RATE_LIMIT: { retryable: true },

@@ -15,8 +15,9 @@
  *    same conversation leaves them out.
  */
 
+import type { Caller } from '../common/calls/calls.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { Message, ModelReply } from '../common/runs/messages.js'
+import type { CodeContainer, Message, ModelReply } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
 
 export type { ModelPhase } from '../common/runs/model-turn.js'
@@ -29,6 +30,8 @@ export interface ModelTool {
   readonly inputSchema: JsonObject
   /** Valid inputs, shown to the model. */
   readonly inputExamples: readonly JsonObject[]
+  /** Only with hosted code. Absent: the model only. */
+  readonly allowedCallers?: readonly Caller[]
 }
 
 /** Everything for one turn: a provider keeps no conversation. */
@@ -43,6 +46,8 @@ export interface ModelRequest {
   readonly system: string
   readonly tools: readonly ModelTool[]
   readonly messages: readonly Message[]
+  /** The API executes code in this container, or in a new one. Absent: it executes none. */
+  readonly hostedCode?: { readonly container?: CodeContainer | undefined }
 }
 
 export interface ModelProgress {
@@ -69,6 +74,8 @@ export interface TurnOptions {
 
 /** The models of one vendor, or of one server. */
 export interface ModelProvider {
+  /** The API executes code whose calls are tool uses with a `caller`: `sandbox: anthropic`. */
+  readonly hostsCode?: true
   /** Prepares for the first call. Default: nothing is prepared. */
   load?(): Promise<void>
   /**

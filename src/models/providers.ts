@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import type { ModelProvider } from './provider.js'
+import type { ModelProvider, ModelRequest } from './provider.js'
 
 /** The model providers of a worker, by name. */
 export class ModelProviders {
@@ -19,6 +19,19 @@ export class ModelProviders {
     if (provider !== undefined) return provider
     throw new PtcError('MODEL_PROVIDER_MISSING', `this worker has no model provider ${JSON.stringify(name)}`, {
       hint: 'Add it to `providers` in the configuration of the workers with role model.',
+    })
+  }
+
+  /**
+   * The provider of a run, for this request.
+   *
+   * @throws PtcError MODEL_PROVIDER_MISSING; MODEL_BAD_REQUEST when the API of the provider executes no code
+   */
+  requireFor(name: string, { hostedCode }: ModelRequest): ModelProvider {
+    const provider = this.require(name)
+    if (hostedCode === undefined || provider.hostsCode) return provider
+    throw new PtcError('MODEL_BAD_REQUEST', `model provider ${JSON.stringify(name)} executes no code`, {
+      hint: 'Choose another sandbox than `anthropic`, or a provider of kind `anthropic`.',
     })
   }
 

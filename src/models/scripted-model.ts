@@ -8,6 +8,7 @@ import type { ModelProvider, ModelRequest } from './provider.js'
 export function withScriptedModel(real: ModelProvider, scripted: ModelProvider): ModelProvider {
   const providerOf = ({ model }: ModelRequest): ModelProvider => (model === scriptedModelName ? scripted : real)
   return {
+    ...(real.hostsCode && { hostsCode: true }),
     load: async () => real.load?.(),
     turn: (request, options) => providerOf(request).turn(request, options),
     close: async () => {

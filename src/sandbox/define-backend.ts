@@ -22,7 +22,7 @@ export interface BackendDefinition {
   create(context: BackendContext): SandboxBackend | Promise<SandboxBackend>
 }
 
-const reservedNames = ['auto', 'docker', 'wasm']
+const reservedNames = ['auto', 'docker', 'wasm', 'anthropic']
 const namePattern = /^[a-z][a-z0-9-]{0,39}$/
 
 /** Validates the definition of a custom backend. @throws PtcError CONFIG_INVALID */

@@ -3,6 +3,7 @@ import type { RunIdentity } from '../common/calls/call-identity.js'
 import { memoKeys } from '../common/names.js'
 import type { RunConfigInput, RunCounts } from '../common/runs/runs.js'
 import { addUsage, zeroCounts } from '../common/runs/runs.js'
+import { hostedBackend } from '../common/runs/hosted-code.js'
 import type { ModelReply } from '../common/runs/messages.js'
 import type { RunConfig, ToolConfig } from '../common/runs/run-config.js'
 import type { CompensationsState } from '../common/calls/compensation.js'
@@ -18,6 +19,7 @@ import { Compensations } from './compensation/compensations.js'
 import { Progress } from './progress.js'
 import { loadRunConfig } from './temporal/activities.js'
 import { publishStart } from './temporal/search-attributes.js'
+import { rejection } from './temporal/rejection.js'
 import { Semaphore } from './temporal/semaphore.js'
 import type { StoredBytes } from './stored-bytes.js'
 import { handleUsageReports } from './subagents/usage-report.js'
@@ -81,6 +83,7 @@ export interface StartedRun {
 
 export async function startRun({ kind, options, state, session }: StartedRun): Promise<Run> {
   const config = state?.config ?? (await loadRunConfig(options))
+  if (kind === 'program' || kind === 'session') requireSandbox(config)
   const { workflowId, firstExecutionRunId } = workflowInfo()
   const counts = state?.counts ?? zeroCounts
   const identity = { namespace: namespaceOf(config), workflowId, firstExecutionRunId }
@@ -92,6 +95,20 @@ export async function startRun({ kind, options, state, session }: StartedRun): P
   // The next execution of a chain has the search attributes of the one before.
   if (!state) publishStart(run, session)
   return run
+}
+
+/** True when Anthropic executes the code of the run. */
+export function isHosted({ backend }: Pick<RunConfig, 'backend'>): boolean {
+  return backend === hostedBackend
+}
+
+/** @throws ApplicationFailure RUN_INPUT_INVALID when the run has no sandbox for code that is not written by a model */
+export function requireSandbox(config: Pick<RunConfig, 'backend'>): void {
+  if (isHosted(config))
+    throw rejection(
+      'RUN_INPUT_INVALID',
+      `the sandbox ${hostedBackend} only executes the code of agents: choose another`,
+    )
 }
 
 /** The state of a run for the next execution. Read when no call is in progress. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
 import { PtcError } from '../../common/errors.js'
@@ -45,6 +45,7 @@ function runTurn(
   const heartbeats: unknown[] = []
   environment.on('heartbeat', (details) => heartbeats.push(details))
   const provider: ModelProvider = {
+    hostsCode: true,
     turn: async (request, options) => ({
       model: request.model,
       content: await turn(request, options),
@@ -179,5 +180,64 @@ it('passes the retry delay of the provider to Temporal', async () => {
   })
   await expect(runTurn(() => Promise.reject(new PtcError('MODEL_AUTH', 'no key'))).result).rejects.toMatchObject({
     nonRetryable: true,
+  })
+})
+
+describe('of a run whose code Anthropic executes', () => {
+  const container = { id: 'container_1', expiresAt: null }
+  const caller = { type: 'code_execution_20260120', tool_id: 's1' }
+
+  it('asks with the container, and returns what the workflow needs of the code', async () => {
+    let sent: ModelRequest | undefined
+    const stdout = 'x'.repeat(10_000)
+    const { reply, calls } = await runTurn(
+      (request) => {
+        sent = request
+        return Promise.resolve([
+          { type: 'server_tool_use', id: 's1', name: 'code_execution', input: { code: 'print(1)' } },
+          { ...use('a', 'pay', { cents: 5 }), caller },
+          use('b', 'execute_code', { code: 'print(2)' }),
+          {
+            type: 'code_execution_tool_result',
+            tool_use_id: 's1',
+            content: { type: 'code_execution_result', stdout, stderr: '', return_code: 0, content: [] },
+          },
+        ])
+      },
+      { hosted: { container } },
+    ).result
+    expect(sent?.hostedCode).toEqual({ container })
+    expect(sent?.tools.map(({ name }) => name)).toEqual(['pay'])
+    expect(reply.content).toMatchObject([
+      { type: 'server_tool_use', id: 's1', name: 'code_execution', input: { code: 'print(1)' } },
+      { type: 'tool_use', id: 'a', caller },
+      { type: 'tool_use', id: 'b', name: 'execute_code' },
+      { tool_use_id: 's1', content: { stdout: { 'ptc.value': { bytes: 10_002 } }, stderr: '', return_code: 0 } },
+    ])
+    expect(reply.content[2]).not.toHaveProperty('caller')
+    expect(Object.keys(calls)).toEqual(['a'])
+  })
+
+  it('refuses a provider that executes no code', async () => {
+    const activity = modelTurn(
+      new ModelProviders({ anthropic: { turn: () => Promise.reject(new Error()), close: () => Promise.resolve() } }),
+      registry,
+      values,
+      { hasPackages: false },
+    )
+    const run = new MockActivityEnvironment().run(() => activity({ ...input, hosted: {} }))
+    await expect(run).rejects.toMatchObject({ type: 'MODEL_BAD_REQUEST', nonRetryable: true })
+  })
+
+  it('stores the end of lost code in the history', async () => {
+    const lost = { uses: [{ id: 's1', name: 'code_execution' }], reason: 'expired' } as const
+    let sent: ModelRequest | undefined
+    const turn = (request: ModelRequest) => {
+      sent = request
+      return Promise.resolve([{ type: 'text', text: 'Again.' }] as const)
+    }
+    const { history } = await runTurn(turn, { hosted: { lost }, pending: [] }).result
+    expect(sent?.messages.map(({ role }) => role)).toEqual(['assistant', 'user'])
+    expect(history).toMatchObject({ length: 3 })
   })
 })

@@ -2,7 +2,9 @@ import { doneCheckArguments } from '../../agents/index.js'
 import type { AuditLog } from '../../audit/index.js'
 import { PtcError } from '../../common/errors.js'
 import { failpoint } from '../../common/failpoint.js'
+import type { Externalizable } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { codeCallerOf, codeExecutionTool } from '../../common/runs/hosted-code.js'
 import type { Limits } from '../../common/runs/limits.js'
 import {
   type AssistantBlock,
@@ -11,11 +13,13 @@ import {
   type Message,
   type ModelReply,
   type ToolUseBlock,
+  type UnknownBlock,
 } from '../../common/runs/messages.js'
 import { executeCodeTool, submitAnswerTool, taskTools } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
+import { hostedPrompt } from '../../models/hosted-prompt.js'
 import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
 import type { ModelDelta, ModelProgress, ModelRequest } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
@@ -25,6 +29,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
+import { endLostCode } from './lost-code.js'
 import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
@@ -45,16 +50,26 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, message, mode, step } = input
+      const { turn, model, limits, tools: runTools, history, pending, message, mode, step, hosted } = input
       const { inputDescription, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
-      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, mode, inputDescription, ...options })
-      const { earlier, now } = await loadMessages(values, history, pending, signal)
+      const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
+      const prompt = hosted ? hostedPrompt(described) : buildPrompt(described)
+      const loaded = await loadMessages(values, history, pending, signal)
+      const { earlier } = loaded
+      const now = hosted?.lost ? endLostCode(earlier, loaded.now, hosted.lost) : loaded.now
       const messages: Message[] = [...earlier, ...now]
       const { name: modelName, maxTokens, temperature, fallbacks } = model
       const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
-      const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
+      const hostedCode = hosted && { container: hosted.container }
+      const request: ModelRequest = {
+        model: modelName,
+        ...settings,
+        messages,
+        ...prompt,
+        ...(hostedCode && { hostedCode }),
+      }
       const published = {
         turn,
         model: modelName,
@@ -69,13 +84,13 @@ export function modelTurn(
         live?.progress(progress)
       }
       const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
-      const ask = async () => providers.require(model.provider).turn(request, callbacks)
+      const ask = async () => providers.requireFor(model.provider, request).turn(request, callbacks)
       const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
         live?.fail(thrown)
         throw fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
       })
       failpoint('model.replied')
-      const externalized = await externalizeReply(values, reply, signal)
+      const externalized = await externalizeReply(values, reply, hosted !== undefined, signal)
       const assistantMessage: Message = { role: 'assistant', content: reply.content }
       const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
       live?.end(reply)
@@ -130,18 +145,52 @@ async function loadAgent(
  * The reply for the history: text inline, tool inputs and code externalized where large. Other blocks are reduced to
  * their type; the stored conversation has them in full.
  */
-async function externalizeReply(values: Values, reply: ModelReply, signal: AbortSignal): Promise<ModelReply> {
-  const content = await Promise.all(reply.content.map((block) => externalizeBlock(values, block, signal)))
+async function externalizeReply(
+  values: Values,
+  reply: ModelReply,
+  isHosted: boolean,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const externalize = (value: JsonValue) => values.externalize(value, signal)
+  const externalizeOne = isHosted ? externalizeHostedBlock : externalizeBlock
+  const content = await Promise.all(reply.content.map((block) => externalizeOne(block, externalize)))
   return { ...reply, content }
 }
 
-async function externalizeBlock(values: Values, block: AssistantBlock, signal: AbortSignal): Promise<AssistantBlock> {
+type Externalize = (value: JsonValue) => Promise<Externalizable>
+
+async function externalizeBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
   if (isTextBlock(block)) return block
   if (!isToolUseBlock(block)) return { type: block.type }
   const { type, id, name, input } = block
-  if (name !== executeCodeTool) return { type, id, name, input: await values.externalize(input, signal) }
+  if (name !== executeCodeTool) return { type, id, name, input: (await externalize(input)) as JsonObject }
   const { code = null } = input
-  return { type, id, name, input: { code: await values.externalize(code, signal) } }
+  return { type, id, name, input: { code: await externalize(code) } }
+}
+
+/** The workflow also needs which code made a call, and which code has ended. */
+async function externalizeHostedBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
+  if (isToolUseBlock(block) && codeCallerOf(block) !== undefined) {
+    const { type, id, name, input, caller } = block
+    return { type, id, name, input: (await externalize(input)) as JsonObject, ...(caller && { caller }) }
+  }
+  if (isToolUseBlock(block)) return externalizeBlock(block, externalize)
+  const { type, id, name, input, tool_use_id: useId, content } = block as UnknownBlock
+  if (type === 'server_tool_use' && id !== undefined && name !== undefined) {
+    const { code = null } = (input ?? {}) as JsonObject
+    return { type, id, name, ...(name === codeExecutionTool && { input: { code: await externalize(code) } }) }
+  }
+  if (useId !== undefined && content !== undefined)
+    return { type, tool_use_id: useId, content: await externalizeCodeResult(content as JsonObject, externalize) }
+  return externalizeBlock(block, externalize)
+}
+
+/** Without files and ciphers: the stored conversation has them. */
+async function externalizeCodeResult(content: JsonObject, externalize: Externalize): Promise<JsonObject> {
+  const { type = '', error_code: code, stdout, stderr = '', return_code: returnCode = 0 } = content
+  if (code !== undefined) return { type, error_code: code }
+  if (stdout === undefined) return { type }
+  return { type, stdout: await externalize(stdout), stderr: await externalize(stderr), return_code: returnCode }
 }
 
 /** @param externalized the same reply with external inputs: the source of the arguments in the history */
@@ -152,8 +201,10 @@ function describeCalls(
   externalized: ModelReply,
 ): Record<string, DescribedCall> {
   const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
-  const calls = uses.map(({ id, name: tool, input, input_problem: message }, position) => {
-    const description = describeCall(registry, limits, { tool, arguments: input }, 'direct', registryMatchesRun)
+  const calls = uses.map((use, position) => {
+    const { id, name: tool, input, input_problem: message } = use
+    const caller = codeCallerOf(use) === undefined ? 'direct' : 'code_execution'
+    const description = describeCall(registry, limits, { tool, arguments: input }, caller, registryMatchesRun)
     const refused = message === undefined ? description.refused : ({ status: 'invalid_arguments', message } as const)
     return [
       id,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
 import { createAgents, defineAgent } from '../../agents/index.js'
@@ -50,11 +50,15 @@ async function load(
   { workflowType = 'agent', mode }: { workflowType?: string; mode?: RunDefaults['mode'] } = {},
 ): Promise<RunConfig> {
   const providers = ['anthropic', 'local']
-  const activity = loadRunConfig(
-    { defaults: { ...defaults, ...(mode && { mode }) }, registry, agents, providers, instructions: 'You help.' },
-    values,
-    () => Promise.resolve([]),
-  )
+  const configuration = {
+    defaults: { ...defaults, ...(mode && { mode }) },
+    registry,
+    agents,
+    providers,
+    hostingProviders: ['anthropic'],
+    instructions: 'You help.',
+  }
+  const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))
   return config
 }
@@ -162,5 +166,22 @@ it.each([
     type: code,
     nonRetryable: true,
     message: expect.stringContaining(message) as string,
+  })
+})
+
+describe('a run whose code Anthropic executes', () => {
+  it('records its sandbox', async () => {
+    expect(await load({ sandbox: 'anthropic' })).toMatchObject({ backend: 'anthropic' })
+  })
+
+  it.each([
+    ['a model of a provider that executes no code', { model: 'local/x' }, 'local/x executes no code'],
+    ['a fallback of such a provider', { model: ['large', 'local/x'] }, 'local/x executes no code'],
+    ['data for its code', { input: [1] }, 'has no `input_data`'],
+  ])('can not have %s', async (_what, options, message) => {
+    await expect(load({ sandbox: 'anthropic', ...options })).rejects.toMatchObject({
+      type: 'RUN_INPUT_INVALID',
+      message: expect.stringContaining(message) as string,
+    })
   })
 })

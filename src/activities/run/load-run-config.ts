@@ -6,6 +6,7 @@ import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
 import { budgetWithin } from '../../common/runs/leases.js'
 import { workflowNames } from '../../common/names.js'
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
@@ -18,6 +19,7 @@ import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
 import { applyOverrides } from '../limits-schema.js'
 import { checkRunOptions } from '../run-options-schema.js'
+import { checkHostedCode } from './check-hosted-code.js'
 import { describeInput } from './describe-input.js'
 import { recordToolSet } from './tool-set.js'
 
@@ -31,13 +33,15 @@ export interface RunConfiguration {
   readonly agents: Agents
   /** Names of the model providers. */
   readonly providers: readonly string[]
+  /** Names of those whose API executes code. */
+  readonly hostingProviders: readonly string[]
   /** Of runs without an agent. */
   readonly instructions: string | undefined
 }
 
 /** Activity `run.config`: the configuration of this worker with the agent and the overrides of the run. */
 export function loadRunConfig(
-  { defaults, registry, agents, providers, instructions }: RunConfiguration,
+  { defaults, registry, agents, providers, hostingProviders, instructions }: RunConfiguration,
   values: Values,
   lookUpSearchAttributes: SearchAttributeLookup,
   stream?: StreamPublisher,
@@ -56,6 +60,9 @@ export function loadRunConfig(
       const { context, input, lease } = options
       const { mode: defaultMode, ...runDefaults } = defaults
       const task = taskOf(options, agent, defaultMode, tools)
+      const backend = options.sandbox ?? defaults.backend
+      if (backend === hostedBackend)
+        checkHostedCode({ model, tools, hasInput: input !== undefined, mode: task.mode }, hostingProviders)
       const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
       const budget = checkBudget(model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
       const [toolSet, searchAttributes] = await Promise.all([
@@ -67,7 +74,7 @@ export function loadRunConfig(
         tools: tools.toolConfigs(),
         toolSet,
         model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
-        backend: options.sandbox ?? defaults.backend,
+        backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
         namespace: activityInfo().namespace,

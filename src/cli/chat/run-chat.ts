@@ -57,9 +57,9 @@ export async function runChat(options: ChatOptions): Promise<number> {
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(roles)
   const conversation = environment.ptc.conversation(name, conversationOptions)
-  const { ptc, hasStream } = environment
+  const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const chat = new Chat(conversation, json, hasStream ? stream : undefined)
+  const chat = new Chat(conversation, json, environment.stream && stream)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
     void waitForAbort(interrupts.first).then(() => chat.interrupt())

@@ -1,6 +1,6 @@
 import type { Caller, CallPosition } from '../../common/calls/calls.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import type { Usage } from '../../common/runs/messages.js'
+import type { ToolUseCaller, Usage } from '../../common/runs/messages.js'
 import type { Role } from '../../common/names.js'
 import type { CallStatus, CellStatus } from '../../common/calls/outcomes.js'
 import type { AgentResult, ProgramResult, RunCounts } from '../../common/runs/runs.js'
@@ -218,6 +218,11 @@ export interface CallNode extends Attempted {
   /** For external arguments that were not fetched: their reference, under the key `ptc.value`. */
   readonly arguments: JsonObject
   readonly caller: Caller
+  /**
+   * The caller as the Messages API writes it: `tool_id` is the tool use with the code. Only of a call of code that a
+   * model wrote.
+   */
+  readonly toolUseCaller?: ToolUseCaller
   readonly position: CallPosition
   /** Undefined for a call that was rejected before it ran, and for a local call. */
   readonly idempotencyKey: string | undefined

@@ -17,6 +17,14 @@ export interface ToolUseBlock {
   readonly input: JsonObject
   /** Why the model's input could not be used, for the model. Such a tool use is not executed. */
   readonly input_problem?: string
+  /** Who made the call, as the Messages API says it. Absent: the model. */
+  readonly caller?: ToolUseCaller
+}
+
+/** The model (`direct`), or code that the API executes: `tool_id` is the server tool use with the code. */
+export interface ToolUseCaller {
+  readonly type: string
+  readonly tool_id?: string
 }
 
 interface ToolResultBlock {
@@ -86,6 +94,13 @@ export interface Usage {
   readonly cacheWriteTokens: number
 }
 
+/** The container in which an API executes the code of a conversation. */
+export interface CodeContainer {
+  readonly id: string
+  /** ISO 8601; null when the API did not say. */
+  readonly expiresAt: string | null
+}
+
 /** One reply of the model. */
 export interface ModelReply {
   readonly model: string
@@ -96,6 +111,8 @@ export interface ModelReply {
   readonly costUsd: number | null
   /** The provider's request id, for support requests. */
   readonly requestId: string | null
+  /** The container in which the API executes code; absent without one. */
+  readonly container?: CodeContainer
 }
 
 export function isTextBlock(block: AssistantBlock): block is TextBlock {

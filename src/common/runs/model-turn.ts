@@ -1,6 +1,7 @@
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from './limits.js'
+import type { HostedTurn } from './hosted-code.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from './run-config.js'
 import type { Requester } from './requester.js'
@@ -32,6 +33,8 @@ export interface ModelTurnInput {
   readonly pending: readonly PendingBlock[]
   /** Id of the message of the conversation that the turn is for. */
   readonly message?: string
+  /** Absent: the API executes no code. */
+  readonly hosted?: HostedTurn
   /** Absent: the context of the run names nobody. */
   readonly requester?: Requester
 }

@@ -133,7 +133,8 @@ export interface InputData {
   readonly description: string
 }
 
-export type BuiltInBackend = 'docker' | 'wasm'
+/** `anthropic`: no sandbox of ours, Anthropic executes the code. */
+export type BuiltInBackend = 'docker' | 'wasm' | 'anthropic'
 
 /** A built-in backend, or one from the configuration. */
 export type BackendName = BuiltInBackend | (string & {})

@@ -49,7 +49,8 @@ const spendLimit = /credit balance|spend(?:ing)? limit|usage limits?/i
 /** The fault of an API error: an HTTP status with a body, or an `error` event within a stream. */
 export function apiFaultOf(error: APIError, context: MessagesErrorContext): ModelFault {
   const apiMessage = apiMessageOf(error)
-  const code = codeOf(error, apiMessage)
+  const refused = codeOf(error, apiMessage)
+  const code = isContainerGone(error, refused, apiMessage, context) ? 'MODEL_CONTAINER_EXPIRED' : refused
   const where = error.status === undefined ? 'in the middle of its reply' : String(error.status)
   const requestId = error.headers?.get(context.requestIdHeader ?? 'request-id')
   const request = requestId ? ` (request ${requestId})` : ''
@@ -58,6 +59,23 @@ export function apiFaultOf(error: APIError, context: MessagesErrorContext): Mode
     message: `The model API answered ${where}: ${apiMessage}${request}`,
     hint: hintOf(code, apiMessage, context),
   }
+}
+
+/**
+ * A container that is gone is refused with a 400 or 404, or with an untyped 500, also within the 30 days for which the
+ * API promises to restore it. A repeated request may also answer calls of code that has gone on. So every bad request
+ * with a container counts: without the container, the next one is either answered or refused for good.
+ */
+function isContainerGone(
+  { status }: APIError,
+  code: ErrorCode,
+  apiMessage: string,
+  { container }: MessagesErrorContext,
+): boolean {
+  if (!container) return false
+  if (status === 400) return code === 'MODEL_BAD_REQUEST'
+  if (status === 404) return /container/i.test(apiMessage)
+  return status === 500 && container.expiresAt !== null && Date.parse(container.expiresAt) <= Date.now()
 }
 
 function codeOf({ status, type, errorCode }: APIError, apiMessage: string): ErrorCode {
@@ -89,6 +107,7 @@ const hints: { readonly [code in ErrorCode]?: Hint } = {
     `Check the base URL (${baseURL}) and the model name ("${model}")${didYouMean(model, knownModels) || '.'}`,
   MODEL_CONTEXT_TOO_LONG: 'The conversation no longer fits the model: print less, or begin a new run.',
   MODEL_BAD_REQUEST: 'The request is wrong, so trying again would not help.',
+  MODEL_CONTAINER_EXPIRED: 'The run continues with a new container.',
   MODEL_RATE_LIMIT: "The account's rate limit is reached; the call is tried again later.",
 }
 

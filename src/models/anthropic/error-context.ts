@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../common/errors.js'
+import type { CodeContainer } from '../../common/runs/messages.js'
 import type { ErrorContext } from '../http/model-fault.js'
 
 /** Hints in place of those for Anthropic's API. */
@@ -10,4 +11,6 @@ export interface MessagesErrorContext extends ErrorContext {
   /** Default: `request-id`. */
   readonly requestIdHeader?: string
   readonly hints?: ErrorHints | undefined
+  /** The container that the request named. */
+  readonly container?: CodeContainer | undefined
 }

@@ -28,6 +28,37 @@ function systemError(code: string, message = code): Error {
   return new APIConnectionError({ cause: new TypeError('fetch failed', { cause }) })
 }
 
+describe('a request with a container', () => {
+  const container = (expiresAt: string) => ({ ...context, container: { id: 'container_1', expiresAt } })
+  const [past, future] = [container('2020-01-01T00:00:00Z'), container('2999-01-01T00:00:00Z')]
+  const badRequest = apiError(400, 'invalid_request_error', 'container: container_1 has expired')
+
+  it.each([
+    ['a bad request', badRequest, future],
+    ['a container that is not found', apiError(404, 'not_found_error', 'No container container_1'), future],
+    ['an untyped 500 after the expiry', apiError(500, 'api_error', 'Internal server error'), past],
+  ])('counts %s as a container that is gone', (_what, thrown, where) => {
+    expect(modelErrorOf(thrown, where)).toMatchObject({ code: 'MODEL_CONTAINER_EXPIRED', retryable: false })
+  })
+
+  it.each<[string, unknown, ErrorCode]>([
+    ['a 500 before the expiry', apiError(500, 'api_error', 'Internal server error'), 'MODEL_SERVER'],
+    [
+      'a prompt that is too long',
+      apiError(400, 'invalid_request_error', 'prompt is too long'),
+      'MODEL_CONTEXT_TOO_LONG',
+    ],
+    ['an unknown model', apiError(404, 'not_found_error', 'model: x'), 'MODEL_NOT_FOUND'],
+    ['an overloaded API', apiError(529, 'overloaded_error', 'Overloaded'), 'MODEL_OVERLOADED'],
+  ])('does not blame the container for %s', (_what, thrown, code) => {
+    expect(modelErrorOf(thrown, future)).toMatchObject({ code })
+  })
+
+  it('is the only one whose container can be gone', () => {
+    expect(modelErrorOf(badRequest, context)).toMatchObject({ code: 'MODEL_BAD_REQUEST' })
+  })
+})
+
 describe('an HTTP status', () => {
   it('suggests a model with a similar name', () => {
     const thrown = apiError(404, 'not_found_error', 'model: claude-sonet-5')

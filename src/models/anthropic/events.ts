@@ -16,18 +16,19 @@ const usage = z.object({
   cache_creation_input_tokens: tokens,
 })
 const stopReason = z.string().nullish()
+const container = z.object({ id: z.string(), expires_at: z.string().nullish() }).nullish()
 
 const streamEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('message_start'),
-    message: z.object({ model: z.string(), content: z.array(block), stop_reason: stopReason, usage }),
+    message: z.object({ model: z.string(), content: z.array(block), stop_reason: stopReason, container, usage }),
   }),
   z.object({ type: z.literal('content_block_start'), index, content_block: block }),
   z.object({ type: z.literal('content_block_delta'), index, delta: block }),
   z.object({ type: z.literal('content_block_stop'), index }),
   z.object({
     type: z.literal('message_delta'),
-    delta: z.object({ stop_reason: stopReason }),
+    delta: z.object({ stop_reason: stopReason, container }),
     usage: usage.nullish(),
   }),
   z.object({ type: z.literal('message_stop') }),
@@ -37,6 +38,7 @@ const streamEvent = z.discriminatedUnion('type', [
 /** The stream events that contribute to a reply. */
 export type StreamEvent = z.infer<typeof streamEvent>
 export type ReportedUsage = z.infer<typeof usage>
+export type ReportedContainer = z.infer<typeof container>
 
 const knownTypes: ReadonlySet<unknown> = new Set(streamEvent.options.map((option) => option.shape.type.value))
 

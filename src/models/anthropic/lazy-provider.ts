@@ -13,5 +13,6 @@ export function createLazyAnthropicProvider(options: AnthropicProviderOptions): 
   resolveTimeouts(options)
   checkApiKey(options.apiKey)
   if (baseURL !== undefined && baseURL !== '') checkBaseURL(baseURL)
-  return lazyProvider(async () => (await import('./provider.js')).createAnthropicProvider(options))
+  const provider = lazyProvider(async () => (await import('./provider.js')).createAnthropicProvider(options))
+  return { ...provider, hostsCode: true }
 }

@@ -19,12 +19,14 @@ export interface MessagesApi extends RequestOptions {
   readonly costOf: (model: string, usage: Usage) => number | null
   readonly requestIdHeader: string
   readonly hints?: ErrorHints
+  readonly hostsCode?: true
 }
 
 export function createMessagesProvider(api: MessagesApi): ModelProvider {
-  const { client, timeouts, checkKey, secrets, costOf, requestIdHeader, hints } = api
+  const { client, timeouts, checkKey, secrets, costOf, requestIdHeader, hints, hostsCode } = api
   const calls = createCallRunner(timeouts)
   return {
+    ...(hostsCode && { hostsCode }),
     turn: (request, { signal, onProgress, onDelta }) => {
       let isReading = false
       return calls.run(
@@ -43,9 +45,16 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
           }
         },
         (thrown) => {
-          const { model } = request
-          const context = { baseURL: client.baseURL, model, secrets: secrets(), isReading, requestIdHeader, hints }
-          return modelErrorOf(thrown, context)
+          const { model, hostedCode } = request
+          return modelErrorOf(thrown, {
+            baseURL: client.baseURL,
+            model,
+            secrets: secrets(),
+            isReading,
+            requestIdHeader,
+            hints,
+            container: hostedCode?.container,
+          })
         },
       )
     },

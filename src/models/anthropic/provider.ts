@@ -38,6 +38,7 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     costOf,
     requestIdHeader: 'request-id',
     hasInputExamples: true,
+    hostsCode: true,
     ...(keyVariable !== undefined && {
       hints: { MODEL_AUTH: `Check that ${keyVariable} is right and may use this model.` },
     }),

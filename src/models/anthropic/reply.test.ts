@@ -41,3 +41,33 @@ it('returns text and code as they arrive, and nothing else', () => {
     { type: 'code', block: 4, text: 'x' },
   ])
 })
+
+it('streams the code that the API executes', () => {
+  const opening = { type: 'server_tool_use', id: 's', name: 'code_execution', input: {} }
+  expect(deltasOf({ opening, deltas: json('{"code": "print', '(1)"}') })).toEqual([
+    { type: 'code', block: 0, text: 'print' },
+    { type: 'code', block: 0, text: '(1)' },
+  ])
+})
+
+const container = { id: 'container_1', expires_at: '2026-11-25T12:00:00Z' }
+const found = { container: { id: 'container_1', expiresAt: '2026-11-25T12:00:00Z' } }
+
+it('finds the container at the end of a stream', () => {
+  const reply = new ReplyBuilder()
+  reply.add({ type: 'message_start', message: { model: 'm', content: [], stop_reason: null, usage } })
+  reply.add({ type: 'message_delta', delta: { stop_reason: 'tool_use', container }, usage })
+  reply.add({ type: 'message_stop' })
+  expect(reply.finish()).toMatchObject(found)
+})
+
+it('takes a message that is complete at its start, as it is when code makes more calls', () => {
+  const call = { ...toolUse('pay'), caller: { type: 'code_execution_20260120', tool_id: 's' } }
+  const reply = new ReplyBuilder()
+  reply.add({
+    type: 'message_start',
+    message: { model: 'm', content: [call], stop_reason: 'tool_use', container, usage },
+  })
+  reply.add({ type: 'message_stop' })
+  expect(reply.finish()).toMatchObject({ content: [call], stopReason: 'tool_use', ...found })
+})

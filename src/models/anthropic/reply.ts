@@ -1,15 +1,16 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { AssistantBlock, ModelReply, UnknownBlock, Usage } from '../../common/runs/messages.js'
+import type { AssistantBlock, CodeContainer, ModelReply, UnknownBlock, Usage } from '../../common/runs/messages.js'
+import { codeExecutionTool } from '../../common/runs/hosted-code.js'
 import { executeCodeTool } from '../../common/names.js'
 import { CodeDeltas } from '../code-deltas.js'
 import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
 import { applyDelta, charactersOf, type BlockDraft } from './block-deltas.js'
 import { withoutBlankText } from './content.js'
-import type { ReportedUsage, StreamEvent } from './events.js'
+import type { ReportedContainer, ReportedUsage, StreamEvent } from './events.js'
 
 /** The parts of a reply that its stream contains. */
-export type StreamedReply = Pick<ModelReply, 'model' | 'content' | 'stopReason' | 'usage'>
+export type StreamedReply = Pick<ModelReply, 'model' | 'content' | 'stopReason' | 'usage' | 'container'>
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
 
@@ -23,6 +24,7 @@ export class ReplyBuilder {
   #drafts: BlockDraft[] = []
   #stopReason: string | undefined
   #usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  #container: CodeContainer | undefined
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
   /** Of the block that is being written, if it is code. */
@@ -45,9 +47,10 @@ export class ReplyBuilder {
       case 'message_start': {
         const { message } = event
         this.#model = message.model
-        // Usually empty; some servers send the whole reply in message_start.
+        // Usually empty. The whole reply is here when code has made more calls, and with some servers.
         this.#drafts = message.content.map((block) => ({ block, inputJson: '' }))
         this.#applyTotals(message.stop_reason, message.usage)
+        this.#applyContainer(message.container)
         break
       }
       case 'content_block_start':
@@ -72,6 +75,7 @@ export class ReplyBuilder {
         break
       case 'message_delta':
         this.#applyTotals(event.delta.stop_reason, event.usage)
+        this.#applyContainer(event.delta.container)
         break
       case 'message_stop':
         this.#complete = true
@@ -86,7 +90,12 @@ export class ReplyBuilder {
     const stopReason = this.#stopReason
     if (stopReason === undefined) throw replyError('it gives no stop_reason')
     const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))
-    return { model: this.#model, content: withoutBlankText(content), stopReason, usage: this.#usage }
+    const container = this.#container && { container: this.#container }
+    return { model: this.#model, content: withoutBlankText(content), stopReason, usage: this.#usage, ...container }
+  }
+
+  #applyContainer(container: ReportedContainer): void {
+    if (container) this.#container = { id: container.id, expiresAt: container.expires_at ?? null }
   }
 
   /** Counts are totals. A missing count is unchanged. */
@@ -129,6 +138,8 @@ function isObject(value: unknown): value is JsonObject {
 function phaseOf(block: AssistantBlock): ModelPhase {
   if (block.type === 'text') return 'text'
   if (isThinking(block)) return 'thinking'
+  const isServerTool = block.type === 'server_tool_use'
+  if (isServerTool && 'name' in block && block['name'] === codeExecutionTool) return 'code'
   if (block.type !== 'tool_use') return 'waiting'
   return 'name' in block && block.name === executeCodeTool ? 'code' : 'tool'
 }

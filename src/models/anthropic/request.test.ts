@@ -103,4 +103,56 @@ describe('toParams', () => {
       { name: 'b', description: 'b', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
     ])
   })
+
+  describe('with hosted code', () => {
+    const container = { id: 'container_1', expiresAt: null }
+    const hosted = (messages: readonly Message[] = []) =>
+      toParams({
+        ...base,
+        tools: [{ ...tool('pay'), allowedCallers: ['direct', 'code_execution'] }],
+        messages,
+        hostedCode: { container },
+      })
+
+    it('has the tool for code, the callers of the tools and the container', () => {
+      const { tools, container } = hosted()
+      expect(container).toBe('container_1')
+      expect(tools).toEqual([
+        { type: 'code_execution_20260120', name: 'code_execution' },
+        {
+          name: 'pay',
+          description: 'pay',
+          input_schema: { type: 'object' },
+          allowed_callers: ['direct', 'code_execution_20260120'],
+          cache_control: { type: 'ephemeral' },
+        },
+      ])
+    })
+
+    it('asks for a new container without one, and has the tool for code without other tools', () => {
+      const params = toParams({ ...base, hostedCode: {} })
+      expect(params).not.toHaveProperty('container')
+      expect(params.tools).toMatchObject([{ name: 'code_execution' }])
+    })
+
+    it('sends server blocks back unchanged, and caches up to no result for code', () => {
+      const content = [
+        { type: 'server_tool_use', id: 's1', name: 'code_execution', input: { code: 'x' }, caller: { type: 'direct' } },
+        {
+          type: 'tool_use',
+          id: 't1',
+          name: 'pay',
+          input: {},
+          caller: { type: 'code_execution_20260120', tool_id: 's1' },
+        },
+      ]
+      const result = { type: 'tool_result', tool_use_id: 't1', content: '1' } as const
+      const params = hosted([text('user', 'a'), { role: 'assistant', content }, { role: 'user', content: [result] }])
+      expect(params.messages.slice(1)).toEqual([
+        { role: 'assistant', content },
+        { role: 'user', content: [result] },
+      ])
+      expect(breakpoints(params)).toEqual(['/tools/1', '/system/0', '/messages/0/content/0'])
+    })
+  })
 })

@@ -4,8 +4,10 @@ import type {
   MessageCreateParamsStreaming,
   MessageParam,
   Tool,
+  ToolUnion,
 } from '@anthropic-ai/sdk/resources/messages'
-import type { Message } from '../../common/runs/messages.js'
+import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/runs/hosted-code.js'
+import { isToolUseBlock, type Message } from '../../common/runs/messages.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
@@ -23,30 +25,58 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
 export function toParams(
-  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
+  { model, maxTokens, temperature, system, tools, messages, hostedCode }: ModelRequest,
   options: RequestOptions,
 ): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
-  const breakpoints = new Set(sent.filter(({ role }) => role === 'user').slice(-2))
+  const codeCalls = new Set(sent.flatMap(codeCallsOf))
+  const breakpoints = new Set(sent.filter((message) => isPromptOfUser(message, codeCalls)).slice(-2))
+  const sentTools = [...(hostedCode ? [{ type: codeExecutionType, name: codeExecutionTool } as const] : []), ...tools]
   return {
     model,
     max_tokens: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
     stream: true,
-    ...(tools.length === 0 ? {} : { tools: toTools(tools, options) }),
+    ...(hostedCode?.container && { container: hostedCode.container.id }),
+    ...(sentTools.length === 0 ? {} : { tools: toTools(sentTools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
   }
 }
 
-function toTools(tools: readonly ModelTool[], { hasInputExamples }: RequestOptions): Tool[] {
+/** The ids of the calls of hosted code in a message. */
+function codeCallsOf({ role, content }: Message): readonly string[] {
+  if (role === 'user') return []
+  return content.filter(isToolUseBlock).flatMap((use) => (codeCallerOf(use) === undefined ? [] : [use.id]))
+}
+
+/** Results for code are no part of the prompt, so nothing is cached up to them. */
+function isPromptOfUser(message: Message, codeCalls: ReadonlySet<string>): boolean {
+  if (message.role !== 'user') return false
+  const last = message.content.at(-1)
+  return !(last?.type === 'tool_result' && codeCalls.has(last.tool_use_id))
+}
+
+type CodeExecutionTool = Extract<ToolUnion, { type: typeof codeExecutionType }>
+
+function toTools(tools: readonly (ModelTool | CodeExecutionTool)[], options: RequestOptions): ToolUnion[] {
   return tools.map((tool, position) => ({
-    name: tool.name,
-    description: hasInputExamples ? tool.description : describeWithExamples(tool),
-    input_schema: { ...tool.inputSchema, type: 'object' },
-    ...(hasInputExamples && tool.inputExamples.length > 0 && { input_examples: [...tool.inputExamples] }),
+    ...('type' in tool ? tool : toTool(tool, options)),
     ...(position === tools.length - 1 ? { cache_control: ephemeral } : {}),
   }))
+}
+
+function toTool(tool: ModelTool, { hasInputExamples }: RequestOptions): Tool {
+  const { name, description, inputSchema, inputExamples, allowedCallers } = tool
+  return {
+    name,
+    description: hasInputExamples ? description : describeWithExamples(tool),
+    input_schema: { ...inputSchema, type: 'object' },
+    ...(hasInputExamples && inputExamples.length > 0 && { input_examples: [...inputExamples] }),
+    ...(allowedCallers && {
+      allowed_callers: allowedCallers.map((caller) => (caller === 'direct' ? caller : codeExecutionType)),
+    }),
+  }
 }
 
 function toMessage({ role, content }: Message, breakpoint: boolean): MessageParam {

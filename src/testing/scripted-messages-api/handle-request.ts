@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { JsonObject } from '../../common/json/json.js'
 import { chooseTurn } from './script/choose-turn.js'
 import { conversationState } from './script/conversation-state.js'
 import { streamEvents } from './response/event-stream.js'
@@ -8,8 +9,9 @@ import { messageBody } from './response/message-body.js'
 import type { PromptCache } from './request/prompt-cache.js'
 import { parseAs, parseJson, readBody } from './request/read-request.js'
 import { ApiError } from './request/api-error.js'
-import { buildReply } from './response/build-reply.js'
+import { buildReply, type Reply } from './response/build-reply.js'
 import type { RecordedRequest, RequestLog, RequestOutcome } from './request-log.js'
+import { checkCodeCalls } from './request/check-code-calls.js'
 import { checkOutputLimits, checkPrompt, type ModelLimits } from './request/check-request.js'
 import type { PromptRequest, requestSchema } from './request/request-schema.js'
 import { errorResponse, planResponse, type ResponseStep } from './response/plan-response.js'
@@ -24,6 +26,8 @@ interface RequestContext {
   readonly limits: ModelLimits
   readonly schemas: ReturnType<typeof requestSchema>
   readonly cache: PromptCache
+  /** When each container of a reply expires, in milliseconds since the epoch. */
+  readonly containers: Map<string, number>
   readonly log: RequestLog
 }
 
@@ -106,6 +110,7 @@ function messagesResponse(
   const request = parseAs(context.schemas.messages[version], body)
   checkPromptAndModel(context, request, version)
   checkOutputLimits(request, context.limits)
+  checkCodeCalls(request, (container) => context.containers.get(container))
   const state = conversationState(request)
   const { assistantMessages, key: conversation } = state
   const attempt = context.log.nextAttempt(conversation)
@@ -116,12 +121,18 @@ function messagesResponse(
   // A request that did not reach the model adds nothing to the cache.
   const input = failed ? { uncached: 0, cacheRead: 0, written5m: 0, written1h: 0 } : context.cache.use(request)
   const reply = buildReply(turn.reply, request, state, input)
+  rememberContainer(context.containers, reply)
   const content = request.stream === true ? streamBody(streamEvents(reply)) : jsonBody(messageBody(reply))
   const { requestId } = entry
   return {
     steps: planResponse({ requestId, ...content, msPerChunk: turn.msPerChunk ?? 0 }, faults),
     outcome: faults.some(({ type }) => type !== 'delay') ? 'faulted' : 'answered',
   }
+}
+
+function rememberContainer(containers: Map<string, number>, { container }: Reply): void {
+  const { id, expires_at: expiresAt } = (container ?? {}) as JsonObject
+  if (typeof id === 'string' && typeof expiresAt === 'string') containers.set(id, Date.parse(expiresAt))
 }
 
 function checkPromptAndModel({ limits, models }: RequestContext, request: PromptRequest, version: ApiVersion): void {

@@ -48,7 +48,10 @@ export interface PtcConfig {
    */
   readonly providers?: Readonly<Record<string, ProviderOption>>
   readonly sandbox?: {
-    /** `auto` (default): Docker where a daemon answers, else the embedded backend. Or the result of `defineBackend`. */
+    /**
+     * `auto` (default): Docker where a daemon answers, else the embedded backend. `anthropic`: Anthropic executes the
+     * code of agents. Or the result of `defineBackend`.
+     */
     readonly backend?: BuiltInBackend | 'auto' | BackendDefinition
     readonly docker?: {
       /** Image of the sandbox. Default: built from the runner of this installation. */

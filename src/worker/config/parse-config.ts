@@ -32,7 +32,10 @@ const positiveInteger = z.int().min(1)
 
 const listenAddress = z.string().refine(isListenAddress, 'must be an IP address and a port, such as "127.0.0.1:9464"')
 
-const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm'] satisfies readonly (BuiltInBackend | 'auto')[]
+const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm', 'anthropic'] satisfies readonly (
+  | BuiltInBackend
+  | 'auto'
+)[]
 const isBackendOption = (value: unknown): boolean => backendNames.includes(value) || isBackendDefinition(value)
 
 const isPlugin = (value: unknown): boolean =>
@@ -62,7 +65,7 @@ const schema = z.strictObject({
       backend: z
         .custom<BuiltInBackend | 'auto' | BackendDefinition>(
           isBackendOption,
-          'must be "auto", "docker", "wasm" or the result of defineBackend',
+          'must be "auto", "docker", "wasm", "anthropic" or the result of defineBackend',
         )
         .default('auto'),
       docker: z

@@ -11,6 +11,7 @@ import { hostQueue, type Role, roleQueue, roles as allRoles, toolQueue } from '.
 import { environmentVariable } from '../../sandbox/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
+import { hostingProviders } from '../config/providers-option.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**
@@ -101,7 +102,14 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
     main: { ...toolActivities(registry, values, audit, config.onApprovalRequest), default: callTool },
     tools: { default: callTool },
     workflow: workflowActivities(
-      { defaults: runConfig, registry, agents, instructions, providers: Object.keys(config.providers) },
+      {
+        defaults: runConfig,
+        registry,
+        agents,
+        instructions,
+        providers: Object.keys(config.providers),
+        hostingProviders: hostingProviders(config.providers),
+      },
       values,
       resources.lookUpSearchAttributes,
       stream,

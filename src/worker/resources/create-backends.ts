@@ -1,3 +1,4 @@
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import type { BuiltInBackend } from '../../common/runs/run-config.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
@@ -24,6 +25,7 @@ interface CreateBackendsOptions {
 
 const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
   docker: 'code runs in hardened Docker containers',
+  anthropic: 'Anthropic executes the code of agents, and this worker none',
   wasm: 'code runs in the embedded sandbox (Pyodide in a jailed process: for trusted models; Docker isolates better)',
 }
 
@@ -37,6 +39,10 @@ export async function createBackends(config: ResolvedConfig, options: CreateBack
   const { sandbox } = config
   if (sandbox.customBackend !== undefined && sandbox.backend === sandbox.customBackend.name)
     return createCustomBackend(sandbox.customBackend, config, options)
+  if (sandbox.backend === hostedBackend) {
+    const notice = `sandbox: ${hostedBackend}; ${backendNotices[hostedBackend]}`
+    return { backends: [], docker: undefined, notice }
+  }
   const docker = sandbox.backend === 'wasm' ? undefined : await createDocker(config, options)
   const preferred = docker ? 'docker' : 'wasm'
   const wasm =

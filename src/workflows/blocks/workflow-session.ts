@@ -4,7 +4,7 @@ import type { CellOutcome } from '../../common/calls/outcomes.js'
 import type { ProgramInput } from '../../common/runs/runs.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
 import { executeCell } from '../cell/execute-cell.js'
-import type { Run } from '../run.js'
+import { requireSandbox, type Run } from '../run.js'
 import { closeEmbeddedRun, openEmbeddedRun } from './embedded-runs.js'
 
 /** What a session of a workflow begins with. `input` is variable `input_data` of its code. */
@@ -31,6 +31,7 @@ export interface WorkflowSession {
  */
 export async function openSession(options: SessionOptions = {}): Promise<WorkflowSession> {
   const run = await openEmbeddedRun(options)
+  requireSandbox(run.config)
   const { timeouts, limits } = run.config
   const runtime = createCodeRuntime(run, { idleMs: timeouts.idleMs, outputCharacters: limits.capturedCharacters })
   return new EmbeddedSession(run, runtime)

@@ -265,6 +265,8 @@ export class Conversation {
 
   /** The model reads these messages with the next turn. */
   #joinSteering({ messages }: AgentTurns): void {
+    // Code of the provider that waits takes nothing but results.
+    if (messages.hosted.open.length > 0) return
     messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
   }
 

@@ -17,29 +17,25 @@
  */
 
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow'
-import { isToolUseBlock, type PendingBlock } from '../../common/runs/messages.js'
+import { isToolUseBlock, type PendingBlock, type ToolUseBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/runs/runs.js'
 import { type CodeRuntime, createCodeRuntime, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
-import { addReplyUsage, type Run } from '../run.js'
+import { addReplyUsage, isHosted, type Run } from '../run.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
 import type { AgentTurnsOptions, AgentTurnsState } from './agent-turns-state.js'
 import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
 import { checkDone } from './check-done.js'
-import {
-  executeToolUses,
-  type PendingToolUses,
-  rejectSubmissions,
-  type SuspendedCell,
-  toolResult,
-} from './execute-tool-uses.js'
+import { executeToolUses, type PendingToolUses, rejectSubmissions, type SuspendedCell } from './execute-tool-uses.js'
+import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory } from './message-history.js'
+import { toolResult } from './tool-result.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
-import { isContextTooLong, turnRequest } from './turn-request.js'
+import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from './wait-for-budget.js'
 
 /** The turns of one run; see the header. */
@@ -91,7 +87,7 @@ export class AgentTurns {
       const results = await this.#executeToolUses(this.#pendingToolUses)
       if (config.mode === 'single-turn') return outcomeOfResults(this.#run, results)
     }
-    for (let isFirst = true; counts.turns < turnLimit; isFirst = false) {
+    for (let isFirst = true; counts.turns - this.messages.hosted.freeTurns < turnLimit; isFirst = false) {
       if (this.#isInterrupted) return undefined
       // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
       await this.continueAsNewIfDue(null, !isFirst)
@@ -164,7 +160,7 @@ export class AgentTurns {
     const { mode, outputSchema } = this.#run.config
     const goal = turnGoal(this.#run.config, stage)
     const turnResult = await this.#askModel(stage)
-    if (turnResult === 'interrupted') return undefined
+    if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
     if (turnResult === 'context_full') return { status: 'context_full', answer: messages.state.lastReplyText }
     const { reply, calls } = turnResult
     addReplyUsage(this.#run, reply)
@@ -180,7 +176,7 @@ export class AgentTurns {
           const uses = reply.content.filter(isToolUseBlock)
           const check = calls[uses[0]?.id ?? '']
           const problem = check && (await checkDone(this.#run, check))
-          messages.commitTurn(turnResult)
+          this.#commit(turnResult)
           messages.addToolResults(uses.map((use) => toolResult(use, problem ?? answerAccepted, problem !== undefined)))
           if (problem !== undefined) return undefined
         }
@@ -188,36 +184,62 @@ export class AgentTurns {
       }
       case 'plan': {
         const { steps, toolUseId } = action
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         return { status: 'answered', answer: '', submittedPlan: { steps, toolUseId } }
       }
       case 'ask_for_answer':
         if (!messages.rejectAnswer(goal.attempts)) return this.#endWithoutAnswer(goal.failure.text)
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         messages.addPending([{ type: 'text', text: goal.promptAfterText ?? '' }])
         return undefined
       case 'truncated':
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
+        // Code that has run is not forgotten.
+        if (isHosted(this.#run.config) && reply.content.length > 0) this.#commit(turnResult)
         return messages.promptAgain() ? undefined : { status: 'no_answer', answer: messages.state.lastReplyText }
       case 'continue':
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
         if (problem !== undefined && !messages.rejectAnswer(goal.attempts))
           return this.#endWithoutAnswer(goal.failure.submission)
-        messages.commitTurn(turnResult)
+        this.#commit(turnResult)
         if (problem === undefined && mode === 'autonomous') messages.forgetRejectedAnswers()
         const rejected = problem === undefined ? {} : rejectSubmissions(uses, problem)
-        const results = await this.#executeToolUses({ toolUses: uses, calls, results: rejected })
+        const results = await this.#executeToolUses({
+          toolUses: uses,
+          calls,
+          results: rejected,
+          ...this.#numberHostedCalls(uses, calls),
+        })
         return mode === 'single-turn' ? outcomeOfResults(this.#run, results) : undefined
       }
     }
   }
 
-  async #askModel(stage: TurnStage): Promise<ModelTurnResult | 'interrupted' | 'context_full'> {
+  /** The turn becomes part of the history. */
+  #commit(turnResult: ModelTurnResult): void {
+    this.messages.commitTurn(turnResult)
+    if (isHosted(this.#run.config))
+      this.messages.setHosted(afterReply(this.messages.hosted, turnResult.reply, this.#run.counts))
+  }
+
+  /** Also counts a turn that only continues code, and makes calls that may be executed. */
+  #numberHostedCalls(uses: readonly ToolUseBlock[], calls: ModelTurnResult['calls']): Partial<PendingToolUses> {
+    if (!isHosted(this.#run.config)) return {}
+    const { state, positions } = numberCalls(this.messages.hosted, uses)
+    const continuesCode = uses.every(({ id }) => positions[id] && calls[id]?.refused === null)
+    const isFree = continuesCode && state.freeTurns < this.#run.config.limits.callsPerRun
+    this.messages.setHosted({ ...state, freeTurns: state.freeTurns + (isFree ? 1 : 0) })
+    return { hostedCalls: positions }
+  }
+
+  async #askModel(stage: TurnStage): Promise<ModelTurnResult | 'interrupted' | 'context_full' | 'code_lost'> {
     const { counts } = this.#run
+    if (isHosted(this.#run.config))
+      this.messages.setHosted(endStaleCode(this.messages.hosted, this.messages.state.pending, Date.now()))
     showProgress(this.#run, { type: 'model', turn: counts.turns })
     const { state } = this.messages
     const request = turnRequest(this.#run, state, stage.type === 'step' ? stage.id : undefined)
@@ -228,6 +250,10 @@ export class AgentTurns {
       if (this.#isInterrupted && isCancellation(thrown) && !CancellationScope.current().consideredCancelled)
         return 'interrupted'
       if (isContextTooLong(thrown)) return 'context_full'
+      if (isContainerExpired(thrown)) {
+        this.messages.setHosted(loseContainer(this.messages.hosted, 'expired'))
+        return 'code_lost'
+      }
       throw thrown
     }
   }

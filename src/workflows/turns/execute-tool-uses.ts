@@ -1,16 +1,18 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
-import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
+import { codeCallerOf } from '../../common/runs/hosted-code.js'
+import type { PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
 import { executeCodeTool, taskTools } from '../../common/names.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
-import { truncateMiddle, jsonToText } from '../../common/text/text.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
 import { executeCall } from '../cell/execute-call.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
-import type { Run } from '../run.js'
+import { isHosted, type Run } from '../run.js'
+import { executeHostedCall } from './execute-hosted-call.js'
+import type { HostedCallPosition } from './hosted-code.js'
+import { outcomeText, toolResult } from './tool-result.js'
 
 /** The tool uses of a reply, while they are executed. */
 export interface PendingToolUses {
@@ -19,6 +21,8 @@ export interface PendingToolUses {
   readonly calls: Readonly<Record<string, DescribedCall>>
   /** The results so far, by tool_use id. */
   readonly results: Record<string, PendingBlock>
+  /** Of the calls that hosted code made, by tool_use id. Absent: none. */
+  readonly hostedCalls?: Readonly<Record<string, HostedCallPosition>>
   /** Id of the tool_use whose cell started last; absent before the first cell. */
   currentCell?: string
 }
@@ -66,9 +70,10 @@ export async function executeToolUses(
     cells = result
     return result
   }
-  const { toolUses, calls, results } = pending
+  const { toolUses, calls, results, hostedCalls = {} } = pending
+  const isCell = ({ name }: ToolUseBlock) => name === executeCodeTool && !isHosted(run.config)
   const executeToolUse = (use: ToolUseBlock, position: number): Promise<PendingBlock> => {
-    if (use.name === executeCodeTool) {
+    if (isCell(use)) {
       return runInOrder(async () => {
         if (interruption.isRequested()) return toolResult(use, notStarted, true)
         pending.currentCell = use.id
@@ -76,10 +81,13 @@ export async function executeToolUses(
       })
     }
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
-    const call = () => executeDirectCall(run, use, calls[use.id], position + 1, record)
+    const call = () =>
+      codeCallerOf(use) === undefined
+        ? executeDirectCall(run, use, calls[use.id], position + 1, record)
+        : executeHostedCall(run, use, calls[use.id], hostedCalls[use.id], record)
     return runInterruptible(interruption, call, () => record(toolResult(use, interrupted, true)))
   }
-  if (toolUses.every(({ name }) => name !== executeCodeTool)) showProgress(run, { type: 'direct_calls' })
+  if (!toolUses.some(isCell)) showProgress(run, { type: 'direct_calls' })
   return Promise.all(toolUses.map(async (use, position) => (results[use.id] ??= await executeToolUse(use, position))))
 }
 
@@ -133,18 +141,4 @@ async function executeDirectCall(
     result = record(toolResult(use, outcomeText(outcome, limit), outcome.status !== 'ok'))
   })
   return result
-}
-
-function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
-  if (outcome.status !== 'ok') return truncateMiddle(`[${outcome.status}] ${outcome.message}`, limit)
-  const { value } = outcome
-  if (isExternal(value)) return { parts: [value], limit, suffix: '' }
-  return truncateMiddle(jsonToText(value), limit)
-}
-
-export function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {
-  const base = { type: 'tool_result', tool_use_id: id, ...(isError ? { is_error: true } : {}) } as const
-  if (typeof text !== 'string') return { ...base, externalContent: text }
-  // The API refuses an empty text in some positions.
-  return { ...base, content: text === '' ? '(empty)' : text }
 }

@@ -18,6 +18,7 @@ import type { ValueLog } from '../../common/json/value-log.js'
 import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
+import { type HostedCodeState, noHostedCode } from './hosted-code.js'
 import { formatCompactNumber } from '../../common/text/text.js'
 
 /** The messages between two turns, also for the next execution of the continue-as-new chain. */
@@ -38,6 +39,8 @@ export interface MessageHistoryState {
   readonly lastTurnTokens: number | null
   /** Id of the message that is worked on, for the live stream. Absent outside of conversations. */
   readonly message?: string
+  /** Only of a run whose code Anthropic executes. */
+  readonly hosted?: HostedCodeState
 }
 
 /** The messages of an agent; see the header. */
@@ -68,7 +71,9 @@ export class MessageHistory {
   /** A message of a person: what was counted for the message before it begins anew. */
   addMessage(text: string, id?: string): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
-    this.#state = { ...this.#state, ...counted, ...(id !== undefined && { message: id }) }
+    const { hosted } = this.#state
+    const reset = { ...(id !== undefined && { message: id }), ...(hosted && { hosted: { ...hosted, freeTurns: 0 } }) }
+    this.#state = { ...this.#state, ...counted, ...reset }
     this.addPending([{ type: 'text', text }])
   }
 
@@ -79,7 +84,18 @@ export class MessageHistory {
 
   /** Replaces all messages; null: there are none. */
   replace(history: ValueLog | null): void {
+    const { hosted } = this.#state
     this.#state = { ...this.#state, history, pending: [], lastReplyText: '', lastTurnTokens: null }
+    if (hosted?.container) this.setHosted({ ...noHostedCode, container: hosted.container })
+  }
+
+  /** Code that Anthropic executes; empty before there is any. */
+  get hosted(): HostedCodeState {
+    return this.#state.hosted ?? noHostedCode
+  }
+
+  setHosted(hosted: HostedCodeState): void {
+    this.#state = { ...this.#state, hosted }
   }
 
   /** Notes text and tokens of a reply, whether or not the turn is committed. */

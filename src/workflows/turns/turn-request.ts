@@ -2,7 +2,8 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { ModelTurnInput } from '../../common/runs/model-turn.js'
 import { requesterOf } from '../../common/runs/requester.js'
-import type { Run } from '../run.js'
+import { isHosted, type Run } from '../run.js'
+import { hostedTurn, noHostedCode } from './hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
 
 /**
@@ -12,7 +13,7 @@ import type { MessageHistoryState } from './message-history.js'
  */
 export function turnRequest(
   { config, counts }: Run,
-  { history, pending, message }: MessageHistoryState,
+  { history, pending, message, hosted = noHostedCode }: MessageHistoryState,
   step: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { limits, toolSet, instructions, outputSchema, mode, doneCheck, input } = config
@@ -26,14 +27,26 @@ export function turnRequest(
     ...(input && { inputDescription: input.description }),
   }
   const requester = requesterOf(config.context)
-  const asked = { history, pending, ...(message !== undefined && { message }), ...(requester && { requester }) }
+  const code = isHosted(config) && { hosted: hostedTurn(hosted) }
+  const ofMessage = message !== undefined && { message }
+  const asked = { history, pending, ...ofMessage, ...(requester && { requester }), ...code }
   return { turn: counts.turns, limits, tools, ...agent, ...asked }
 }
 
 /** A conversation that no longer fits into the model's context ends the turns; every other failure fails the run. */
 export function isContextTooLong(thrown: unknown): boolean {
+  return codeOf(thrown) === contextTooLong
+}
+
+/** The container of hosted code is gone: the turn is repeated without it. */
+export function isContainerExpired(thrown: unknown): boolean {
+  return codeOf(thrown) === containerExpired
+}
+
+function codeOf(thrown: unknown): string | null | undefined {
   const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
-  return cause instanceof ApplicationFailure && cause.type === contextTooLong
+  return cause instanceof ApplicationFailure ? cause.type : undefined
 }
 
 const contextTooLong: ErrorCode = 'MODEL_CONTEXT_TOO_LONG'
+const containerExpired: ErrorCode = 'MODEL_CONTAINER_EXPIRED'

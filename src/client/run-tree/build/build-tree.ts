@@ -113,6 +113,7 @@ const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' }
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
   const { number, code, startedAt, endedAt, status, output, reportedOutput, error, steps, rebuilds, wakes, calls } =
     cell
+  const { toolUseId } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
   const printed = output.map((piece) => context.fetched.text(piece)).join('')
   return {
@@ -128,7 +129,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
     steps: steps.size,
     rebuilds,
     wakes,
-    calls: callNodes(calls, context),
+    calls: callNodes(calls, context, toolUseId),
   }
 }
 
@@ -152,8 +153,9 @@ function waitingCells(
   }))
 }
 
-function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext): CallNode[] {
-  return [...calls.values()].sort((a, b) => a.index - b.index).map((call) => cachedCallNode(call, context))
+/** @param codeUse the tool use with the code that made the calls */
+function callNodes(calls: ReadonlyMap<number, CallDraft>, context: CallContext, codeUse?: string): CallNode[] {
+  return [...calls.values()].sort((a, b) => a.index - b.index).map((call) => cachedCallNode(call, context, codeUse))
 }
 
 function countsOf(counts: RunCounts | undefined): RunCounts | undefined {

@@ -1,4 +1,5 @@
 import { approvalKey } from '../../../common/calls/approvals.js'
+import { codeExecutionType } from '../../../common/runs/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
@@ -33,10 +34,10 @@ interface CallEnding {
 }
 
 /** The node of a call; the same object in every tree once the call has ended. */
-export function cachedCallNode(call: CallDraft, context: CallContext): CallNode {
+export function cachedCallNode(call: CallDraft, context: CallContext, codeUse: string | undefined): CallNode {
   const cached = context.cache.get(call)
   if (cached) return cached
-  const node = callNode(call, context)
+  const node = callNode(call, context, codeUse)
   const last = call.check ?? call.activity
   const isCompensating = call.compensation !== undefined && call.compensation.end === undefined
   const isSettled =
@@ -45,7 +46,7 @@ export function cachedCallNode(call: CallDraft, context: CallContext): CallNode 
   return node
 }
 
-function callNode(call: CallDraft, context: CallContext): CallNode {
+function callNode(call: CallDraft, context: CallContext, codeUse: string | undefined): CallNode {
   const { activity, described } = call
   const input = activity?.input.type === 'tool' ? activity.input.call : undefined
   const deferred = deferredWaitOf(call, context)
@@ -59,6 +60,7 @@ function callNode(call: CallDraft, context: CallContext): CallNode {
     summary: described?.summary ?? activity?.summary ?? tool,
     arguments: context.fetched.arguments(input?.arguments ?? described?.arguments ?? {}),
     caller: call.cell === 0 ? 'direct' : 'code_execution',
+    ...(codeUse !== undefined && { toolUseCaller: { type: codeExecutionType, tool_id: codeUse } }),
     position: { turn: call.turn, cell: call.cell, index: call.index },
     idempotencyKey: input?.idempotencyKey,
     ...(activity?.workflowId !== undefined && { workflowId: activity.workflowId }),

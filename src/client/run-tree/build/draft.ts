@@ -38,6 +38,8 @@ export interface CellDraft {
   readonly number: number
   readonly code: Externalizable<string>
   readonly toolUseId: string | undefined
+  /** Anthropic executes its code: there are no steps of ours. */
+  readonly isHosted?: true
   readonly startedAt: number
   readonly calls: Map<number, CallDraft>
   /** Numbers of its steps; a step that is repeated after a rebuild counts once. */

@@ -11,6 +11,7 @@ import {
 } from './draft.js'
 import { applyStepResult, closeOpenCell, parseToolResult } from './cell-end.js'
 import { isSameText } from '../values/external-values.js'
+import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { RunState } from '../history/payload-schemas.js'
@@ -79,6 +80,7 @@ function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<Ac
   // A fallback answers the turn: the model before it failed.
   if (previousTurn?.number === input.turn) run.turns.pop()
   else if (previousTurn) closeTurn(previousTurn, input.toolResults, record.scheduledAt)
+  endHostedCode(run, input.toolResults, input.lostCode, record.scheduledAt)
   const reply = resultOf(record, 'model')
   const turn: TurnDraft = {
     number: input.turn,
@@ -88,7 +90,12 @@ function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<Ac
     pendingCells: reply?.codeToolUses ?? [],
   }
   run.turns.push(turn)
+  if (reply?.hosted) {
+    const { hosted, calls } = reply
+    applyHostedCode(run, turn, { ...hosted, calls }, record.end?.at ?? record.scheduledAt)
+  }
   for (const [toolUseId, described] of reply?.calls ?? []) {
+    if (reply?.hosted?.callers.has(toolUseId)) continue
     const { index } = described
     const position = { turn: turn.number, cell: 0, index, step: 0 }
     const createdAt = record.end?.at ?? record.scheduledAt
@@ -106,7 +113,7 @@ function applyModelTurn(run: RunDraft, record: ActivityRecord, input: Extract<Ac
 /** The tool results of the next turn end the cells and calls that the activities left open. */
 function closeTurn(turn: TurnDraft, toolResults: ReadonlyMap<string, string>, at: number): void {
   turn.pendingCells = []
-  for (const cell of turn.cells) closeOpenCell(cell, toolResults.get(cell.toolUseId ?? ''), at)
+  for (const cell of turn.cells) if (!cell.isHosted) closeOpenCell(cell, toolResults.get(cell.toolUseId ?? ''), at)
   for (const [index, call] of turn.directCalls) {
     if (call.activity) continue
     turn.directCalls.set(index, { ...call, delivered: parseToolResult(toolResults.get(call.toolUseId ?? '')) })

@@ -9,6 +9,7 @@ import {
   toolResults,
   totalByteLength,
 } from './content-blocks.js'
+import { type HostedCode, hostedCodeOf } from './hosted-code.js'
 import { byteLengthOf, parseRef } from '../values/external-values.js'
 import type { ApprovalInput, StepResult, DescribedCall, StepInput, ToolInput } from './payload-schemas.js'
 import * as shapes from './payload-schemas.js'
@@ -31,6 +32,8 @@ export type ActivityInput =
       /** UTF-8 bytes of the new content blocks. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
+      /** Server tool uses whose code was lost before the turn. */
+      readonly lostCode: readonly string[]
     }
   | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
   /** Checkpoints the sandbox while the run waits. */
@@ -58,7 +61,9 @@ export type ActivityResult =
       readonly type: 'model'
       readonly reply: ModelReplySummary
       readonly codeToolUses: readonly CodeToolUse[]
-      /** Direct calls by tool_use id. */
+      /** Of a run whose code Anthropic executes. */
+      readonly hosted: HostedCode | undefined
+      /** Direct calls, and those of hosted code, by tool_use id. */
       readonly calls: ReadonlyMap<string, DescribedCall>
       /** UTF-8 bytes of the conversation that the model was given. */
       readonly conversationBytes: number
@@ -90,8 +95,15 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     case activityNames.modelTurn: {
       const { data } = shapes.modelInput.safeParse(input)
       if (!data) return other
-      const { turn, pending } = data
-      return { type: 'model', turn, requestBytes: totalByteLength(pending), toolResults: toolResults(pending) }
+      const { turn, pending, hosted } = data
+      const lostCode = hosted?.lost?.uses.map(({ id }) => id) ?? []
+      return {
+        type: 'model',
+        turn,
+        requestBytes: totalByteLength(pending),
+        toolResults: toolResults(pending),
+        lostCode,
+      }
     }
     case activityNames.openSession: {
       const { data } = shapes.openInput.safeParse(input)
@@ -168,6 +180,7 @@ export function parseActivityResult(
         type: 'model',
         reply: { ...reply, text: joinTextBlocks(content), replyBytes: totalByteLength(content) },
         codeToolUses: isExecuted ? codeToolUses(content) : [],
+        hosted: isExecuted || reply.stopReason === 'pause_turn' ? hostedCodeOf(content) : undefined,
         calls: new Map(isExecuted ? Object.entries(data.calls) : []),
         conversationBytes: data.conversationBytes,
       }

@@ -106,7 +106,12 @@ const describedCall = z.object({
 })
 
 const block = z.looseObject({ type: z.string() })
-export const modelInput = z.object({ turn: z.number(), pending: z.array(block) })
+const lostCode = z.object({ uses: z.array(z.object({ id: z.string() })) })
+export const modelInput = z.object({
+  turn: z.number(),
+  pending: z.array(block),
+  hosted: z.object({ lost: lostCode.optional() }).optional(),
+})
 export const textParts = z.object({ parts: z.array(z.unknown()), limit: z.number(), suffix: z.string() })
 export const modelResult = z.object({
   reply: z.object({

@@ -25,6 +25,8 @@ export interface Reply {
   readonly stopDetails: JsonValue
   readonly container: JsonValue | undefined
   readonly usage: JsonObject
+  /** Code goes on with results and makes more calls: the model was not asked. */
+  readonly continuesCode: boolean
 }
 
 /** Builds the reply. The same conversation and script give the same bytes, except for cache usage. */
@@ -36,6 +38,7 @@ export function buildReply(
 ): Reply {
   const all = scripted.content.map((block, index) => replyBlock(block, index, state))
   const limited = truncateReply(all, request.max_tokens, request.stop_sequences ?? [])
+  const continuesCode = state.answersCode && limited.blocks.every(isCallOfCode)
   const hasToolUse = limited.blocks.some(({ opening }) => opening['type'] === 'tool_use')
   return {
     id: identifier('msg_01', [state.key]),
@@ -44,9 +47,33 @@ export function buildReply(
     stopReason: limited.stopReason ?? scripted.stop_reason ?? (hasToolUse ? 'tool_use' : 'end_turn'),
     stopSequence: limited.stopSequence ?? scripted.stop_sequence ?? null,
     stopDetails: scripted.stop_details ?? null,
-    container: scripted.container ?? undefined,
-    usage: { ...countUsage(input, limited.blocks), ...scripted.usage },
+    container: scripted.container
+      ? { skills: null, ...expiryOf(scripted.container), ...scripted.container }
+      : undefined,
+    usage: { ...(continuesCode ? noUsage : countUsage(input, limited.blocks)), ...scripted.usage },
+    continuesCode,
   }
+}
+
+/** Milliseconds. */
+const containerLifetime = 300_000
+
+function expiryOf(container: JsonObject): JsonObject {
+  return 'expires_at' in container ? {} : { expires_at: new Date(Date.now() + containerLifetime).toISOString() }
+}
+
+function isCallOfCode({ opening: { type, caller } }: ReplyBlock): boolean {
+  return type === 'tool_use' && typeof caller === 'object' && caller !== null && 'tool_id' in caller
+}
+
+const noUsage: JsonObject = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  output_tokens: 0,
+  service_tier: 'standard',
+  inference_geo: 'not_available',
 }
 
 function replyBlock(block: ScriptedBlock, index: number, state: ConversationState): ReplyBlock {
@@ -55,9 +82,9 @@ function replyBlock(block: ScriptedBlock, index: number, state: ConversationStat
     return { opening: { type: 'text', text: '' }, streamed: { delta: 'text_delta', text } }
   }
   if (!isScriptedToolUse(block)) return { opening: fillTemplate(block, state), streamed: null }
-  const { id = identifier('toolu_01', [state.key, index]), name } = block
+  const { id = identifier('toolu_01', [state.key, index]), name, caller = { type: 'direct' } } = block
   return {
-    opening: { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } },
+    opening: { type: 'tool_use', id, name, input: {}, caller },
     streamed: { delta: 'input_json_delta', text: toolInputText(block, state) },
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import type { ReplyBlock } from './reply-block.js'
 import type { Reply } from './build-reply.js'
+import { message } from './message-body.js'
 
 /** A serialized server-sent event. */
 export interface StreamEvent {
@@ -18,6 +19,8 @@ const deltaLengths = [4, 11, 7, 16, 9]
  * output is deterministic.
  */
 export function streamEvents(reply: Reply): readonly StreamEvent[] {
+  // As in the real API: the message is complete at its start.
+  if (reply.continuesCode) return [event('message_start', { message: message(reply) }), event('message_stop', {})]
   const opening = reply.blocks.flatMap((block, index) => {
     const [start, ...rest] = blockEvents(block, index)
     return start === undefined ? [] : index === 0 ? [start, ping, ...rest] : [start, ...rest]

@@ -4,7 +4,11 @@ import type { Reply } from './build-reply.js'
 
 /** Body of the response to POST /v1/messages without `stream`. */
 export function messageBody(reply: Reply): string {
-  return JSON.stringify({
+  return JSON.stringify(message(reply))
+}
+
+export function message(reply: Reply): JsonObject {
+  return {
     model: reply.model,
     id: reply.id,
     type: 'message',
@@ -15,5 +19,5 @@ export function messageBody(reply: Reply): string {
     stop_details: reply.stopDetails,
     usage: reply.usage,
     ...(reply.container === undefined ? {} : { container: reply.container }),
-  } satisfies JsonObject)
+  }
 }

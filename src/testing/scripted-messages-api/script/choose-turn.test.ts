@@ -15,6 +15,7 @@ function state(more: Partial<ConversationState> = {}): ConversationState {
     lastUserText: undefined,
     toolResults: [],
     lastToolResult: undefined,
+    answersCode: false,
     ...more,
   }
 }

@@ -1,5 +1,6 @@
 import { digestJson } from '../../../common/calls/call-identity.js'
 import type { JsonValue } from '../../../common/json/json.js'
+import { answersCode } from '../request/check-code-calls.js'
 import { isTextBlock, isToolResult, type MessagesRequest, type RequestMessage } from '../request/request-schema.js'
 import { withoutCacheControl } from '../request/token-count.js'
 
@@ -19,6 +20,8 @@ export interface ConversationState {
   readonly toolResults: readonly string[]
   /** Text of the last tool result in the last message; undefined without a tool result. */
   readonly lastToolResult: string | undefined
+  /** The last message answers calls of code that the API executes. */
+  readonly answersCode: boolean
 }
 
 export function conversationState({ messages, metadata }: MessagesRequest): ConversationState {
@@ -31,6 +34,7 @@ export function conversationState({ messages, metadata }: MessagesRequest): Conv
     lastUserText: textOf(last),
     toolResults: messages.flatMap(toolResultsOf),
     lastToolResult: last === undefined ? undefined : toolResultsOf(last).at(-1),
+    answersCode: answersCode(messages),
   }
 }
 

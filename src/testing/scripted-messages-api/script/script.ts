@@ -28,10 +28,13 @@ export interface ScriptedText {
 }
 
 /** A tool call. `partial_json` is sent unchanged, so arguments can be invalid or truncated. */
-export type ScriptedToolUse = { readonly type: 'tool_use'; readonly name: string; readonly id?: string } & (
-  | { readonly input: JsonObject }
-  | { readonly partial_json: string }
-)
+export type ScriptedToolUse = {
+  readonly type: 'tool_use'
+  readonly name: string
+  readonly id?: string
+  /** Code that the API executes made the call: `tool_id` is the id of its `server_tool_use`. Default: `direct`. */
+  readonly caller?: { readonly type: string; readonly tool_id?: string }
+} & ({ readonly input: JsonObject } | { readonly partial_json: string })
 
 /** Any other block, sent unchanged. Requests may then contain its `type` too. */
 interface ScriptedRawBlock extends JsonObject {
@@ -51,6 +54,10 @@ export interface ScriptedReply {
   readonly stop_reason?: string
   readonly stop_sequence?: string | null
   readonly stop_details?: JsonObject | null
+  /**
+   * The container of the code. The server refuses it in requests after `expires_at`; default: five minutes after the
+   * reply.
+   */
   readonly container?: JsonObject | null
   /** Overrides single fields of the counted usage. */
   readonly usage?: JsonObject
@@ -90,6 +97,7 @@ const toolUseBase = {
     .string()
     .regex(/^[a-zA-Z0-9_-]+$/)
     .optional(),
+  caller: z.strictObject({ type: z.string(), tool_id: z.string().optional() }).optional(),
 }
 
 const textBlock = z.strictObject({ type: z.literal('text'), text: z.string() }).superRefine(({ text }, context) => {
@@ -122,7 +130,7 @@ const turn = z.strictObject({
     stop_reason: z.string().min(1).optional(),
     stop_sequence: z.string().nullish(),
     stop_details: jsonObject.nullish(),
-    container: jsonObject.nullish(),
+    container: z.looseObject({ id: z.string().min(1), expires_at: z.string().optional() }).nullish(),
     usage: jsonObject.optional(),
   }),
   match: z

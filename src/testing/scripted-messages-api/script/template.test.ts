@@ -9,6 +9,7 @@ const state: ConversationState = {
   lastUserText: undefined,
   toolResults: ['1', 'two $& {{first_user_text}}'],
   lastToolResult: 'two',
+  answersCode: false,
 }
 
 test('fills placeholders in every string, but not in the filled-in text', () => {

@@ -1,0 +1,19 @@
+import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { isExternal } from '../../common/json/external-value.js'
+import type { PendingBlock, TextParts, ToolUseBlock } from '../../common/runs/messages.js'
+import { jsonToText, truncateMiddle } from '../../common/text/text.js'
+
+/** The outcome of a call as the model reads it, truncated to this many characters. */
+export function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
+  if (outcome.status !== 'ok') return truncateMiddle(`[${outcome.status}] ${outcome.message}`, limit)
+  const { value } = outcome
+  if (isExternal(value)) return { parts: [value], limit, suffix: '' }
+  return truncateMiddle(jsonToText(value), limit)
+}
+
+export function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {
+  const base = { type: 'tool_result', tool_use_id: id, ...(isError ? { is_error: true } : {}) } as const
+  if (typeof text !== 'string') return { ...base, externalContent: text }
+  // The API refuses an empty text in some positions.
+  return { ...base, content: text === '' ? '(empty)' : text }
+}

@@ -71,9 +71,10 @@ async function sendParts({ ptc, response, signal }: Exchange, name: string, id: 
   const conversation = ptc.conversation(name)
   using stream = new EventStream(response, signal, { 'x-vercel-ai-ui-message-stream': 'v1' })
   const parts = new UiMessageStream()
-  const events = ptc.handle(conversation.workflowId).stream({ signal })
-  const answer = conversation.answer(id, { signal })
   for (const chunk of parts.start(id)) await stream.send(chunk)
+  const events = ptc.handle(conversation.workflowId).stream({ signal })
+  // Awaited at once by `messageEvents`: it may reject as soon as the client has left.
+  const answer = conversation.answer(id, { signal })
   try {
     for await (const each of messageEvents({ id, events, answer }))
       for (const chunk of each.type === 'answer' ? parts.finish(each.answer) : parts.add(each.event))

@@ -77,10 +77,11 @@ it('works once on a message that is posted again, and has status, history and an
 
 it('steers the work on a message, and interrupts it', async () => {
   const { wait, called, open } = gate()
-  const hang = tool(
-    'hang',
-    (_input, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
-  )
+  const hanging = new Deferred()
+  const hang = tool('hang', (_input, { signal }) => {
+    hanging.resolve()
+    return new Promise((_, reject) => signal.addEventListener('abort', reject))
+  })
   const served = await ServeEnvironment.start({
     tools: [wait, hang],
     script: [turn(call('wait')), turn(text('both')), turn(call('hang'))],
@@ -93,9 +94,8 @@ it('steers the work on a message, and interrupts it', async () => {
   open()
   expect(await server.get('/messages/b')).toMatchObject({ body: { answer: 'both', joined: 1 } })
   await server.post('/messages', { text: 'Wait.', id: 'c' })
-  const events = await server.stream()
-  await readUntil(events, 'run.begins')
-  await expect.poll(() => server.get()).toMatchObject({ body: { message: 'c', toolCalls: 2 } })
+  await hanging.promise
+  expect(await server.get()).toMatchObject({ body: { message: 'c' } })
   expect(await server.post('/interrupt')).toEqual({ status: 204, body: undefined })
   expect(await server.get('/messages/c')).toMatchObject({ body: { status: 'interrupted' } })
   await served.ptc.conversation(served.name).close()

@@ -5,6 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { expect, vi } from 'vitest'
 import type { ConversationAnswer } from '../../../src/common/runs/conversation.js'
 import type { AgentResult } from '../../../src/common/runs/runs.js'
+import { fileStream } from '../../../src/stream/index.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { killContainersOf } from '../../support/environment/containers.js'
@@ -15,12 +16,14 @@ import type { WorkerProcesses } from '../../support/environment/worker-processes
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
+import { readEvents } from '../../support/stream/shown-text.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
+import { expectLiveStream } from './live-stream.js'
 import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
 import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
-import { approveCall, completeDeferredCall, startOtherWorker } from './outside-services.js'
+import { approveCall, completeDeferredCall, raiseBudget, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
 import {
   agentInput,
@@ -30,6 +33,7 @@ import {
   effects,
   expectedResult,
   historyEvents,
+  lastSequentialEffect,
   onceEffect,
   script,
   secondAnswer,
@@ -54,8 +58,8 @@ class ChaosRun {
   async run(): Promise<readonly FailpointHit[]> {
     const begun = Date.now()
     const folder = await temporaryFolder()
-    const [store, temporary] = [join(folder, 'values'), join(folder, 'tmp')]
-    await Promise.all([mkdir(store), mkdir(temporary)])
+    const [store, temporary, streams] = [join(folder, 'values'), join(folder, 'tmp'), join(folder, 'streams')]
+    await Promise.all([mkdir(store), mkdir(temporary), mkdir(streams)])
     const ledger = await this.#startLedger()
     const crashes = new FailpointCrashes(this.#plan.crashes, folder)
     const env = await TestEnvironment.startProcesses({
@@ -63,9 +67,11 @@ class ChaosRun {
       config,
       preload: killAtFailpoint,
       store: { kind: 'local', directory: store },
+      stream: fileStream({ folder: streams }),
       environment: {
         LEDGER_URL: ledger.url,
         TEST_VALUES: store,
+        TEST_STREAM: streams,
         TEST_HISTORY_EVENTS: String(historyEvents),
         ...(this.#plan.snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(this.#plan.snapshotSteps) }),
         TMPDIR: temporary,
@@ -82,11 +88,14 @@ class ChaosRun {
     })
     await startOtherWorker(env.taskQueue, ledger.url)
     const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env))
+    const run = env.ptc.handle(handle.workflowId)
+    const reading = readEvents(run.stream())
+    const raising = ledger.waitForRequests(lastSequentialEffect).then(() => raiseBudget(run))
     const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
     const approvingCall = approveCall(ledger, env.ptc, approvalRequest)
     const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const [result] = await Promise.all([working, completing, approvingCall, approving])
+    const [result] = await Promise.all([working, completing, approvingCall, approving, raising])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
@@ -110,6 +119,8 @@ class ChaosRun {
         ...corruptValues(store, this.#deadWorkers.length),
       ],
     }
+    const texts = this.#plan.isConversation ? `${result.answer}${secondAnswer}` : result.answer
+    await expectLiveStream(await reading, run, texts, this.#struckFaults.length === 0)
     const chain = await executionHistories(client, handle)
     appendRunReport({
       faults: this.#struckFaults,

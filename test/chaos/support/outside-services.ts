@@ -1,7 +1,7 @@
 import { NativeConnection, Worker } from '@temporalio/worker'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import type { RemoteCall } from '../../../src/index.js'
-import type { PtcClient } from '../../../src/client/index.js'
+import type { PtcClient, RunHandle } from '../../../src/client/index.js'
 import type { Ledger } from '../../support/ledger.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 
@@ -33,6 +33,17 @@ export async function approveCall(ledger: Ledger, ptc: PtcClient, request: strin
 /** Completes a deferred call as soon as its tool has told the ledger its token. */
 export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name: string): Promise<void> {
   await ptc.completeCall(await tokenOf(ledger, name), { done: name })
+}
+
+/** Raises the budget of a run as soon as it has paused. */
+export async function raiseBudget(handle: Pick<RunHandle<unknown>, 'budget'>): Promise<void> {
+  const raiseIfPaused = async (): Promise<boolean> => {
+    const { paused } = await handle.budget()
+    if (paused) await handle.budget({ turns: 100 })
+    return paused !== null
+  }
+  // Each poll is a query of the run, and its worker may be dead.
+  await vi.waitUntil(() => raiseIfPaused().catch(() => false), { timeout: 300_000, interval: 250 })
 }
 
 async function tokenOf(ledger: Ledger, name: string): Promise<string> {

@@ -60,6 +60,7 @@ const tools: readonly ToolConfig[] = [
   { ...base, name: 'answer', ...later },
   { ...base, name: 'answer_singly', ...later, concurrency: 1 },
   { ...base, name: 'pay', approval: true },
+  { ...base, name: 'book', compensates: true },
 ]
 
 interface State {
@@ -72,7 +73,7 @@ class TestRun {
   readonly outcomes: Record<number, CallOutcome> = {}
   readonly #run: Run
 
-  constructor(changed: Partial<Limits> = {}, { deferredCalls, approvals }: State = {}) {
+  constructor(changed: Partial<Limits> = {}, { deferredCalls, approvals }: State = {}, kind: Run['kind'] = 'program') {
     const limits = { ...defaultLimits, ...changed }
     const config = {
       limits,
@@ -84,7 +85,7 @@ class TestRun {
     const stored = { bytes: 0 }
     const callSlots = new Semaphore(limits.callsInFlight)
     this.#run = {
-      kind: 'program',
+      kind,
       config,
       identity,
       tools: new Map(tools.map((tool) => [tool.name, tool])),
@@ -107,6 +108,19 @@ class TestRun {
     const record = ({ outcome }: { readonly outcome: CallOutcome }): void => void (this.outcomes[index] = outcome)
     void executeCall(this.#run, call, 'code_execution', positionOf(index), record)
     await settle()
+  }
+
+  async deny(idempotencyKey: string, compensate?: true): Promise<void> {
+    const result = { type: 'failure', message: 'no', ...(compensate && { compensate }) } as const
+    await Promise.all([
+      this.#run.deferredCalls.complete({ idempotencyKey, signature: '', digest: '', result }),
+      settle(),
+    ])
+    await settle()
+  }
+
+  get compensations(): Compensations {
+    return this.#run.compensations
   }
 
   async complete(idempotencyKey: string, value: JsonValue): Promise<void> {
@@ -146,4 +160,57 @@ it('a call that waits for its approval keeps waiting in the next execution, thou
   expect(scheduled()).toEqual(['pay', 'pay'])
   expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
   expect(requestApproval).not.toHaveBeenCalled()
+})
+
+const optionsOf = (name: string) => vi.mocked(scheduleActivity).mock.calls.find(([each]) => each === name)?.[2]
+
+it('a call that can be compensated is recorded, has to end when it is cancelled, and counts for the limit', async () => {
+  const run = new TestRun({ compensations: 2 })
+  await run.call('book', 1)
+  vi.mocked(scheduleActivity).mockReturnValueOnce(held.promise)
+  await run.call('book', 2)
+  await run.call('book', 3)
+  await run.call('hold', 4)
+  expect(run.outcomes).toMatchObject({
+    1: { status: 'ok' },
+    3: { status: 'denied', message: 'a run may have 2 calls that can be compensated' },
+  })
+  expect(run.compensations.size).toBe(2)
+  held.resolve()
+  await settle()
+  expect(run.compensations.state?.latest).toMatchObject([
+    { tool: 'book', position: positionOf(1), idempotencyKey: keyOf('book', 1), arguments: {}, result: 'book' },
+    { tool: 'book', position: positionOf(2) },
+  ])
+  expect([optionsOf('book'), optionsOf('hold')]).toMatchObject([
+    { cancellationType: 'WAIT_CANCELLATION_COMPLETED' },
+    { cancellationType: 'TRY_CANCEL' },
+  ])
+})
+
+it.each(['session', 'embedded'] as const)('a call of a run of kind %s is not recorded', async (kind) => {
+  const run = new TestRun({ compensations: 1 }, {}, kind)
+  await run.call('book', 1)
+  await run.call('book', 2)
+  expect(run.outcomes).toMatchObject({ 1: { status: 'ok' }, 2: { status: 'ok' } })
+  expect(run.compensations.state).toBeUndefined()
+  expect(optionsOf('book')).toMatchObject({ cancellationType: 'TRY_CANCEL' })
+})
+
+it('a denial that says so compensates the calls before, and only then the code gets it', async () => {
+  const run = new TestRun()
+  await run.call('book', 1)
+  await run.call('pay', 2)
+  await run.call('pay', 3)
+  await run.deny(approvalKey(keyOf('pay', 2)))
+  expect(run.outcomes[2]).toEqual({ status: 'denied', message: 'pay was not approved: no' })
+  expect(scheduled()).toEqual(['book'])
+  vi.mocked(scheduleActivity).mockReturnValueOnce(held.promise)
+  await run.deny(approvalKey(keyOf('pay', 3)), true)
+  expect(scheduled()).toEqual(['book', 'book.compensate'])
+  expect(run.outcomes).not.toHaveProperty('3')
+  held.resolve()
+  await settle()
+  expect(run.outcomes[3]).toEqual({ status: 'denied', message: 'pay was not approved: no (1 call was compensated)' })
+  expect(run.compensations.size).toBe(0)
 })

@@ -16,14 +16,15 @@ import type { WorkerProcesses } from '../../support/environment/worker-processes
 import { temporaryFolder } from '../../support/folders.js'
 import { Ledger } from '../../support/ledger.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
+import { readEvents } from '../../support/stream/shown-text.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { hasContinueAsNewTimedOut, isContinuedDuringCell } from './continue-as-new.js'
+import { expectLiveStream } from './live-stream.js'
 import { FailpointCrashes, type FailpointHit, killAtFailpoint } from './failpoint-crashes.js'
 import { describePlan, type FaultPlan } from './fault-plan.js'
 import { checkEffects, corruptValues, remainingContainers, remainingFiles, remainingProcesses } from './oracle.js'
-import { approveCall, completeDeferredCall, startOtherWorker } from './outside-services.js'
+import { approveCall, completeDeferredCall, raiseBudget, startOtherWorker } from './outside-services.js'
 import { appendRunReport } from './report.js'
-import { watchStream } from './watch-stream.js'
 import {
   agentInput,
   approvedEffect,
@@ -32,8 +33,8 @@ import {
   effects,
   expectedResult,
   historyEvents,
+  lastSequentialEffect,
   onceEffect,
-  pausedAfterTurns,
   script,
   secondAnswer,
   turnCount,
@@ -57,23 +58,22 @@ class ChaosRun {
   async run(): Promise<readonly FailpointHit[]> {
     const begun = Date.now()
     const folder = await temporaryFolder()
-    const [store, temporary] = [join(folder, 'values'), join(folder, 'tmp')]
-    await Promise.all([mkdir(store), mkdir(temporary)])
+    const [store, temporary, streams] = [join(folder, 'values'), join(folder, 'tmp'), join(folder, 'streams')]
+    await Promise.all([mkdir(store), mkdir(temporary), mkdir(streams)])
     const ledger = await this.#startLedger()
     const crashes = new FailpointCrashes(this.#plan.crashes, folder)
-    const stream = this.#plan.hasBudgetAndStream ? fileStream({ folder: join(folder, 'stream') }) : undefined
     const env = await TestEnvironment.startProcesses({
       script,
       config,
-      ...(stream && { stream }),
       preload: killAtFailpoint,
       store: { kind: 'local', directory: store },
+      stream: fileStream({ folder: streams }),
       environment: {
         LEDGER_URL: ledger.url,
         TEST_VALUES: store,
+        TEST_STREAM: streams,
         TEST_HISTORY_EVENTS: String(historyEvents),
         ...(this.#plan.snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(this.#plan.snapshotSteps) }),
-        ...(stream && { TEST_STREAM: join(folder, 'stream') }),
         TMPDIR: temporary,
       },
       initialWorkers: [],
@@ -87,13 +87,16 @@ class ChaosRun {
       },
     })
     await startOtherWorker(env.taskQueue, ledger.url)
-    const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env, this.#plan))
+    const { handle, result: working } = await (this.#plan.isConversation ? converse(env) : runAgent(env))
+    const run = env.ptc.handle(handle.workflowId)
+    const reading = readEvents(run.stream())
+    const onPaused = this.#plan.killsPausedWorker ? () => this.#killWorker(workers) : undefined
+    const raising = ledger.waitForRequests(lastSequentialEffect).then(() => raiseBudget(run, onPaused))
     const completing = completeDeferredCall(ledger, env.ptc, deferredEffect)
     const approvingCall = approveCall(ledger, env.ptc, approvalRequest)
     const approving = this.#approveWhenParked(ledger, handle)
     const disturbing = this.#applyDisturbances(env, ledger, handle)
-    const watching = stream && Promise.all([watchStream(env, handle), this.#raiseBudgetWhenPaused(env, handle)])
-    const [result] = await Promise.all([working, completing, approvingCall, approving, watching])
+    const [result] = await Promise.all([working, completing, approvingCall, approving, raising])
     this.#ended = true
     const containersLeft = await remainingContainers(handle.workflowId)
     await disturbing
@@ -117,6 +120,8 @@ class ChaosRun {
         ...corruptValues(store, this.#deadWorkers.length),
       ],
     }
+    const texts = this.#plan.isConversation ? `${result.answer}${secondAnswer}` : result.answer
+    await expectLiveStream(await reading, run, texts, this.#struckFaults.length === 0)
     const chain = await executionHistories(client, handle)
     appendRunReport({
       faults: this.#struckFaults,
@@ -131,7 +136,7 @@ class ChaosRun {
     const context = `${describePlan(this.#plan)}\n${log.slice(-2_000)}`
     expect(verdict, context).toMatchObject({ duplicates: [], lost: [], leaks: [] })
     expect(result, context).toMatchObject(expectedResult(mail))
-    const planned = this.#plan.crashes.length + this.#plan.disturbances.length + (this.#plan.hasBudgetAndStream ? 1 : 0)
+    const planned = this.#plan.crashes.length + this.#plan.disturbances.length + (this.#plan.killsPausedWorker ? 1 : 0)
     const kills = this.#struckFaults.filter((fault) => !['kill-container', 'freeze-worker'].includes(fault))
     const deaths = this.#deadWorkers.map(({ log: output }) => output.slice(-2_000)).join('\n\n')
     expect(this.#deadWorkers, `${describePlan(this.#plan)}: a worker died by itself:\n${deaths}`).toHaveLength(
@@ -159,21 +164,16 @@ class ChaosRun {
     return crashes.hits
   }
 
-  /** Kills the worker while the budget is spent, and raises it. */
-  async #raiseBudgetWhenPaused({ ptc, workers }: ProcessEnvironment, { workflowId }: WorkflowHandle): Promise<void> {
-    const run = ptc.handle(workflowId)
-    await vi.waitUntil(async () => (await run.budget()).paused, pollOptions)
-    await vi.waitUntil(() => strikeWorker(workers, (worker) => worker.kill('SIGKILL')), pollOptions)
-    this.#struckFaults.push('kill-worker')
-    expect(await run.budget()).toMatchObject({ used: { turns: pausedAfterTurns }, paused: { item: 'turns' } })
-    expect(await run.budget({ turns: turnCount })).toMatchObject({ budget: { turns: turnCount } })
-  }
-
   async #startLedger(): Promise<Ledger> {
     const ledger = await Ledger.start()
     ledger.holdReplies(approvedEffect)
     for (const { name, count } of this.#plan.droppedReplies) ledger.dropReplies(name, count)
     return ledger
+  }
+
+  async #killWorker(workers: WorkerProcesses): Promise<void> {
+    await vi.waitUntil(() => strikeWorker(workers, (worker) => worker.kill('SIGKILL')), pollOptions)
+    this.#struckFaults.push('kill-worker')
   }
 
   /** Replies to the approval when it has outlasted the sandbox. */
@@ -229,9 +229,8 @@ interface WorkingScenario {
   readonly result: Promise<ScenarioResult>
 }
 
-async function runAgent(env: ProcessEnvironment, { hasBudgetAndStream }: FaultPlan): Promise<WorkingScenario> {
-  const budget = hasBudgetAndStream && { budget: { turns: pausedAfterTurns } }
-  const handle = await env.startAgent({ ...agentInput, ...budget })
+async function runAgent(env: ProcessEnvironment): Promise<WorkingScenario> {
+  const handle = await env.startAgent(agentInput)
   return { handle, result: env.agentResult(handle) }
 }
 

@@ -22,11 +22,8 @@ export interface FaultPlan {
   readonly snapshotSteps?: number
   /** The scenario is the first message of a conversation. Default: a run of its own. */
   readonly isConversation?: boolean
-  /**
-   * The budget of the run pauses it after two turns, its worker is killed while it is paused, and the budget is raised.
-   * Its live stream is read meanwhile.
-   */
-  readonly hasBudgetAndStream?: boolean
+  /** The worker is killed while the budget pauses the run. */
+  readonly killsPausedWorker?: boolean
   /** Effects that are applied, but whose reply is lost. */
   readonly droppedReplies: readonly { readonly name: string; readonly count: number }[]
 }

@@ -1,7 +1,7 @@
 import { NativeConnection, Worker } from '@temporalio/worker'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import type { RemoteCall } from '../../../src/index.js'
-import type { PtcClient } from '../../../src/client/index.js'
+import type { PtcClient, RunHandle } from '../../../src/client/index.js'
 import type { Ledger } from '../../support/ledger.js'
 import { sharedServer } from '../../support/temporal/shared-server.js'
 
@@ -33,6 +33,25 @@ export async function approveCall(ledger: Ledger, ptc: PtcClient, request: strin
 /** Completes a deferred call as soon as its tool has told the ledger its token. */
 export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name: string): Promise<void> {
   await ptc.completeCall(await tokenOf(ledger, name), { done: name })
+}
+
+/**
+ * Raises the budget of a run as soon as it has paused.
+ *
+ * @param onPaused called before that
+ */
+export async function raiseBudget(
+  handle: Pick<RunHandle<unknown>, 'budget'>,
+  onPaused: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const isPaused = async (): Promise<boolean> => (await handle.budget()).paused !== null
+  const raise = async (): Promise<boolean> => (await handle.budget({ turns: 100 })).paused === null
+  // Each is a request to the run, and its worker may be dead.
+  const until = (work: () => Promise<boolean>) =>
+    vi.waitUntil(() => work().catch(() => false), { timeout: 300_000, interval: 250 })
+  await until(isPaused)
+  await onPaused()
+  await until(raise)
 }
 
 async function tokenOf(ledger: Ledger, name: string): Promise<string> {

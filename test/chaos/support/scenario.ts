@@ -5,7 +5,8 @@ import { call, code, text, turn } from '../../support/script.js'
  * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that
  * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by cells,
  * a direct call beside a cell, a `once` call, a deferred call, a call of another worker, a call that a person approves,
- * and input data.
+ * a budget that pauses the run after the second turn until it is raised, and input data. Its live stream is read
+ * meanwhile.
  */
 const cells = [
   `
@@ -59,6 +60,9 @@ export const agentInput = {
 
 const sequentialEffects = ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'] as const
 
+/** After it the run soon pauses. */
+export const lastSequentialEffect = 'e7'
+
 /** Names of effects that must be applied exactly once, whatever is killed. */
 export const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i', 'ask j', 'j'] as const
 
@@ -73,9 +77,6 @@ export const onceEffect = 'mail'
 
 /** Turns of the first message. */
 export const turnCount = script.length - 1
-
-/** The budget of a run that it pauses: the second cell has run, with its continue-as-new, and not the third one. */
-export const pausedAfterTurns = 2
 
 /**
  * Number of events after which the run continues as new: in the middle of the second cell. Without faults this is

@@ -20,8 +20,7 @@ interface PublishedTurn {
   readonly model: string
   /** Of the conversation before the turn. */
   readonly messages: number
-  /** Id of the step of a plan. */
-  readonly step?: string
+  readonly planStep?: string
   /** Number of models that may still be asked in place of this one. */
   readonly fallbacks: number
 }

@@ -23,12 +23,12 @@ interface CallFields {
 /** What an activity publishes. */
 export type StreamData =
   | { readonly type: 'run.begins'; readonly model: string; readonly agent?: string }
-  /** `messages`: of the conversation before this turn. `step`: id of the step of a plan that the turn works on. */
+  /** `messages`: of the conversation before this turn. `planStep`: id of the plan step that the turn works on. */
   | ({
       readonly type: 'turn.begins'
       readonly model: string
       readonly messages: number
-      readonly step?: string
+      readonly planStep?: string
     } & TurnFields)
   /** What the model is doing. */
   | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)

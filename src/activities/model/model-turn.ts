@@ -45,7 +45,18 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester, mode, step } = input
+      const {
+        turn,
+        model,
+        limits,
+        tools: runTools,
+        history,
+        pending,
+        inputDescription,
+        requester,
+        mode,
+        planStep,
+      } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, mode, inputDescription, ...options })
@@ -58,7 +69,7 @@ export function modelTurn(
         turn,
         model: modelName,
         messages: history?.length ?? 0,
-        ...(step !== undefined && { step }),
+        ...(planStep !== undefined && { planStep }),
         fallbacks: fallbacks?.length ?? 0,
       }
       const live = TurnStream.begin(stream, published, scope)

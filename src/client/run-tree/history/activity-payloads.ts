@@ -28,6 +28,7 @@ export type ActivityInput =
   | {
       readonly type: 'model'
       readonly turn: number
+      readonly planStep?: string
       /** UTF-8 bytes of the new content blocks. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
@@ -88,8 +89,8 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     case activityNames.modelTurn: {
       const { data } = shapes.modelInput.safeParse(input)
       if (!data) return other
-      const { turn, pending } = data
-      return { type: 'model', turn, requestBytes: totalByteLength(pending), toolResults: toolResults(pending) }
+      const { pending, ...turn } = data
+      return { type: 'model', ...turn, requestBytes: totalByteLength(pending), toolResults: toolResults(pending) }
     }
     case activityNames.openSession: {
       const { data } = shapes.openInput.safeParse(input)

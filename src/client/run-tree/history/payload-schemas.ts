@@ -87,7 +87,7 @@ const describedCall = z.object({
 })
 
 const block = z.looseObject({ type: z.string() })
-export const modelInput = z.object({ turn: z.number(), pending: z.array(block) })
+export const modelInput = z.object({ turn: z.number(), planStep: z.string().exactOptional(), pending: z.array(block) })
 export const textParts = z.object({ parts: z.array(z.unknown()), limit: z.number(), suffix: z.string() })
 export const modelResult = z.object({
   reply: z.object({

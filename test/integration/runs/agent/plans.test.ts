@@ -62,6 +62,18 @@ it('asks for a valid plan, does its steps in the order of their dependencies, an
   expect(requests.at(-1)).toContain('[join: done]')
   const tree = await env.ptc.handle(handle.workflowId).tree()
   expect(tree).toMatchObject({ result: { plan: [{ id: 'root' }, {}, {}, {}] } })
+  expect(tree.turns.map(({ planStep = '-' }) => planStep)).toEqual([
+    '-',
+    '-',
+    '-',
+    '-',
+    'root',
+    'root',
+    'left',
+    'right',
+    'join',
+    '-',
+  ])
   expect(await handle.query('__temporal_workflow_metadata')).toMatchObject({
     currentDetails: expect.stringContaining('3. `right` done: `Do right.`') as string,
   })

@@ -28,6 +28,15 @@ it('single turn: what the only code of the model prints, and its calls return, i
   expect(env.api.requests).toHaveLength(1)
 })
 
+it('single turn: continues as new while its code waits, and then ends', async () => {
+  const script = [turn(code('for n in range(40): last = await ping()\nprint(last)'))]
+  const env = await TestEnvironment.start({ tools: [ping], script, limits: { historyEvents: 100 } })
+  const handle = await env.startAgent({ mode: 'single-turn' })
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'pong', turns: 1, toolCalls: 40 })
+  expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
+  await env.expectCleanEnd(handle)
+})
+
 it('single turn: a failed call has a status of its own', async () => {
   const fail = tool('fail', () => Promise.reject(new Error('closed')), { retry: { attempts: 1 } })
   const env = await TestEnvironment.start({ tools: [fail], script: [turn(call('fail'))] })

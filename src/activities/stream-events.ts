@@ -22,8 +22,7 @@ interface PublishedTurn {
   readonly messages: number
   /** Id of the message of a conversation. */
   readonly message?: string
-  /** Id of the step of a plan. */
-  readonly step?: string
+  readonly planStep?: string
   /** Number of models that may still be asked in place of this one. */
   readonly fallbacks: number
 }

@@ -24,15 +24,15 @@ interface CallFields {
 export type StreamData =
   | { readonly type: 'run.begins'; readonly model: string; readonly agent?: string }
   /**
-   * `messages`: of the conversation before this turn. `message`: id of the message of a conversation it is for. `step`:
-   * id of the step of a plan that the turn works on.
+   * `messages`: of the conversation before this turn. `message`: id of the message of a conversation it is for.
+   * `planStep`: id of the plan step that the turn works on.
    */
   | ({
       readonly type: 'turn.begins'
       readonly model: string
       readonly messages: number
       readonly message?: string
-      readonly step?: string
+      readonly planStep?: string
     } & TurnFields)
   /** What the model is doing. */
   | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)

@@ -65,13 +65,13 @@ it('resets a turn whose reply did not become part of the conversation', () => {
   expect(events.filter(({ type }) => type === 'reset')).toMatchObject([{ unit: 'turn/1', since: '0.0' }])
 })
 
-it('resets no turn of another step of the plan, which began with the same messages', () => {
-  const begin = (turn: number, step?: string): StreamData => ({
+it('resets no turn of another plan step, which began with the same messages', () => {
+  const begin = (turn: number, planStep?: string): StreamData => ({
     type: 'turn.begins',
     turn,
     model: 'm',
     messages: 2,
-    ...(step !== undefined && { step }),
+    ...(planStep !== undefined && { planStep }),
   })
   const events = eventsOf(
     record('turn/2', 1, 1, begin(2, 'a')),

@@ -32,7 +32,7 @@ export class ReaderState {
   readonly #units = new Map<string, UnitState>()
   /** Executions in the order in which they first published: after a reset the newer one repeats units. */
   readonly #runs = new Map<string, number>()
-  #lastTurn: { readonly unit: string; readonly messages: number; readonly step: string | undefined } | undefined
+  #lastTurn: (Pick<TurnBegin, 'messages' | 'planStep'> & { readonly unit: string }) | undefined
 
   /** @param id of the entry that has the record */
   add(record: StreamRecord, id: string): readonly StreamEvent[] {
@@ -72,12 +72,12 @@ export class ReaderState {
   }
 
   /** A turn with the same conversation as the turn before: the reply of that turn did not become part of it. */
-  #resetRepeatedTurn(unit: string, { messages, step }: TurnBegin): readonly NewEvent[] {
+  #resetRepeatedTurn(unit: string, { messages, planStep }: TurnBegin): readonly NewEvent[] {
     const last = this.#lastTurn
-    this.#lastTurn = { unit, messages, step }
+    this.#lastTurn = { unit, messages, ...(planStep !== undefined && { planStep }) }
     const turn = last && this.#units.get(last.unit)
     // The steps of a plan begin with the same messages.
-    if (!last || !turn || last.unit === unit || last.messages !== messages || last.step !== step) return []
+    if (!last || !turn || last.unit === unit || last.messages !== messages || last.planStep !== planStep) return []
     this.#units.set(last.unit, { ...turn, since: undefined })
     return reset(last.unit, turn.since)
   }

@@ -129,6 +129,17 @@ it('refuses a call whose arguments could not be read, whatever the tool takes', 
   expect(calls['b']?.refused).toBeNull()
 })
 
+it('describes the call that checks whether the work is done, for an answer that is valid', async () => {
+  const done = { mode: 'autonomous', doneCheck: 'pay' } as const
+  const submitting = (answer: string | number) =>
+    runTurn(() => Promise.resolve([use('a', 'submit_answer', { answer })]), done).result
+  const { answer, calls } = await submitting('Done.')
+  expect(answer).toEqual({ type: 'valid', output: 'Done.' })
+  // The tool does not take the answer. It refuses a call without its own argument, as it would that of a model.
+  expect(calls['a']).toMatchObject({ tool: 'pay', index: 1, arguments: {}, refused: { status: 'invalid_arguments' } })
+  expect(await submitting(3)).toMatchObject({ answer: { type: 'invalid' }, calls: {} })
+})
+
 it('reports what the model is writing', async () => {
   const { heartbeats, result } = runTurn(async (_request, { onProgress }) => {
     onProgress({ phase: 'text', outputCharacters: 3 })

@@ -50,7 +50,7 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, message, mode, step, hosted } = input
+      const { turn, model, limits, tools: runTools, history, pending, message, mode, planStep, hosted } = input
       const { inputDescription, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
@@ -75,7 +75,7 @@ export function modelTurn(
         model: modelName,
         messages: history?.length ?? 0,
         ...(message !== undefined && { message }),
-        ...(step !== undefined && { step }),
+        ...(planStep !== undefined && { planStep }),
         fallbacks: fallbacks?.length ?? 0,
       }
       const live = TurnStream.begin(stream, published, scope)

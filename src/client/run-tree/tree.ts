@@ -117,6 +117,8 @@ export type Phase =
 
 export interface TurnNode {
   readonly number: number
+  /** Id of the plan step that the turn worked on. Absent outside of a plan step. */
+  readonly planStep?: string
   readonly model: ModelNode | undefined
   readonly cells: readonly CellNode[]
   /** Calls that the model made directly, without code. */

@@ -8,6 +8,7 @@ describe('checkInput', () => {
   it.each([
     ['agent', { question: 'why?', model: 'm', sandbox: 'mine', limits: { turns: 3, cpus: 0.5 } }],
     ['agent', { question: 'why?', model: undefined, limits: {} }],
+    ['agent', { question: 'why?', mode: 'single-turn' }],
     ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
     ['agent', { question: 'why?', agent: 'clerk', tools: [], context: { tenant: 'acme' }, input: null }],
   ] as const)('accepts: %s %j', (kind, input) => {
@@ -16,6 +17,8 @@ describe('checkInput', () => {
 
   it.each([
     ['agent', { question: 'why?', modle: 'm' }, 'the input: unknown key "modle". Did you mean "model"?'],
+    ['agent', { question: 'why?', mode: 'auto' }, expect.stringContaining('"autonomous"')],
+    ['program', { source: '1', mode: 'plan' }, 'the input: unknown key "mode". Did you mean "mode"?'],
     ['program', { source: '1', question: 'why?' }, 'the input: unknown key "question"'],
     ['agent', { question: 'why?', limits: { turn: 1 } }, 'limits: unknown key "turn". Did you mean "turns"?'],
     ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],

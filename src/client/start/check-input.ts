@@ -7,7 +7,7 @@ const text = z.string()
 const { agent, budget, input, mode, model, ...session } = runOptionFields
 
 const schemas = {
-  agent: z.strictObject({ question: text, agent, budget, mode, model, input, ...session }),
+  agent: z.strictObject({ question: text, agent, budget, model, mode, input, ...session }),
   program: z.strictObject({ source: text, model, input, ...session }),
   execution: z.strictObject({ source: text, input, ...session }),
 } as const

@@ -23,8 +23,8 @@ export interface ModelTurnInput {
   readonly outputSchema?: Externalizable<JsonObject>
   readonly mode?: RecordedMode
   readonly doneCheck?: string
-  /** Id of the step of a plan that the turn works on. */
-  readonly step?: string
+  /** Id of the plan step that the turn works on. */
+  readonly planStep?: string
   /** Describes the data of the run that code has; absent without any. */
   readonly inputDescription?: string
   /** The messages of earlier turns; null in the first turn. */

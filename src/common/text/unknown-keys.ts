@@ -16,10 +16,12 @@ const maxEdits = 2
 
 /** The choice most similar to a misspelt word; undefined when none is similar. */
 export function closestMatch(word: string, choices: readonly string[]): string | undefined {
+  const differenceInLength = (choice: string): number => Math.abs(choice.length - word.length)
   const candidates = choices
     .map((choice) => ({ choice, edits: editDistance(word.toLowerCase(), choice.toLowerCase()) }))
     .filter(({ choice, edits }) => edits <= Math.min(maxEdits, choice.length - 1))
-    .toSorted((a, b) => a.edits - b.edits)
+    // Letters are swapped or changed more often than left out.
+    .toSorted((a, b) => a.edits - b.edits || differenceInLength(a.choice) - differenceInLength(b.choice))
   return candidates[0]?.choice
 }
 

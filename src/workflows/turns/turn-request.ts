@@ -9,12 +9,12 @@ import type { MessageHistoryState } from './message-history.js'
 /**
  * The argument of activity `model.turn`, without the model that answers it.
  *
- * @param step of a plan
+ * @param planStep id of the plan step that the turn works on
  */
 export function turnRequest(
   { config, counts }: Run,
   { history, pending, message, hosted = noHostedCode }: MessageHistoryState,
-  step: string | undefined,
+  planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { limits, toolSet, instructions, outputSchema, mode, doneCheck, input } = config
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
@@ -23,7 +23,7 @@ export function turnRequest(
     ...(outputSchema && { outputSchema }),
     ...(mode && { mode }),
     ...(doneCheck !== undefined && { doneCheck }),
-    ...(step !== undefined && { step }),
+    ...(planStep !== undefined && { planStep }),
     ...(input && { inputDescription: input.description }),
   }
   const requester = requesterOf(config.context)

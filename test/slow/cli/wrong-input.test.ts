@@ -41,7 +41,7 @@ describe('a wrong command line ends with an error and exit code 2', () => {
     [['show', 'x', '--run', '123'], /It must be a run id: a UUID/],
     [['run'], /missing required argument 'question'/],
     [['run', 'a', 'b'], /too many arguments/],
-    [['run', 'why?', '--modle', 'x'], /unknown option '--modle'\n\(Did you mean --model\?\)/],
+    [['run', 'why?', '--modell', 'x'], /unknown option '--modell'\n\(Did you mean --model\?\)/],
     [['run', 'why?', '--sandbox', 'vm'], /Allowed choices are auto, docker, wasm/],
     [['run', ' '], /the question is empty/],
     [['run', 'why?', '--id', 'two words', '--detach'], /"two words" can't be the id of a run/],

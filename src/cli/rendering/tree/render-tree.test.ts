@@ -51,6 +51,15 @@ test('marks a run that completed without success as failed', async () => {
   expect(renderTree(cut, plain)).toMatch(/^✗ .* agent · turn limit\n/)
 })
 
+test('names the plan step of a turn, and marks a run that the model gave up', async () => {
+  const tree = await recordedTree('answered')
+  if (tree.type !== 'agent' || tree.result === undefined) throw new Error('it was answered')
+  const turns = tree.turns.map((turn) => ({ ...turn, planStep: 'left' }))
+  const gaveUp = { ...tree, turns, result: { ...tree.result, status: 'gave_up' } } as const
+  expect(renderTree(gaveUp, plain)).toMatch(/^■ .* agent · gave up\n/)
+  expect(renderTree(gaveUp, plain)).toMatch(/ turn 1 · step left /)
+})
+
 describe.each(recordedNames)('renderTree of %s', (name) => {
   test('never exceeds the width, after every event', async () => {
     const events = recordedEvents(name)

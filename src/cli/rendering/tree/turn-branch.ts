@@ -19,16 +19,17 @@ const ordinaryStopReasons = new Set(['end_turn', 'tool_use'])
  * @param answer the run's answer, which is shown separately and not repeated
  */
 export function turnBranch(turn: TurnNode, answer: string | undefined, context: RenderContext): Branch {
-  const { number, model, cells, directCalls } = turn
+  const { number, planStep, model, cells, directCalls } = turn
+  const title = planStep === undefined ? `turn ${number}` : `turn ${number} · step ${oneLine(planStep)}`
   return {
     head: (columns) =>
       model
         ? justify(
-            [statusMark(model.status), part(` turn ${number}`, 'bold'), ...modelStatusNote(model)],
+            [statusMark(model.status), part(` ${title}`, 'bold'), ...modelStatusNote(model)],
             modelFacts(model, context),
             columns,
           )
-        : [part(number === 0 ? 'program' : `turn ${number}`, 'bold')],
+        : [part(number === 0 ? 'program' : title, 'bold')],
     body: (columns) => (model ? modelLines(model, answer, context, columns) : []),
     children: [...cells.map((cell) => cellBranch(cell, context)), ...callBranches(directCalls, context)],
   }

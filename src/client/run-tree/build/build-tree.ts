@@ -88,8 +88,10 @@ function statusOf(end: RunEnd | undefined, outcome: string | undefined): RunStat
 }
 
 function turnNode(turn: TurnDraft, run: RunDraft, context: CallContext): TurnNode {
+  const input = turn.model?.input
   return {
     number: turn.number,
+    ...(input?.type === 'model' && input.planStep !== undefined && { planStep: input.planStep }),
     model: turn.model && modelNode(turn.model, context.isRunEnded),
     cells: [...turn.cells.map((cell) => cellNode(cell, context)), ...waitingCells(turn, run, context)],
     directCalls: callNodes(turn.directCalls, context),

@@ -29,6 +29,7 @@ export type ActivityInput =
   | {
       readonly type: 'model'
       readonly turn: number
+      readonly planStep?: string
       /** UTF-8 bytes of the new content blocks. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
@@ -95,11 +96,11 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     case activityNames.modelTurn: {
       const { data } = shapes.modelInput.safeParse(input)
       if (!data) return other
-      const { turn, pending, hosted } = data
+      const { pending, hosted, ...turn } = data
       const lostCode = hosted?.lost?.uses.map(({ id }) => id) ?? []
       return {
         type: 'model',
-        turn,
+        ...turn,
         requestBytes: totalByteLength(pending),
         toolResults: toolResults(pending),
         lostCode,

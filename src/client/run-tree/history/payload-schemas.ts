@@ -109,6 +109,7 @@ const block = z.looseObject({ type: z.string() })
 const lostCode = z.object({ uses: z.array(z.object({ id: z.string() })) })
 export const modelInput = z.object({
   turn: z.number(),
+  planStep: z.string().exactOptional(),
   pending: z.array(block),
   hosted: z.object({ lost: lostCode.optional() }).optional(),
 })

@@ -18,7 +18,7 @@ describe('checkInput', () => {
   it.each([
     ['agent', { question: 'why?', modle: 'm' }, 'the input: unknown key "modle". Did you mean "model"?'],
     ['agent', { question: 'why?', mode: 'auto' }, expect.stringContaining('"autonomous"')],
-    ['program', { source: '1', mode: 'plan' }, 'the input: unknown key "mode". Did you mean "mode"?'],
+    ['program', { source: '1', mode: 'plan' }, 'the input: unknown key "mode". Did you mean "model"?'],
     ['program', { source: '1', question: 'why?' }, 'the input: unknown key "question"'],
     ['agent', { question: 'why?', limits: { turn: 1 } }, 'limits: unknown key "turn". Did you mean "turns"?'],
     ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],

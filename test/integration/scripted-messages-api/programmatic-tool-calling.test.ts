@@ -1,5 +1,5 @@
 import { BadRequestError } from '@anthropic-ai/sdk'
-import type { MessageParam, MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages'
+import type { Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages'
 import { expect, test } from 'vitest'
 import { container, hostedCall, hostedCode, hostedResult, hostedTurn } from '../../support/hosted-code.js'
 import { text } from '../../support/script.js'
@@ -24,9 +24,9 @@ const request: MessageCreateParamsNonStreaming = {
 }
 
 /** Answers each call of code with its SQL, until the code has ended. */
-async function converse(ask: (params: MessageCreateParamsNonStreaming) => Promise<Reply>) {
+async function converse(ask: (params: MessageCreateParamsNonStreaming) => Promise<Message>) {
   const messages: MessageParam[] = [...request.messages]
-  const replies: Reply[] = []
+  const replies: Message[] = []
   for (let id: string | null = null; ;) {
     const reply = await ask({ ...request, messages, container: id })
     replies.push(reply)
@@ -39,14 +39,10 @@ async function converse(ask: (params: MessageCreateParamsNonStreaming) => Promis
   }
 }
 
-type Reply = Awaited<ReturnType<ReturnType<typeof createClient>['messages']['create']>> & {
-  readonly content: readonly { readonly type: string }[]
-}
-
 test('code pauses for its calls and ends, the same with the plain and with the streaming client', async () => {
   const client = createClient(await startServer({ script }))
-  const plain = await converse((params) => client.messages.create(params) as Promise<Reply>)
-  const streamed = await converse((params) => client.messages.stream(params).finalMessage() as Promise<Reply>)
+  const plain = await converse((params) => client.messages.create(params))
+  const streamed = await converse((params) => client.messages.stream(params).finalMessage())
   for (const replies of [plain, streamed]) {
     expect(replies).toMatchObject([
       {
@@ -71,10 +67,10 @@ test('code pauses for its calls and ends, the same with the plain and with the s
 
 test('code that goes on and makes more calls is a message that is complete at its start', async () => {
   const client = createClient(await startServer({ script }))
-  const [first] = await converse((params) => client.messages.create(params) as Promise<Reply>)
-  const [call] = first?.content.filter(({ type }) => type === 'tool_use') ?? []
+  const [first] = await converse((params) => client.messages.create(params))
   const content = first?.content ?? []
-  const results = [{ type: 'tool_result' as const, tool_use_id: (call as { id: string }).id, content: 'row' }]
+  const call = content.find((block) => block.type === 'tool_use')
+  const results = [{ type: 'tool_result' as const, tool_use_id: call?.id ?? '', content: 'row' }]
   const messages = [...request.messages, { role: 'assistant', content }, { role: 'user', content: results }]
   const events: string[] = []
   const params = { ...request, messages: messages as MessageParam[], container: container.id, stream: true } as const
@@ -89,8 +85,8 @@ test('results without the container, with a text, or for an expired container ar
   const expired = { ...pause, reply: { ...pause?.reply, content: pause?.reply.content ?? [], container: past } }
   const client = createClient(await startServer({ script: [expired, ...rest] }))
   const reply = await client.messages.create(request)
-  const call = reply.content.find(({ type }) => type === 'tool_use') as { readonly id: string }
-  const result = { type: 'tool_result' as const, tool_use_id: call.id, content: 'row' }
+  const call = reply.content.find((block) => block.type === 'tool_use')
+  const result = { type: 'tool_result' as const, tool_use_id: call?.id ?? '', content: 'row' }
   const answer = (content: MessageParam['content'], id: string | null) =>
     client.messages.create({
       ...request,

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../test/support/tools.js'
 import { defaultLimits as limits } from '../common/runs/limits.js'
-import { createRegistry } from '../tools/registry.js'
+import { documentTools } from '../tools/documentation.js'
 import { hostedPrompt, isRecursive } from './hosted-prompt.js'
 
 const input = z.object({ id: z.string() }) as never
 
 it('gives each tool to its callers, and says what code gets', () => {
   const output = z.object({ total: z.int(), items: z.array(z.object({ name: z.string() })) }) as never
-  const registry = createRegistry([
+  const tools = documentTools([
     tool('look_up', () => null, { input, output, allowedCallers: ['code_execution'] }),
     tool('pay', () => null, { input, allowedCallers: ['direct'] }),
   ])
-  const prompt = hostedPrompt({ tools: registry.documentation(), limits, instructions: 'You work for Acme.' })
+  const prompt = hostedPrompt({ tools, limits, instructions: 'You work for Acme.' })
   expect(prompt.system).toMatch(/^You work for Acme\.\n\nYou can run Python with code_execution\./)
   expect(prompt.tools.map(({ name, allowedCallers }) => [name, allowedCallers])).toEqual([
     ['look_up', ['code_execution']],

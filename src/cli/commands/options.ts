@@ -21,7 +21,7 @@ export function configOption(): Option {
 }
 
 export function sandboxOption(): Option {
-  return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm'])
+  return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm', 'anthropic'])
 }
 
 export function idOption(): Option {

@@ -95,7 +95,7 @@ describe('doneCheck', () => {
     [{ output: z.object({ done: z.string() }) }, 'must return { done: boolean }, with a reason if it is false'],
     [{ input: z.object({ file: z.string() }) }, 'must not require arguments other than answer'],
   ] as const)('refuses a tool with %o', (change, problem) => {
-    const check = tool('tests_pass', () => ({ done: true }), { output, ...change } as never)
+    const check = tool('tests_pass', () => ({ done: true }), { output, ...change })
     expect(() => agentWith(check)).toThrow(failure('CONFIG_INVALID', `agent a: doneCheck tests_pass ${problem}`))
   })
 

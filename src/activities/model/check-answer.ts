@@ -4,6 +4,7 @@ import { isToolUseBlock, type ModelReply } from '../../common/runs/messages.js'
 import type { SubmittedAnswer } from '../../common/runs/model-turn.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { giveUpTool, submitAnswerTool, submitPlanTool } from '../../common/names.js'
+import { jsonToText } from '../../common/text/text.js'
 import { answerOf } from '../../models/answer-tool.js'
 import { giveUpSchema, textAnswerSchema } from '../../models/task-tools.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
@@ -46,7 +47,7 @@ const notAlone = (name: string): string =>
 
 function checkReason(input: JsonObject): SubmittedAnswer {
   const { error } = z.safeParse(z.fromJSONSchema(giveUpSchema), input)
-  if (error === undefined) return { type: 'gave_up', reason: String(input['reason']) }
+  if (error === undefined) return { type: 'gave_up', reason: jsonToText(input['reason'] ?? '') }
   return { type: 'invalid', problem: `${giveUpTool} needs the reason:\n${describeIssues(error)}` }
 }
 

@@ -22,7 +22,7 @@ export interface SubmittedPlan {
 
 /** Mode `single-turn`: the results of the tool uses are the answer. */
 export async function outcomeOfResults({ config }: Run, results: readonly PendingBlock[]): Promise<AnswerOutcome> {
-  const texts = await Promise.all(results.map((block) => textOf(block, config.timeouts)))
+  const texts = await Promise.all(results.map(async (block) => textOf(block, config.timeouts)))
   const isFailure = results.some((block) => block.type === 'tool_result' && block.is_error === true)
   return { status: isFailure ? 'tool_error' : 'answered', answer: texts.join('\n\n') }
 }

@@ -100,7 +100,7 @@ it('autonomous: a tool checks that the work is done, and the model goes on with 
       input: z.object({ answer: output }),
       output: z.object({ done: z.boolean(), reason: z.string().optional() }),
       retry: { attempts: 1 },
-    } as never,
+    },
   )
   const submit = (total: number) => turn(call('submit_answer', { total }))
   const env = await TestEnvironment.start({

@@ -54,7 +54,7 @@ export interface ModelProgress {
 /** A piece of what the model writes: of a text, or of the code in the input of the code tool. */
 export interface ModelDelta {
   readonly type: 'text' | 'code'
-  /** Position of the block in the reply, from 0. */
+  /** Tells the blocks of a reply apart, in their order. */
   readonly block: number
   readonly text: string
 }

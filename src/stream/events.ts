@@ -27,7 +27,7 @@ export type StreamData =
   | ({ readonly type: 'turn.begins'; readonly model: string; readonly messages: number } & TurnFields)
   /** What the model is doing. */
   | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)
-  /** Text as the model writes it. `block`: position in the reply, from 0. */
+  /** Text as the model writes it. `block` tells the blocks of a reply apart, in their order. */
   | ({ readonly type: 'text'; readonly block: number; readonly text: string } & TurnFields)
   /** Code as the model writes it. */
   | ({ readonly type: 'code'; readonly block: number; readonly text: string } & TurnFields)

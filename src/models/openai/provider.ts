@@ -57,7 +57,7 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
   }
 
   return {
-    turn: (request, { signal, onProgress }) =>
+    turn: (request, { signal, onProgress, onDelta }) =>
       calls.run(
         signal,
         async (timer) => {
@@ -65,7 +65,8 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
           onProgress({ phase: 'waiting', outputCharacters: 0 })
           const response = await send(request, timer.signal)
           timer.onActivity()
-          const reply = await readReply(response, { provider: name, onActivity: timer.onActivity, onProgress })
+          const { onActivity } = timer
+          const reply = await readReply(response, { provider: name, onActivity, onProgress, onDelta })
           const requestId = response.headers.get('x-request-id')
           // No prices are known here: the same model costs something else at another server.
           return { ...reply, model: reply.model ?? request.model, costUsd: null, requestId }

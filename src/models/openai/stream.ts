@@ -1,16 +1,15 @@
 import { APIError } from 'openai'
 import { PtcError } from '../../common/errors.js'
-import type { ModelProgress } from '../provider.js'
+import type { TurnOptions } from '../provider.js'
 import { parseChunk } from './chunks.js'
 import { eventData } from './event-data.js'
 import { ReplyBuilder, type StreamedReply } from './reply.js'
 
-interface ReadOptions {
+interface ReadOptions extends Pick<TurnOptions, 'onProgress' | 'onDelta'> {
   /** Name of the provider. */
   readonly provider: string
   /** Called for every chunk of bytes. */
   readonly onActivity: () => void
-  readonly onProgress: (progress: ModelProgress) => void
 }
 
 /**
@@ -20,7 +19,7 @@ interface ReadOptions {
  */
 export async function readReply(
   response: Response,
-  { provider, onActivity, onProgress }: ReadOptions,
+  { provider, onActivity, onProgress, onDelta }: ReadOptions,
 ): Promise<StreamedReply> {
   const contentType = response.headers.get('content-type') ?? 'nothing'
   if (response.body === null || !contentType.includes('text/event-stream')) {
@@ -35,8 +34,9 @@ export async function readReply(
     if (data.trim() === '[DONE]') break
     const chunk = parseChunk(data)
     if (chunk.error != null) throw new APIError(undefined, toError(chunk.error), undefined, response.headers)
-    reply.add(chunk)
+    const deltas = reply.add(chunk)
     onProgress(reply.progress)
+    if (onDelta) deltas.forEach(onDelta)
   }
   return reply.finish()
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Budget } from '../common/runs/budget.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Limits } from '../common/runs/limits.js'
+import type { Effort, ModelSettings, Thinking } from '../common/runs/model-settings.js'
 
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
@@ -13,8 +14,12 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly tools?: readonly (string | { readonly name: string })[]
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
-  /** From 0 to 2. Default: as configured. */
+  /** From 0 to 2. Default: as configured. Not together with `thinking`. */
   readonly temperature?: number
+  /** `'adaptive'`, `'off'` or `{ budgetTokens: 4096 }`. Default: as configured. */
+  readonly thinking?: Thinking
+  /** From `'low'` to `'max'`. Default: as configured. */
+  readonly effort?: Effort
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
   /** Limits that differ from those of the configuration. */
@@ -30,7 +35,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   /** Undefined: all tools of the configuration. */
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly model: string | readonly string[] | undefined
-  readonly temperature: number | undefined
+  readonly settings: ModelSettings
   readonly limits: Partial<Limits>
   readonly budget: Budget
   readonly output: Output | undefined

@@ -14,6 +14,8 @@ const definitionKeys: readonly string[] = [
   'tools',
   'model',
   'temperature',
+  'thinking',
+  'effort',
   'output',
   'limits',
   'budget',
@@ -28,7 +30,18 @@ const definitionKeys: readonly string[] = [
 export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
-  const { name, instructions, tools, model, temperature, output, limits = {}, budget = {} } = definition
+  const {
+    name,
+    instructions,
+    tools,
+    model,
+    temperature,
+    thinking,
+    effort,
+    output,
+    limits = {},
+    budget = {},
+  } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -53,7 +66,11 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     instructions: instructions.trim(),
     tools: tools && Object.freeze([...tools]),
     model,
-    temperature,
+    settings: {
+      ...(temperature !== undefined && { temperature }),
+      ...(thinking !== undefined && { thinking }),
+      ...(effort !== undefined && { effort }),
+    },
     limits,
     budget,
     output,

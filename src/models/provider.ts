@@ -18,6 +18,7 @@
 import type { JsonObject } from '../common/json/json.js'
 import type { Message, ModelReply } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
+import type { ModelSettings } from '../common/runs/model-settings.js'
 
 export type { ModelPhase } from '../common/runs/model-turn.js'
 
@@ -32,13 +33,11 @@ export interface ModelTool {
 }
 
 /** Everything for one turn: a provider keeps no conversation. */
-export interface ModelRequest {
+export interface ModelRequest extends ModelSettings {
   /** The provider's own model id. */
   readonly model: string
   /** Maximum output tokens of the reply, thinking included. */
   readonly maxTokens: number
-  /** Undefined: the API's default. */
-  readonly temperature?: number
   /** Empty: no system prompt. */
   readonly system: string
   readonly tools: readonly ModelTool[]

@@ -50,8 +50,7 @@ export function modelTurn(
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
-      const { name: modelName, maxTokens, temperature, fallbacks } = model
-      const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
+      const { name: modelName, provider, fallbacks, ...settings } = model
       const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
       const published = { turn, model: modelName, messages: history?.length ?? 0, fallbacks: fallbacks?.length ?? 0 }
       const live = TurnStream.begin(stream, published, scope)
@@ -60,8 +59,8 @@ export function modelTurn(
         live?.progress(progress)
       }
       const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
-      const ask = async () => providers.require(model.provider).turn(request, callbacks)
-      const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
+      const ask = async () => providers.require(provider).turn(request, callbacks)
+      const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
         live?.fail(thrown)
         throw fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
       })

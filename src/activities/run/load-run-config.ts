@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { activityInfo } from '@temporalio/activity'
-import { type Agents, toolNamesOf } from '../../agents/index.js'
+import { type Agent, type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/runs/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import { overrideSettings, problemOfSettings } from '../../common/runs/model-settings.js'
+import type { ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/runs/search-attributes.js'
@@ -44,9 +45,7 @@ export function loadRunConfig(
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const tools = chooseTools(registry, agent && toolNamesOf(agent), options.tools)
-      const models = options.model ?? agent?.model
-      const { fallbacks: _, ...settings } = defaults.model
-      const model = models === undefined ? defaults.model : { ...settings, ...parseModelNames(models, providers) }
+      const model = modelOf(defaults.model, agent, options, providers)
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
@@ -60,7 +59,7 @@ export function loadRunConfig(
         ...defaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
+        model,
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
@@ -80,6 +79,26 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/**
+ * The model of a run, and its settings: those of the configuration, the agent and the run, the later ones first.
+ *
+ * @throws PtcError MODEL_NOT_FOUND, RUN_INPUT_INVALID
+ */
+function modelOf(
+  configured: ModelConfig,
+  agent: Agent | undefined,
+  options: RunConfigInput,
+  providers: readonly string[],
+): ModelConfig {
+  const names = options.model ?? agent?.model
+  const { fallbacks: _, ...base } = configured
+  const named = names === undefined ? configured : { ...base, ...parseModelNames(names, providers) }
+  const model = overrideSettings(overrideSettings(named, agent?.settings ?? {}), options)
+  const problem = problemOfSettings(model, model.maxTokens)
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
+  return model
 }
 
 /**

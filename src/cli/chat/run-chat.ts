@@ -14,7 +14,7 @@ import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import { pluralize } from '../../common/text/text.js'
-import type { OverrideOptions } from '../commands/options.js'
+import { type AgentOptions, chosenAgent, type OverrideOptions } from '../commands/options.js'
 import { type Environment, openEnvironment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -25,13 +25,11 @@ import { incompleteStatusMessages } from '../run/incomplete-status.js'
 import { readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 
-export interface ChatOptions extends OverrideOptions {
+export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined: a new conversation. */
   readonly name: string | undefined
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
-  readonly agent: string | undefined
-  readonly model: string | readonly string[] | undefined
   /** A message that is sent first. */
   readonly first?: string | undefined
   /** The only message; `-` reads it from standard input. */
@@ -75,10 +73,9 @@ export async function runChat(options: ChatOptions): Promise<number> {
 }
 
 async function readConversationOptions(options: ChatOptions): Promise<ConversationOptions> {
-  const { agent, model, messages, mustExist } = options
+  const { messages, mustExist } = options
   return {
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
+    ...chosenAgent(options),
     ...(messages !== undefined && { messages: parseMessages(await readJson(messages, '--messages')) }),
     ...(mustExist && { mustExist }),
     ...(await readOverrides(options)),

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../worker/health/listen-address.js'
+import { efforts, type ModelSettings, type Thinking } from '../../common/runs/model-settings.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 
 export interface ConfigOption {
@@ -28,17 +29,32 @@ export function idOption(): Option {
 }
 
 /** Who answers. */
-export interface AgentOptions {
+export interface AgentOptions extends ModelSettings {
   readonly agent?: string
   readonly model?: readonly string[]
 }
 
-export function agentOption(): Option {
-  return new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)')
+/** What of {@link AgentOptions} the command line has. */
+export function chosenAgent(options: { readonly [Key in keyof AgentOptions]?: AgentOptions[Key] | undefined }) {
+  const { agent, model, temperature, thinking, effort } = options
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking !== undefined && { thinking }),
+    ...(effort !== undefined && { effort }),
+  }
 }
 
-export function modelOption(): Option {
-  return new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames)
+/** Those of {@link AgentOptions}. */
+export function agentOptions(): readonly Option[] {
+  return [
+    new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'),
+    new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames),
+    new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
+    new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
+    new Option('--effort <level>', 'of the model').choices(efforts),
+  ]
 }
 
 export function jsonOption(what: string): Option {
@@ -81,6 +97,20 @@ export function dataOptions(): readonly Option[] {
 /** For commander: `a,b`. */
 function parseNames(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
+}
+
+/** For commander: a number from 0 to 2. */
+export function parseTemperature(text: string): number {
+  const value = Number(text)
+  if (/^[\d.]+$/.test(text) && value >= 0 && value <= 2) return value
+  throw new InvalidArgumentError('It must be a number from 0 to 2.')
+}
+
+/** For commander: `adaptive`, `off` or a number of tokens. */
+export function parseThinking(text: string): Thinking {
+  if (text === 'adaptive' || text === 'off') return text
+  if (/^\d+$/.test(text) && Number(text) >= 1_024) return { budgetTokens: Number(text) }
+  throw new InvalidArgumentError('It must be adaptive, off, or a number of tokens, at least 1024.')
 }
 
 /** For commander: `turns=5,cellSeconds=30`, also given several times. */

@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
 import {
-  agentOption,
+  agentOptions,
   type AgentOptions,
   boundOptions,
+  chosenAgent,
   configOption,
   type ConfigOption,
   dataOptions,
   idOption,
   jsonOption,
-  modelOption,
   type OverrideOptions,
   type JsonOption,
   sandboxOption,
@@ -29,8 +29,6 @@ export function runCommand(): Command {
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())
-    .addOption(agentOption())
-    .addOption(modelOption())
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(
@@ -56,22 +54,22 @@ Examples:
     .action(async (question: string, options: Options) => {
       process.exitCode = await run(question, options)
     })
-  for (const option of [...boundOptions(), ...dataOptions()]) command.addOption(option)
+  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
   return command
 }
 
 async function run(question: string, options: Options): Promise<number> {
-  const { json, config, sandbox, model, agent, id, detach, interactive, ...overrides } = options
+  const { json, config, sandbox, id, detach, interactive, ...overrides } = options
   if (interactive === true) {
     if (question === '-')
       throw new PtcError('RUN_INPUT_INVALID', 'with -i, standard input has the messages: give the question', {
         hint: '(see `ptc run --help`)',
       })
     const { runChat } = await import('../chat/run-chat.js')
-    const chosen = { name: undefined, config, sandbox, agent, model, json: false, mustExist: false }
+    const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
     return runChat({ ...overrides, ...chosen, first: question })
   }
   const { startRun } = await import('../run/start-run.js')
-  const request = { type: 'agent', question, model, agent } as const
+  const request = { type: 'agent', question, chosen: chosenAgent(overrides) } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

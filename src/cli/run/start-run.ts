@@ -6,7 +6,7 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { programRoles, roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs/runs.js'
-import type { OverrideOptions } from '../commands/options.js'
+import type { AgentOptions, OverrideOptions } from '../commands/options.js'
 import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -24,8 +24,7 @@ type RunRequest =
   | {
       readonly type: 'agent'
       readonly question: string
-      readonly model: readonly string[] | undefined
-      readonly agent: string | undefined
+      readonly chosen: AgentOptions
     }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
@@ -74,9 +73,7 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
   validateStart(type, text, startOptions(id))
   if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
-  const { model, agent } = request
-  const chosen = { ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
-  return checked({ type, input: { question: text, ...chosen, ...overrides } })
+  return checked({ type, input: { question: text, ...request.chosen, ...overrides } })
 }
 
 function checked(input: RunInput): RunInput {

@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import { limitsSchema, runOptionFields } from '../../worker/config/run-options.js'
+import {
+  limitsSchema,
+  modelSettingFields,
+  parseModelSettings,
+  runOptionFields,
+} from '../../worker/config/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, model, ...session } = runOptionFields
+const { agent, budget, input, model, temperature, thinking, effort, ...session } = runOptionFields
 
 const schemas = {
-  agent: z.strictObject({ question: text, agent, budget, model, input, ...session }),
+  agent: z.strictObject({ question: text, agent, budget, model, temperature, thinking, effort, input, ...session }),
   program: z.strictObject({ source: text, model, input, ...session }),
   execution: z.strictObject({ source: text, input, ...session }),
 } as const
@@ -26,6 +31,9 @@ export function checkInput(kind: keyof typeof schemas, input: unknown): void {
   }
   const { error } = schema.safeParse(input)
   if (error) throw new PtcError('RUN_INPUT_INVALID', `the input is not valid:\n${z.prettifyError(error)}`)
+  parseModelSettings(input, (problem) => {
+    throw new PtcError('RUN_INPUT_INVALID', problem)
+  })
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */

@@ -4,6 +4,7 @@ import type { DeferredConfig } from '../calls/deferred-calls.js'
 import type { Limits } from './limits.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
+import type { ModelSettings } from './model-settings.js'
 import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */
@@ -232,11 +233,9 @@ export interface ModelId {
   readonly name: string
 }
 
-export interface ModelConfig extends ModelId {
+export interface ModelConfig extends ModelId, ModelSettings {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
-  /** Undefined: the API's default. */
-  readonly temperature?: number
   /** Asked in this order when the model fails. Undefined: none. */
   readonly fallbacks?: readonly ModelId[]
 }

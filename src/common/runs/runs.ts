@@ -1,6 +1,7 @@
 import type { Budget } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
+import type { ModelSettings } from './model-settings.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice } from './run-config.js'
 import type { Limits } from './limits.js'
@@ -24,7 +25,7 @@ interface SingleRunOptions extends RunOptions {
 }
 
 /** Argument of workflow `agent`. */
-export interface AgentInput extends SingleRunOptions {
+export interface AgentInput extends SingleRunOptions, ModelSettings {
   /** What the run may use before it pauses, or ends. Default: as configured. */
   readonly budget?: Budget
   readonly question: string
@@ -38,7 +39,7 @@ export interface ProgramInput extends SingleRunOptions {
 }
 
 /** Argument of activity `run.config`: what a run of any kind may override. */
-export type RunConfigInput = SingleRunOptions & Pick<AgentInput, 'agent' | 'budget'>
+export type RunConfigInput = SingleRunOptions & ModelSettings & Pick<AgentInput, 'agent' | 'budget'>
 
 /** Bytes of a run's context as JSON. The events of every tool call contain it. */
 export const maxContextBytes = 2_048

@@ -39,6 +39,25 @@ describe('toParams', () => {
     expect(JSON.stringify(messages)).not.toMatch(/input_problem|openai/)
   })
 
+  it.each([
+    [{ thinking: 'adaptive' }, { thinking: { type: 'adaptive' } }],
+    [
+      { thinking: 'off', temperature: 0 },
+      { thinking: { type: 'disabled' }, temperature: 0 },
+    ],
+    [{ thinking: { budgetTokens: 2_000 } }, { thinking: { type: 'enabled', budget_tokens: 2_000 } }],
+    [{ effort: 'max' }, { output_config: { effort: 'max' } }],
+    [{}, {}],
+  ] as const)('sends the settings %j as %j', (settings, sent) => {
+    expect(toParams({ ...base, system: '', ...settings })).toEqual({
+      model: 'm',
+      max_tokens: 10,
+      stream: true,
+      messages: [],
+      ...sent,
+    })
+  })
+
   it('sets breakpoints only on the last tool, the system prompt and the last two user messages', () => {
     const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
     const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })

@@ -3,9 +3,11 @@ import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
   MessageParam,
+  ThinkingConfigParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
 import type { Message } from '../../common/runs/messages.js'
+import type { Thinking } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
@@ -23,7 +25,7 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
 export function toParams(
-  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
+  { model, maxTokens, temperature, thinking, effort, system, tools, messages }: ModelRequest,
   options: RequestOptions,
 ): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
@@ -32,11 +34,18 @@ export function toParams(
     model,
     max_tokens: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
+    ...(effort === undefined ? {} : { output_config: { effort } }),
     stream: true,
     ...(tools.length === 0 ? {} : { tools: toTools(tools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
   }
+}
+
+function toThinking(thinking: Thinking): ThinkingConfigParam {
+  if (thinking === 'adaptive') return { type: 'adaptive' }
+  return thinking === 'off' ? { type: 'disabled' } : { type: 'enabled', budget_tokens: thinking.budgetTokens }
 }
 
 function toTools(tools: readonly ModelTool[], { hasInputExamples }: RequestOptions): Tool[] {

@@ -11,6 +11,7 @@ import {
   type Message,
   type UserBlock,
 } from '../../common/runs/messages.js'
+import type { Effort } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { extrasOf } from './message-extras.js'
@@ -24,13 +25,16 @@ import type { Dialect } from './dialect.js'
  */
 export function toParams(
   provider: string,
-  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
+  request: ModelRequest,
   { tokenLimit, includesUsage }: Dialect,
 ): ChatCompletionCreateParamsStreaming {
+  const { model, maxTokens, temperature, system, tools, messages } = request
+  const effort = toEffort(request)
   return {
     model,
     [tokenLimit]: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
     stream: true,
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
     ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
@@ -39,6 +43,11 @@ export function toParams(
       ...messages.flatMap((message) => toMessages(provider, message)),
     ],
   }
+}
+
+/** These models decide themselves how much they think: there is no number of tokens. */
+function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | undefined {
+  return thinking === 'off' ? 'none' : effort
 }
 
 function toTool(tool: ModelTool): ChatCompletionFunctionTool {

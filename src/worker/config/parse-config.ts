@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { budgetSchema } from '../../activities/budget-schema.js'
 import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
+import { modelSettingFields, parseModelSettings } from '../../activities/model-settings-schema.js'
 import { type Agents, createAgents } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/runs/limits.js'
+import { type ModelSettings, overrideSettings } from '../../common/runs/model-settings.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../../common/text/redact.js'
 import type { BackendChoice, BuiltInBackend, RunDefaults } from '../../common/runs/run-config.js'
@@ -50,7 +52,7 @@ const schema = z.strictObject({
     .strictObject({
       name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
-      temperature: z.number().min(0).max(2).optional(),
+      ...modelSettingFields,
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
     })
@@ -179,6 +181,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   const redact = hook ? safeRedact(hook) : unredacted
   const providers = withBuiltInProviders(configuredProviders)
+  const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   // createRegistry checks that each entry is a tool.
   const registry = createRegistry(tools as readonly Tool[], redact)
   return {
@@ -187,11 +190,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
-      model: {
-        ...configuredModel(model.name, providers),
-        maxTokens: model.maxTokens,
-        ...(model.temperature !== undefined && { temperature: model.temperature }),
-      },
+      model: { ...configuredModel(model.name, providers), maxTokens: model.maxTokens, ...settings },
       backend,
       followUps: true,
       ...(budget && { budget }),
@@ -208,7 +207,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
     },
     registry,
-    agents: checkAgents(agents, registry, configuredLimits, providers),
+    agents: checkAgents(agents, registry, configuredLimits, providers, { ...settings, maxTokens: model.maxTokens }),
     credentials: createCredentials(credentials, baseDirectory, registry),
     instructions: model.instructions,
     providers,
@@ -233,15 +232,25 @@ function checkAgents(
   registry: ToolRegistry,
   configured: Limits,
   providers: ResolvedConfig['providers'],
+  configuredSettings: ModelSettings & { readonly maxTokens: number },
 ): Agents {
   const agents = createAgents(definitions, registry)
   for (const name of agents.names) {
-    const { limits, budget, model } = agents.require(name)
+    const { limits, budget, model, settings } = agents.require(name)
     applyOverrides(configured, limits, `agent ${name}`)
     configuredModel(model, providers, `model of agent ${name}`)
+    const fail = invalidSettings(`agent ${name}`)
+    const merged = overrideSettings(configuredSettings, parseModelSettings(settings, fail))
+    parseModelSettings(merged, fail, configuredSettings.maxTokens)
     const { error } = budgetSchema.safeParse(budget)
     if (error)
       throw new PtcError('CONFIG_INVALID', `the budget of agent ${name} is not valid:\n${z.prettifyError(error)}`)
   }
   return agents
+}
+
+function invalidSettings(where: string): (problem: string) => never {
+  return (problem) => {
+    throw new PtcError('CONFIG_INVALID', `${where}: ${problem}`)
+  }
 }

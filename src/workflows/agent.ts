@@ -10,10 +10,12 @@
  */
 
 import { CancelledFailure } from '@temporalio/workflow'
+import { problemOfAttachments } from '../common/runs/attachments.js'
 import type { AgentInput, AgentResult } from '../common/runs/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
+import { rejection } from './temporal/rejection.js'
 import { publishEnd } from './temporal/search-attributes.js'
 import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
@@ -27,7 +29,9 @@ export type AgentState = RunState & AgentTurnsState
 export async function agent(input: AgentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
-    const { question, ...options } = input
+    const { question, attachments, ...options } = input
+    const problem = problemOfAttachments(attachments)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     const run = await startRun({ kind: 'agent', options, state })
     const turns = new AgentTurns(run, {
       state,
@@ -37,7 +41,7 @@ export async function agent(input: AgentInput, state?: AgentState): Promise<Agen
         await next(run, { question: '' }, { ...runState(run), ...turnsState })
       },
     })
-    if (!state) turns.messages.addMessage(question)
+    if (!state) turns.messages.addMessage(question, attachments)
     registerInspectQuery(run, turns.codeRuntime)
     handleBudget(run.budget)
     const answer = async (): Promise<AnswerOutcome> => {

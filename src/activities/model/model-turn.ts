@@ -21,6 +21,7 @@ import type { ModelProviders } from '../../models/providers.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
+import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
@@ -49,7 +50,8 @@ export function modelTurn(
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
-      const messages: Message[] = [...earlier, ...now]
+      const stored: readonly Message[] = [...earlier, ...now]
+      const messages = await loadMedia(values, stored, signal)
       const { name: modelName, provider, fallbacks, ...settings } = model
       const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
       const published = { turn, model: modelName, messages: history?.length ?? 0, fallbacks: fallbacks?.length ?? 0 }
@@ -81,7 +83,7 @@ export function modelTurn(
         reply: externalized,
         calls,
         history: extendedHistory,
-        conversationBytes: utf8Length(JSON.stringify(messages)),
+        conversationBytes: utf8Length(JSON.stringify(stored)),
         ...(outputSchema && checkAnswer(outputSchema, reply)),
       }
     })

@@ -9,6 +9,7 @@ import {
 import { checkName } from '../../client/start/check-name.js'
 import { generateId } from '../../client/start/start-options.js'
 import { raceWithSignal, waitForAbort } from '../../common/async/abort.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import type { ConversationAnswer } from '../../common/runs/conversation.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { roles } from '../../common/names.js'
@@ -22,7 +23,7 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
-import { readOverrides } from '../run/read-run-data.js'
+import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
@@ -48,11 +49,12 @@ export async function runChat(options: ChatOptions): Promise<number> {
   checkConversationOptions(conversationOptions)
   checkName('conversation', name)
   const single = options.message === '-' ? await raceWithSignal(interrupts.first, readText('-')) : options.message
+  const attachments = await readAttachedFiles(options.attach)
   for (const text of [single, options.first]) if (text !== undefined) checkText(text)
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(roles)
   const conversation = environment.ptc.conversation(name, conversationOptions)
-  const chat = new Chat(conversation, json)
+  const chat = new Chat(conversation, json, attachments)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
     void waitForAbort(interrupts.first).then(() => chat.interrupt())
@@ -91,11 +93,12 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
   })
 }
 
-const help = `/status     turns, calls, tokens and cost so far
-/history    all messages as JSON, on stdout
-/reset      forget all messages; the variables of the sandbox stay
-/close      end the conversation and its sandbox
-exit        leave; the conversation waits
+const help = `/status       turns, calls, tokens and cost so far
+/history      all messages as JSON, on stdout
+/attach FILE  an image or a PDF for the next message
+/reset        forget all messages; the variables of the sandbox stay
+/close        end the conversation and its sandbox
+exit          leave; the conversation waits
 Ctrl-C interrupts the work on a message. A message that is sent meanwhile is read with the model's next turn.
 A message that begins with / has another / before it.`
 
@@ -115,15 +118,18 @@ class Chat {
   exitCode: number = exitCodes.ok
   isClosed = false
   readonly #json: boolean
+  /** For the next message. */
+  #attachments: readonly Attachment[]
   readonly #leave = new AbortController()
   #working = 0
   #isInterrupted = false
   #printAbove = (print: () => void): void => print()
   #fail = (_thrown: unknown): void => undefined
 
-  constructor(conversation: Conversation, json: boolean) {
+  constructor(conversation: Conversation, json: boolean, attachments: readonly Attachment[]) {
     this.conversation = conversation
     this.#json = json
+    this.#attachments = attachments
   }
 
   /** Aborted by the second Ctrl-C at the prompt. */
@@ -155,8 +161,12 @@ class Chat {
   async ask(text: string, steers: boolean): Promise<void> {
     this.#working += 1
     const isFirst = this.#working === 1
+    const attachments = this.#attachments
+    this.#attachments = []
     try {
-      const message = await this.conversation.send(text, { steer: steers })
+      const sending = this.conversation.send(text, { steer: steers, attachments })
+      sending.catch(() => (this.#attachments = [...attachments, ...this.#attachments]))
+      const message = await sending
       const finished = new AbortController()
       if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
       const answer = await message.answer().finally(() => finished.abort())
@@ -193,6 +203,11 @@ class Chat {
 
   /** True when the conversation is closed. */
   async #command(text: string): Promise<boolean> {
+    const [, file] = /^\/attach\s+(.+)$/.exec(text) ?? []
+    if (file !== undefined) {
+      await this.#attach(file)
+      return false
+    }
     switch (text) {
       case '/status': {
         const status = await this.conversation.status()
@@ -216,6 +231,16 @@ class Chat {
       default:
         this.#printAbove(() => printStatus(text === '/help' ? help : `there is no command ${text}\n${help}`))
         return false
+    }
+  }
+
+  async #attach(file: string): Promise<void> {
+    try {
+      this.#attachments = [...this.#attachments, ...(await readAttachedFiles([file]))]
+      this.#printAbove(() => printStatus(`${file} goes with the next message`))
+    } catch (thrown) {
+      if (!PtcError.isInstance(thrown)) throw thrown
+      this.#printAbove(() => printStatus(`ptc: ${thrown.message}`))
     }
   }
 

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../worker/health/listen-address.js'
+import type { AgentInput } from '../../common/runs/runs.js'
 import { efforts, type ModelSettings, type Thinking } from '../../common/runs/model-settings.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 
@@ -32,10 +33,12 @@ export function idOption(): Option {
 export interface AgentOptions extends ModelSettings {
   readonly agent?: string
   readonly model?: readonly string[]
+  /** Files. */
+  readonly attach?: readonly string[]
 }
 
-/** What of {@link AgentOptions} the command line has. */
-export function chosenAgent(options: { readonly [Key in keyof AgentOptions]?: AgentOptions[Key] | undefined }) {
+/** What of {@link AgentOptions} the command line has for the agent. */
+export function chosenAgent(options: AgentOptions): Pick<AgentInput, 'agent' | 'model' | keyof ModelSettings> {
   const { agent, model, temperature, thinking, effort } = options
   return {
     ...(agent !== undefined && { agent }),
@@ -54,6 +57,7 @@ export function agentOptions(): readonly Option[] {
     new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
     new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
     new Option('--effort <level>', 'of the model').choices(efforts),
+    new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
   ]
 }
 
@@ -97,6 +101,11 @@ export function dataOptions(): readonly Option[] {
 /** For commander: `a,b`. */
 function parseNames(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
+}
+
+/** For commander: an option that may be repeated. */
+function appendText(text: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, text]
 }
 
 /** For commander: a number from 0 to 2. */

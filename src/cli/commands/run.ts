@@ -70,6 +70,6 @@ async function run(question: string, options: Options): Promise<number> {
     return runChat({ ...overrides, ...chosen, first: question })
   }
   const { startRun } = await import('../run/start-run.js')
-  const request = { type: 'agent', question, chosen: chosenAgent(overrides) } as const
+  const request = { type: 'agent', question, chosen: chosenAgent(overrides), attach: options.attach } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

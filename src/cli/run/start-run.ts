@@ -6,7 +6,7 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { programRoles, roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/runs/runs.js'
-import type { AgentOptions, OverrideOptions } from '../commands/options.js'
+import type { OverrideOptions } from '../commands/options.js'
 import { openEnvironment } from '../environment/environment.js'
 import { warnIfNoWorkers } from '../environment/worker-warnings.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -15,7 +15,7 @@ import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
-import { readOverrides } from './read-run-data.js'
+import { readAttachedFiles, readOverrides } from './read-run-data.js'
 import { failureReport } from './run-report.js'
 
 /** What a command line asks to run. */
@@ -24,7 +24,8 @@ type RunRequest =
   | {
       readonly type: 'agent'
       readonly question: string
-      readonly chosen: AgentOptions
+      readonly chosen: Partial<AgentInput>
+      readonly attach: readonly string[] | undefined
     }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
@@ -73,7 +74,9 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
   validateStart(type, text, startOptions(id))
   if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
-  return checked({ type, input: { question: text, ...request.chosen, ...overrides } })
+  const attachments = await readAttachedFiles(request.attach)
+  const attached = attachments.length > 0 && { attachments }
+  return checked({ type, input: { question: text, ...attached, ...request.chosen, ...overrides } })
 }
 
 function checked(input: RunInput): RunInput {

@@ -1,18 +1,28 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import {
-  limitsSchema,
-  modelSettingFields,
-  parseModelSettings,
-  runOptionFields,
-} from '../../worker/config/run-options.js'
+import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
 const { agent, budget, input, model, temperature, thinking, effort, ...session } = runOptionFields
 
+// `storeAttachments` checks each.
+const attachments = z.array(z.custom<Attachment>()).optional()
+
 const schemas = {
-  agent: z.strictObject({ question: text, agent, budget, model, temperature, thinking, effort, input, ...session }),
+  agent: z.strictObject({
+    question: text,
+    attachments,
+    agent,
+    budget,
+    model,
+    temperature,
+    thinking,
+    effort,
+    input,
+    ...session,
+  }),
   program: z.strictObject({ source: text, model, input, ...session }),
   execution: z.strictObject({ source: text, input, ...session }),
 } as const

@@ -26,6 +26,19 @@ interface ToolResultBlock {
   readonly is_error?: boolean
 }
 
+/** An image or a PDF. */
+export interface MediaBlock {
+  readonly type: 'image' | 'document'
+  readonly source: {
+    readonly type: 'base64'
+    readonly media_type: string
+    /** A reference in workflows and in the stored conversation; base64 in a request. */
+    readonly data: Externalizable<string>
+  }
+  /** Name of a document. */
+  readonly title?: string
+}
+
 /** Any other block (thinking, server tools, future types): opaque, never dropped. */
 export interface UnknownBlock extends JsonObject {
   readonly type: string
@@ -53,7 +66,7 @@ export type PendingBlock = UserBlock | ExternalToolResult
 
 export type AssistantBlock = TextBlock | ToolUseBlock | UnknownBlock
 
-export type UserBlock = TextBlock | ToolResultBlock
+export type UserBlock = TextBlock | ToolResultBlock | MediaBlock
 
 interface AssistantMessage {
   readonly role: 'assistant'

@@ -1,3 +1,4 @@
+import type { Attachment } from './attachments.js'
 import type { Budget } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
@@ -29,6 +30,8 @@ export interface AgentInput extends SingleRunOptions, ModelSettings {
   /** What the run may use before it pauses, or ends. Default: as configured. */
   readonly budget?: Budget
   readonly question: string
+  /** Images and PDFs of the question. */
+  readonly attachments?: readonly Attachment[]
   /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
   readonly agent?: string
 }

@@ -1,5 +1,6 @@
 import type {
   ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
@@ -14,6 +15,7 @@ import {
 import type { Effort } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
+import { mediaOf } from './media.js'
 import { extrasOf } from './message-extras.js'
 import type { Dialect } from './dialect.js'
 
@@ -70,7 +72,18 @@ function toUserMessages(content: readonly UserBlock[]): readonly ChatCompletionM
       : [],
   )
   const text = joinTexts(content.flatMap((block) => (block.type === 'text' ? [block.text] : [])))
-  return [...results, ...(text === '' ? [] : [{ role: 'user', content: text } as const])]
+  const media = content.flatMap(toMediaPart)
+  if (media.length === 0) return [...results, ...(text === '' ? [] : [{ role: 'user', content: text } as const])]
+  const parts = [...media, ...(text === '' ? [] : [{ type: 'text', text } as const])]
+  return [...results, { role: 'user', content: parts }]
+}
+
+function toMediaPart(block: UserBlock): readonly ChatCompletionContentPart[] {
+  const media = mediaOf(block)
+  if (media === undefined) return []
+  const { url, filename } = media
+  if (filename === undefined) return [{ type: 'image_url', image_url: { url } }]
+  return [{ type: 'file', file: { filename, file_data: url } }]
 }
 
 function toAssistantMessage(

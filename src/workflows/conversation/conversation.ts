@@ -24,6 +24,7 @@ import {
   ContinueAsNew,
   isCancellation,
 } from '@temporalio/workflow'
+import { messageBlocks, problemOfAttachments } from '../../common/runs/attachments.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import {
   type AnswerResult,
@@ -89,10 +90,10 @@ export class Conversation {
   }
 
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
-  validateMessage({ text, agent, context }: SendInput, id: string): void {
+  validateMessage({ text, attachments, agent, context }: SendInput, id: string): void {
     const { name } = this.#input
-    const problem = problemOfMessage(text)
-    if (problem) throw rejection('RUN_INPUT_INVALID', problem.message)
+    const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     if (context !== undefined && canonicalJson(context) !== this.#context)
       throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
     if (agent !== undefined && agent !== this.#input.agent)
@@ -104,8 +105,8 @@ export class Conversation {
   }
 
   /** Accepts a message, unless it was accepted before, and waits for its answer. */
-  send({ text, steer = false }: SendInput, id: string): Promise<AnswerResult> {
-    if (!this.#messages.isKnown(id)) this.#messages.accept(id, text, steer)
+  send(message: SendInput, id: string): Promise<AnswerResult> {
+    if (!this.#messages.isKnown(id)) this.#messages.accept(id, message)
     return this.waitForAnswer(id)
   }
 
@@ -197,7 +198,7 @@ export class Conversation {
         this.#end = { failure: this.#closedFailure() }
         return { messages: this.#messages.state.accepted, ...run.counts }
       }
-      await this.#workOn(run, turns, next.text)
+      await this.#workOn(run, turns, next)
     }
   }
 
@@ -232,15 +233,15 @@ export class Conversation {
     }
   }
 
-  /** @param text of a new message; undefined after continue-as-new */
-  async #workOn(run: Run, turns: AgentTurns, text: string | undefined): Promise<void> {
+  /** @param message undefined after continue-as-new: the current one */
+  async #workOn(run: Run, turns: AgentTurns, message: QueuedMessage | undefined): Promise<void> {
     // After continue-as-new, turns of the message may be recorded.
-    const before = text === undefined ? undefined : turns.messages.state
+    const before = message && turns.messages.state
     turns.clearInterruption()
     if (this.#isClosing) turns.interrupt(true)
-    if (text !== undefined) {
+    if (message) {
       run.quota.calls = 0
-      turns.messages.addMessage(text)
+      turns.messages.addMessage(message.text, message.attachments)
     }
     const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns
     try {
@@ -257,7 +258,8 @@ export class Conversation {
 
   /** The model reads these messages with the next turn. */
   #joinSteering({ messages }: AgentTurns): void {
-    messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
+    const joining = this.#messages.joinSteering()
+    messages.addPending(joining.flatMap(({ text, attachments }) => messageBlocks(text, attachments)))
   }
 
   #answer(

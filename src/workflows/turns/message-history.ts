@@ -15,6 +15,7 @@
  */
 
 import type { ValueLog } from '../../common/json/value-log.js'
+import { type Attachment, messageBlocks } from '../../common/runs/attachments.js'
 import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
 import { submitAnswerTool } from '../../common/names.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
@@ -65,10 +66,10 @@ export class MessageHistory {
   }
 
   /** A message of a person: what was counted for the message before it begins anew. */
-  addMessage(text: string): void {
+  addMessage(text: string, attachments?: readonly Attachment[]): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
     this.#state = { ...this.#state, ...counted }
-    this.addPending([{ type: 'text', text }])
+    this.addPending(messageBlocks(text, attachments))
   }
 
   /** Takes back everything since the given state. */

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Budget } from '../common/runs/budget.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Limits } from '../common/runs/limits.js'
-import type { Effort, ModelSettings, Thinking } from '../common/runs/model-settings.js'
+import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/runs/model-settings.js'
 
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
@@ -20,6 +20,8 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly thinking?: Thinking
   /** From `'low'` to `'max'`. Default: as configured. */
   readonly effort?: Effort
+  /** Tools of the model's server, by provider. Default: as configured; `{}`: none. */
+  readonly serverTools?: ServerTools
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
   /** Limits that differ from those of the configuration. */
@@ -36,6 +38,7 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
+  readonly serverTools: ServerTools | undefined
   readonly limits: Partial<Limits>
   readonly budget: Budget
   readonly output: Output | undefined

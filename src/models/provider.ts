@@ -41,6 +41,8 @@ export interface ModelRequest extends ModelSettings {
   /** Empty: no system prompt. */
   readonly system: string
   readonly tools: readonly ModelTool[]
+  /** Tools that the server executes itself: sent as they are. What they add to a reply is kept. Undefined: none. */
+  readonly serverTools?: readonly JsonObject[] | undefined
   readonly messages: readonly Message[]
 }
 

@@ -52,8 +52,9 @@ export function modelTurn(
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const stored: readonly Message[] = [...earlier, ...now]
       const messages = await loadMedia(values, stored, signal)
-      const { name: modelName, provider, fallbacks, ...settings } = model
-      const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
+      const { name: modelName, provider, fallbacks, serverTools: allServerTools, ...settings } = model
+      const serverTools = allServerTools?.[provider]
+      const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt, serverTools }
       const published = { turn, model: modelName, messages: history?.length ?? 0, fallbacks: fallbacks?.length ?? 0 }
       const live = TurnStream.begin(stream, published, scope)
       const onProgress = (progress: ModelProgress): void => {

@@ -95,7 +95,10 @@ function modelOf(
   const names = options.model ?? agent?.model
   const { fallbacks: _, ...base } = configured
   const named = names === undefined ? configured : { ...base, ...parseModelNames(names, providers) }
-  const model = overrideSettings(overrideSettings(named, agent?.settings ?? {}), options)
+  const model = {
+    ...overrideSettings(overrideSettings(named, agent?.settings ?? {}), options),
+    ...(agent?.serverTools && { serverTools: agent.serverTools }),
+  }
   const problem = problemOfSettings(model, model.maxTokens)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
   return model

@@ -5,7 +5,7 @@ import type { Externalizable } from '../json/external-value.js'
  * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.
  * Other blocks ({@link UnknownBlock}) are stored and sent back unchanged.
  */
-interface TextBlock {
+export interface TextBlock {
   readonly type: 'text'
   readonly text: string
 }

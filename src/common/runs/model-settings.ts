@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json/json.js'
+
 /** How much a model thinks before it replies: as it decides, not at all, or up to a number of tokens. */
 export type Thinking = 'adaptive' | 'off' | { readonly budgetTokens: number }
 
@@ -5,6 +7,9 @@ export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** How much work a model puts into a reply. */
 export type Effort = (typeof efforts)[number]
+
+/** Tools that the server of a model executes itself, as its API has them, by the name of the provider. */
+export type ServerTools = Readonly<Record<string, readonly JsonObject[]>>
 
 /** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what each provider sends. */
 export interface ModelSettings {

@@ -4,7 +4,7 @@ import type { DeferredConfig } from '../calls/deferred-calls.js'
 import type { Limits } from './limits.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
-import type { ModelSettings } from './model-settings.js'
+import type { ModelSettings, ServerTools } from './model-settings.js'
 import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */
@@ -236,6 +236,8 @@ export interface ModelId {
 export interface ModelConfig extends ModelId, ModelSettings {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
+  /** Undefined: none. */
+  readonly serverTools?: ServerTools
   /** Asked in this order when the model fails. Undefined: none. */
   readonly fallbacks?: readonly ModelId[]
 }

@@ -58,6 +58,15 @@ describe('toParams', () => {
     })
   })
 
+  it('sends server tools as they are, before the others', () => {
+    const search = { type: 'web_search_20260318', name: 'web_search', max_uses: 2 }
+    expect(toParams({ ...base, tools: [tool('a')], serverTools: [search] }).tools).toEqual([
+      search,
+      { name: 'a', description: 'a', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
+    ])
+    expect(toParams({ ...base, serverTools: [search] }).tools).toEqual([search])
+  })
+
   it('sets breakpoints only on the last tool, the system prompt and the last two user messages', () => {
     const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
     const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })

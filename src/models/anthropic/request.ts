@@ -5,7 +5,9 @@ import type {
   MessageParam,
   ThinkingConfigParam,
   Tool,
+  ToolUnion,
 } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../common/json/json.js'
 import type { Message } from '../../common/runs/messages.js'
 import type { Thinking } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
@@ -25,7 +27,7 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
 export function toParams(
-  { model, maxTokens, temperature, thinking, effort, system, tools, messages }: ModelRequest,
+  { model, maxTokens, temperature, thinking, effort, system, tools, serverTools = [], messages }: ModelRequest,
   options: RequestOptions,
 ): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
@@ -37,7 +39,7 @@ export function toParams(
     ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
     ...(effort === undefined ? {} : { output_config: { effort } }),
     stream: true,
-    ...(tools.length === 0 ? {} : { tools: toTools(tools, options) }),
+    ...(tools.length + serverTools.length === 0 ? {} : { tools: toTools(tools, serverTools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
   }
@@ -48,14 +50,20 @@ function toThinking(thinking: Thinking): ThinkingConfigParam {
   return thinking === 'off' ? { type: 'disabled' } : { type: 'enabled', budget_tokens: thinking.budgetTokens }
 }
 
-function toTools(tools: readonly ModelTool[], { hasInputExamples }: RequestOptions): Tool[] {
-  return tools.map((tool, position) => ({
+/** Server tools come first, so that the breakpoint of the last tool is after them. */
+function toTools(
+  tools: readonly ModelTool[],
+  serverTools: readonly JsonObject[],
+  { hasInputExamples }: RequestOptions,
+): ToolUnion[] {
+  const own = tools.map((tool, position): Tool => ({
     name: tool.name,
     description: hasInputExamples ? tool.description : describeWithExamples(tool),
     input_schema: { ...tool.inputSchema, type: 'object' },
     ...(hasInputExamples && tool.inputExamples.length > 0 && { input_examples: [...tool.inputExamples] }),
     ...(position === tools.length - 1 ? { cache_control: ephemeral } : {}),
   }))
+  return [...(serverTools as unknown as readonly ToolUnion[]), ...own]
 }
 
 function toMessage({ role, content }: Message, breakpoint: boolean): MessageParam {

@@ -21,7 +21,13 @@ async function deltasOf(...events: readonly string[]): Promise<readonly ModelDel
   const deltas: ModelDelta[] = []
   const onDelta = (delta: ModelDelta) => void deltas.push(delta)
   const nothing = () => undefined
-  await readReply(streamOf(events), { provider: 'local', onActivity: nothing, onProgress: nothing, onDelta })
+  await readReply(streamOf(events), {
+    provider: 'local',
+    model: 'm',
+    onActivity: nothing,
+    onProgress: nothing,
+    onDelta,
+  })
   return deltas
 }
 

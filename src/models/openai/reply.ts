@@ -144,7 +144,8 @@ function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
   return added
 }
 
-function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: details }: ReportedUsage): Usage {
+/** Usage as chat completions report it. */
+export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: details }: ReportedUsage): Usage {
   const cacheReadTokens = details?.cached_tokens ?? 0
   const cacheWriteTokens = details?.cache_write_tokens ?? 0
   return {
@@ -156,7 +157,7 @@ function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: deta
   }
 }
 
-function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
+export function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
   return new PtcError(code, `The model's reply can't be used: ${what}.`, {
     hint: 'Usually passes by itself; the call is tried again.',
   })

@@ -4,6 +4,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
+  ChatCompletionTool,
 } from 'openai/resources/chat/completions'
 import {
   type AssistantBlock,
@@ -28,9 +29,10 @@ import type { Dialect } from './dialect.js'
 export function toParams(
   provider: string,
   request: ModelRequest,
-  { tokenLimit, includesUsage }: Dialect,
+  { tokenLimit, includesUsage }: Pick<Dialect, 'tokenLimit' | 'includesUsage'>,
 ): ChatCompletionCreateParamsStreaming {
-  const { model, maxTokens, temperature, system, tools, messages } = request
+  const { model, maxTokens, temperature, system, messages } = request
+  const tools = [...request.tools.map(toTool), ...serverToolsOf<ChatCompletionTool>(request)]
   const effort = toEffort(request)
   return {
     model,
@@ -39,7 +41,7 @@ export function toParams(
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     stream: true,
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
-    ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
+    ...(tools.length === 0 ? {} : { tools }),
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
       ...messages.flatMap((message) => toMessages(provider, message)),
@@ -47,9 +49,14 @@ export function toParams(
   }
 }
 
-/** These models decide themselves how much they think: there is no number of tokens. */
-function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | undefined {
+/** Models of OpenAI decide themselves how much they think: there is no number of tokens. */
+export function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | undefined {
   return thinking === 'off' ? 'none' : effort
+}
+
+/** From the configuration, for the API. */
+export function serverToolsOf<Tool>({ serverTools = [] }: ModelRequest): readonly Tool[] {
+  return serverTools as unknown as readonly Tool[]
 }
 
 function toTool(tool: ModelTool): ChatCompletionFunctionTool {
@@ -108,6 +115,6 @@ function toAssistantMessage(
   ]
 }
 
-function joinTexts(texts: readonly string[]): string {
+export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text.trim() !== '').join('\n\n')
 }

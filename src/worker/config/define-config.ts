@@ -3,7 +3,7 @@ import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../../agents/agent.js'
 import type { Budget } from '../../common/runs/budget.js'
 import type { Limits } from '../../common/runs/limits.js'
-import type { Effort, Thinking } from '../../common/runs/model-settings.js'
+import type { Effort, ServerTools, Thinking } from '../../common/runs/model-settings.js'
 import type { Redact } from '../../common/text/redact.js'
 import type { BuiltInBackend } from '../../common/runs/run-config.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
@@ -47,6 +47,11 @@ export interface PtcConfig {
     readonly thinking?: Thinking
     /** How much work the model puts into a reply: `'low'`, `'medium'`, `'high'`, `'xhigh'`, `'max'`. Default: the API's. */
     readonly effort?: Effort
+    /**
+     * Tools that the model's server executes itself, as its API has them, by provider:
+     * `{ anthropic: [{ type: 'web_search_20260318', name: 'web_search' }] }`. Default: none.
+     */
+    readonly serverTools?: ServerTools
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */

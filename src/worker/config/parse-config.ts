@@ -24,6 +24,7 @@ import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { encryptionOption } from './encryption-option.js'
 import { configuredModel, type ProviderOption, providersOption, withBuiltInProviders } from './providers-option.js'
+import { parseServerTools } from './server-tools-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
@@ -53,6 +54,7 @@ const schema = z.strictObject({
       name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
       ...modelSettingFields,
+      serverTools: z.unknown().optional(),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
     })
@@ -181,6 +183,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   const redact = hook ? safeRedact(hook) : unredacted
   const providers = withBuiltInProviders(configuredProviders)
+  const serverTools = parseServerTools(model.serverTools, providers, 'model')
   const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   // createRegistry checks that each entry is a tool.
   const registry = createRegistry(tools as readonly Tool[], redact)
@@ -190,7 +193,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
-      model: { ...configuredModel(model.name, providers), maxTokens: model.maxTokens, ...settings },
+      model: { ...configuredModel(model.name, providers), maxTokens: model.maxTokens, ...settings, ...serverTools },
       backend,
       followUps: true,
       ...(budget && { budget }),
@@ -236,7 +239,8 @@ function checkAgents(
 ): Agents {
   const agents = createAgents(definitions, registry)
   for (const name of agents.names) {
-    const { limits, budget, model, settings } = agents.require(name)
+    const { limits, budget, model, settings, serverTools } = agents.require(name)
+    parseServerTools(serverTools, providers, `agent ${name}`)
     applyOverrides(configured, limits, `agent ${name}`)
     configuredModel(model, providers, `model of agent ${name}`)
     const fail = invalidSettings(`agent ${name}`)
@@ -251,6 +255,7 @@ function checkAgents(
 
 function invalidSettings(where: string): (problem: string) => never {
   return (problem) => {
-    throw new PtcError('CONFIG_INVALID', `${where}: ${problem}`)
+    const hint = 'docs/guides/models.md#temperature-thinking-and-effort describes them.'
+    throw new PtcError('CONFIG_INVALID', `${where}: ${problem}`, { hint })
   }
 }

@@ -85,6 +85,6 @@ it('the responses API has its own, whose calls go back as received', async () =>
   expect(stopReason).toBe('end_turn')
   await provider.turn({ ...request, messages: [...request.messages, { role: 'assistant', content }] }, options)
   const [first, second] = server.requests.map(({ body }) => body)
-  expect(first).toMatchObject({ tools: serverTools })
+  expect(first).toMatchObject({ tools: [{ name: 'add' }, ...serverTools] })
   expect(second).toMatchObject({ input: [{ role: 'user' }, item, { type: 'message' }] })
 })

@@ -32,7 +32,9 @@ export function toParams(
   { tokenLimit, includesUsage }: Pick<Dialect, 'tokenLimit' | 'includesUsage'>,
 ): ChatCompletionCreateParamsStreaming {
   const { model, maxTokens, temperature, system, messages } = request
-  const tools = [...request.tools.map(toTool), ...serverToolsOf<ChatCompletionTool>(request)]
+  const { serverTools = [] } = request
+  // From the configuration, in the form of the API.
+  const tools = [...request.tools.map(toTool), ...(serverTools as unknown as readonly ChatCompletionTool[])]
   const effort = toEffort(request)
   return {
     model,
@@ -52,11 +54,6 @@ export function toParams(
 /** Models of OpenAI decide themselves how much they think: there is no number of tokens. */
 export function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | undefined {
   return thinking === 'off' ? 'none' : effort
-}
-
-/** From the configuration, for the API. */
-export function serverToolsOf<Tool>({ serverTools = [] }: ModelRequest): readonly Tool[] {
-  return serverTools as unknown as readonly Tool[]
 }
 
 function toTool(tool: ModelTool): ChatCompletionFunctionTool {

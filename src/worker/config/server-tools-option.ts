@@ -4,7 +4,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import type { ServerTools } from '../../common/runs/model-settings.js'
 import { didYouMean } from '../../common/text/unknown-keys.js'
 
-const tool = z.custom<JsonObject>(
+const tool = z.custom<JsonObject & { readonly type: string }>(
   (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
   'must be a tool as the API has it: an object with a type',
 )
@@ -32,7 +32,7 @@ export function parseServerTools(
   for (const [provider, tools] of Object.entries(serverTools)) {
     if (!(provider in providers))
       throw invalid(`there is no provider "${provider}"${didYouMean(provider, Object.keys(providers))}`)
-    const types = tools.map(({ type }) => String(type))
+    const types = tools.map(({ type }) => type)
     const clientTool = types.find((type) => clientTools.test(type))
     if (clientTool !== undefined) throw invalid(`${clientTool} is a tool that the client executes, not the server`)
   }

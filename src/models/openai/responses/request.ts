@@ -17,7 +17,7 @@ import type { ModelRequest, ModelTool } from '../../provider.js'
 import type { Dialect } from '../dialect.js'
 import { mediaOf } from '../media.js'
 import { itemsOf } from '../message-extras.js'
-import { joinTexts, serverToolsOf, toEffort } from '../request.js'
+import { joinTexts, toEffort } from '../request.js'
 
 /**
  * The request for the responses API. The server stores nothing: it returns its reasoning encrypted, and gets all items
@@ -31,7 +31,9 @@ export function toResponseParams(
   { includesReasoning }: Pick<Dialect, 'includesReasoning'>,
 ): ResponseCreateParamsStreaming {
   const { model, maxTokens, temperature, system, messages } = request
-  const tools = [...request.tools.map(toTool), ...serverToolsOf<Tool>(request)]
+  const { serverTools = [] } = request
+  // From the configuration, in the form of the API.
+  const tools = [...request.tools.map(toTool), ...(serverTools as unknown as readonly Tool[])]
   const effort = toEffort(request)
   return {
     model,

@@ -16,6 +16,7 @@ export {
 export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export type { ModelProvider, ModelRequest } from './models/provider.js'
+export type { Effort, ModelSettings, Thinking } from './common/runs/model-settings.js'
 export type { ModelReply } from './common/runs/messages.js'
 export { PtcError, type ErrorCode } from './common/errors.js'
 export { openTelemetryAuditSink, type AuditEvent, type AuditSink, type OpenTelemetryLogger } from './audit/index.js'

@@ -8,6 +8,7 @@ import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { measureJson } from '../tools/validation/measure-json.js'
 import { budgetSchema } from './budget-schema.js'
 import { limitsSchema } from './limits-schema.js'
+import { modelSettingFields } from './model-settings-schema.js'
 
 const name = z.string().min(1)
 
@@ -15,6 +16,7 @@ const name = z.string().min(1)
 export const runOptionFields = {
   agent: name.optional(),
   model: z.union([name, z.array(name).min(1)]).optional(),
+  ...modelSettingFields,
   sandbox: name.optional(),
   limits: limitsSchema.partial().optional(),
   budget: budgetSchema.optional(),

@@ -3,6 +3,7 @@ import type { Budget } from '../common/runs/budget.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { Limits } from '../common/runs/limits.js'
 import type { TaskMode } from '../common/runs/task-modes.js'
+import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/runs/model-settings.js'
 
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
@@ -20,8 +21,14 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly agents?: readonly (string | { readonly name: string })[]
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
-  /** From 0 to 2. Default: as configured. */
+  /** From 0 to 2. Default: as configured. Not together with `thinking`. */
   readonly temperature?: number
+  /** `'adaptive'`, `'off'` or `{ budgetTokens: 4096 }`. Default: as configured. */
+  readonly thinking?: Thinking
+  /** From `'low'` to `'max'`. Default: as configured. */
+  readonly effort?: Effort
+  /** Tools of the model's server, by provider. Default: as configured; `{}`: none. */
+  readonly serverTools?: ServerTools
   /** Schema of the answer. Default: the answer is text. */
   readonly output?: Output
   /**
@@ -49,7 +56,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly tools: readonly (string | { readonly name: string })[] | undefined
   readonly agents: readonly (string | { readonly name: string })[]
   readonly model: string | readonly string[] | undefined
-  readonly temperature: number | undefined
+  readonly settings: ModelSettings
+  readonly serverTools: ServerTools | undefined
   readonly mode: TaskMode | undefined
   /** Name of a tool. */
   readonly doneCheck: string | undefined

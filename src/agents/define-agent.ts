@@ -17,6 +17,9 @@ const definitionKeys: readonly string[] = [
   'agents',
   'model',
   'temperature',
+  'thinking',
+  'effort',
+  'serverTools',
   'output',
   'mode',
   'doneCheck',
@@ -34,7 +37,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
   const { name, instructions, description, tools, agents = [], model } = definition
-  const { temperature, output, mode, doneCheck, limits = {}, budget = {} } = definition
+  const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -67,7 +70,12 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     tools: tools && Object.freeze([...tools]),
     agents: Object.freeze([...agents]),
     model,
-    temperature,
+    settings: {
+      ...(temperature !== undefined && { temperature }),
+      ...(thinking !== undefined && { thinking }),
+      ...(effort !== undefined && { effort }),
+    },
+    serverTools,
     mode,
     doneCheck: typeof doneCheck === 'object' ? doneCheck.name : doneCheck,
     limits,

@@ -7,6 +7,7 @@ import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs/runs.js'
 import type { ValueReader } from './run-tree/index.js'
 import type { StreamSink } from '../stream/index.js'
+import { withStoredAttachments } from './attachments/store-attachments.js'
 import { approveCall, type ApproveOptions, denyCall, type DenyOptions } from './calls/approve-call.js'
 import { completeCall, type CompleteOptions } from './calls/complete-call.js'
 import { type Conversation, createConversation } from './conversations/conversation.js'
@@ -128,9 +129,10 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     const shown = redact(text, { kind: 'question' })
     const workflowOptions = startOptions(kind, text, taskQueue, runOptions, shown)
     checkSize(text, input.input, client.options.loadedDataConverter)
+    const args = [await withStoredAttachments(client, input)]
     let handle: WorkflowHandleWithFirstExecutionRunId
     try {
-      handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, args: [input] })
+      handle = await client.workflow.start(workflowNames[kind], { ...workflowOptions, args })
     } catch (thrown) {
       throw await startError(client, thrown)
     }

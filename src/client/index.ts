@@ -30,5 +30,6 @@ export type { ConversationAnswer, ConversationStatus, ProviderMessage } from '..
 export type { SessionInfo } from './sessions/session-info.js'
 export type { Sessions } from './sessions/sessions.js'
 export type { ExecuteOptions, SessionExecution } from './sessions/execute.js'
+export type { Attachment, MediaType, StoredAttachment } from '../common/runs/attachments.js'
 export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../common/runs/runs.js'
 export type { CellOutcome } from '../common/calls/outcomes.js'

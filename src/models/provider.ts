@@ -19,6 +19,7 @@ import type { Caller } from '../common/calls/calls.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { CodeContainer, Message, ModelReply } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
+import type { ModelSettings } from '../common/runs/model-settings.js'
 
 export type { ModelPhase } from '../common/runs/model-turn.js'
 
@@ -35,16 +36,16 @@ export interface ModelTool {
 }
 
 /** Everything for one turn: a provider keeps no conversation. */
-export interface ModelRequest {
+export interface ModelRequest extends ModelSettings {
   /** The provider's own model id. */
   readonly model: string
   /** Maximum output tokens of the reply, thinking included. */
   readonly maxTokens: number
-  /** Undefined: the API's default. */
-  readonly temperature?: number
   /** Empty: no system prompt. */
   readonly system: string
   readonly tools: readonly ModelTool[]
+  /** Tools that the server executes itself: sent as they are. What they add to a reply is kept. Undefined: none. */
+  readonly serverTools?: readonly JsonObject[] | undefined
   readonly messages: readonly Message[]
   /** The API executes code in this container, or in a new one. Absent: it executes none. */
   readonly hostedCode?: { readonly container?: CodeContainer | undefined }
@@ -59,7 +60,7 @@ export interface ModelProgress {
 /** A piece of what the model writes: of a text, or of the code in the input of the code tool. */
 export interface ModelDelta {
   readonly type: 'text' | 'code'
-  /** Position of the block in the reply, from 0. */
+  /** Tells the blocks of a reply apart, in their order. */
   readonly block: number
   readonly text: string
 }

@@ -36,7 +36,7 @@ export type StreamData =
     } & TurnFields)
   /** What the model is doing. */
   | ({ readonly type: 'status'; readonly phase: ModelPhase } & TurnFields)
-  /** Text as the model writes it. `block`: position in the reply, from 0. */
+  /** Text as the model writes it. `block` tells the blocks of a reply apart, in their order. */
   | ({ readonly type: 'text'; readonly block: number; readonly text: string } & TurnFields)
   /** Code as the model writes it. */
   | ({ readonly type: 'code'; readonly block: number; readonly text: string } & TurnFields)

@@ -14,6 +14,13 @@ const driverName = 'ptc.values'
 
 type OpenStore = () => ValueStore | Promise<ValueStore>
 
+/** The same for all copies of this package. */
+const openStoreKey: unique symbol = Symbol.for('durable-ptc.openStore')
+
+interface OwnDriver extends StorageDriver {
+  readonly [openStoreKey]: OpenStore
+}
+
 export interface PayloadStorageOptions {
   /** Called for each operation. */
   readonly open: OpenStore
@@ -48,7 +55,8 @@ export function payloadStorage({
       throw PtcError.isInstance(thrown) ? toError(thrown) : thrown
     }
   }
-  const driver: StorageDriver = {
+  const driver: OwnDriver = {
+    [openStoreKey]: open,
     name: driverName,
     type: 'durable-ptc.values',
     store: async ({ abortSignal = neverAborted }, payloads) => {
@@ -76,6 +84,12 @@ export function addPayloadStorage(
   if (existing.getDriver(driverName)) return existing
   const { drivers, driverSelector, payloadSizeThreshold } = existing
   return new ExternalStorage({ drivers: [...drivers, ...ours.drivers], driverSelector, payloadSizeThreshold })
+}
+
+/** The store of a data converter; undefined when it has none of durable-ptc. */
+export async function storeOf(storage: ExternalStorage | undefined): Promise<ValueStore | undefined> {
+  const driver: Partial<OwnDriver> | null | undefined = storage?.getDriver(driverName)
+  return driver?.[openStoreKey]?.()
 }
 
 const neverAborted = new AbortController().signal

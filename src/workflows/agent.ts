@@ -11,10 +11,12 @@
  */
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
-import type { AgentInput, AgentResult, BudgetLease, RunCounts, SubagentInput } from '../common/runs/runs.js'
+import { problemOfAttachments } from '../common/runs/attachments.js'
+import type { AgentInput, AgentResult, RunCounts, SubagentInput } from '../common/runs/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
+import { rejection } from './temporal/rejection.js'
 import { publishEnd } from './temporal/search-attributes.js'
 import { handleBudget } from './budget.js'
 import { withRuntime, registerInspectQuery } from './cell/code-runtime.js'
@@ -32,13 +34,15 @@ export type AgentState = RunState & AgentTurnsState & { readonly plan?: PlanStat
 export async function agent(input: AgentInput | SubagentInput, state?: AgentState): Promise<AgentResult> {
   return failWorkflowOnError(async () => {
     recordSummary(input.question)
-    const { question, ...options } = input
+    const { question: _, attachments, ...options } = input
+    const problem = problemOfAttachments(attachments)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     const lease = 'lease' in input ? input.lease : undefined
     let counts = state?.counts
     try {
       const run = await startRun({ kind: 'agent', options, state })
       counts = run.counts
-      return await answerQuestion(run, question, state, lease)
+      return await answerQuestion(run, input, state)
     } catch (thrown) {
       if (lease && !(thrown instanceof ContinueAsNew)) await reportUsage(lease, counts)
       throw thrown
@@ -48,10 +52,11 @@ export async function agent(input: AgentInput | SubagentInput, state?: AgentStat
 
 async function answerQuestion(
   run: Run,
-  question: string,
+  input: AgentInput | SubagentInput,
   state: AgentState | undefined,
-  lease: BudgetLease | undefined,
 ): Promise<AgentResult> {
+  const { question, attachments } = input
+  const lease = 'lease' in input ? input.lease : undefined
   const turns = new AgentTurns(run, {
     state,
     continueAsNew: async (turnsState, isUpgraded) => {
@@ -62,7 +67,7 @@ async function answerQuestion(
     },
   })
   const plan = new PlanRun(run, turns, state?.plan)
-  if (!state) turns.messages.addMessage(question)
+  if (!state) turns.messages.addMessage({ text: question, attachments })
   registerInspectQuery(run, turns.codeRuntime)
   handleBudget(run.budget, lease !== undefined)
   const answer = async (): Promise<Omit<AgentResult, keyof RunCounts>> => {

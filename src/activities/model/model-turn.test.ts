@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
 import { PtcError } from '../../common/errors.js'
-import { isExternal } from '../../common/json/external-value.js'
+import { type ExternalValue, externalValue, isExternal } from '../../common/json/external-value.js'
 import { defaultLimits } from '../../common/runs/limits.js'
 import type { AssistantBlock } from '../../common/runs/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
@@ -17,6 +17,7 @@ import { ModelProviders } from '../../models/providers.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
+import { readLog } from '../../values/value-log.js'
 import { modelTurn } from './model-turn.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
@@ -87,6 +88,24 @@ it('stores the conversation, which the next turn sends again', async () => {
   ])
   expect(history).toMatchObject({ length: 4 })
   expect(conversationBytes).toBe(Buffer.byteLength(JSON.stringify(sent?.messages)))
+})
+
+it('sends images with their data, and stores them by reference', async () => {
+  const png = Buffer.from(`\x89PNG\r\n\x1a\n${'x'.repeat(9_000)}`, 'latin1').toString('base64')
+  const data = externalValue(await values.store(png, new AbortController().signal))
+  const image = (source: string | ExternalValue) =>
+    ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: source } }) as const
+  const sent: ModelRequest[] = []
+  const turn = (request: ModelRequest) => {
+    sent.push(request)
+    return Promise.resolve([{ type: 'text', text: 'A square.' }] as const)
+  }
+  const first = await runTurn(turn, { pending: [image(data), ...input.pending] }).result
+  expect(first.conversationBytes).toBeLessThan(1_000)
+  await runTurn(turn, { history: first.history, pending: [{ type: 'text', text: 'And now?' }] }).result
+  expect(sent.map(({ messages }) => messages[0]?.content[0])).toEqual([image(png), image(png)])
+  const stored = await readLog(values, first.history, 'a test', new AbortController().signal)
+  expect(stored[0]).toEqual({ role: 'user', content: [image(data), ...input.pending] })
 })
 
 it('sends the temperature of the run, also 0', async () => {

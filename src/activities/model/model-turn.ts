@@ -26,6 +26,7 @@ import type { ModelProviders } from '../../models/providers.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
+import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
 import { appendTurn, loadMessages } from './conversation.js'
@@ -59,15 +60,17 @@ export function modelTurn(
       const loaded = await loadMessages(values, history, pending, signal)
       const { earlier } = loaded
       const now = hosted?.lost ? endLostCode(earlier, loaded.now, hosted.lost) : loaded.now
-      const messages: Message[] = [...earlier, ...now]
-      const { name: modelName, maxTokens, temperature, fallbacks } = model
-      const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
+      const stored: readonly Message[] = [...earlier, ...now]
+      const messages = await loadMedia(values, stored, signal)
+      const { name: modelName, provider, fallbacks, serverTools: allServerTools, ...settings } = model
+      const serverTools = allServerTools?.[provider]
       const hostedCode = hosted && { container: hosted.container }
       const request: ModelRequest = {
         model: modelName,
         ...settings,
         messages,
         ...prompt,
+        serverTools,
         ...(hostedCode && { hostedCode }),
       }
       const published = {
@@ -84,8 +87,8 @@ export function modelTurn(
         live?.progress(progress)
       }
       const callbacks = { signal, onProgress, onDelta: live && ((delta: ModelDelta) => live.delta(delta)) }
-      const ask = async () => providers.requireFor(model.provider, request).turn(request, callbacks)
-      const reply = await measureTurn(model.provider, request, ask).catch((thrown: unknown) => {
+      const ask = async () => providers.requireFor(provider, request).turn(request, callbacks)
+      const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
         live?.fail(thrown)
         throw fallbacks && isGivenUp(thrown, attempt) ? toFailure(thrown, true) : thrown
       })
@@ -111,7 +114,7 @@ export function modelTurn(
         reply: externalized,
         calls,
         history: extendedHistory,
-        conversationBytes: utf8Length(JSON.stringify(messages)),
+        conversationBytes: utf8Length(JSON.stringify(stored)),
         ...(answer && { answer }),
       }
     })

@@ -107,6 +107,17 @@ it('records fallbacks in the order of the list', async () => {
   })
 })
 
+it('records the settings of the model: those of the run, the agent, and the configuration', async () => {
+  expect((await load({ thinking: 'adaptive', effort: 'low' })).model).toMatchObject({
+    thinking: 'adaptive',
+    effort: 'low',
+  })
+  expect((await load({ agent: 'analyst', temperature: 1 })).model).toMatchObject({ temperature: 1 })
+  const { model } = await load({ agent: 'analyst', thinking: 'adaptive' })
+  expect(model).toMatchObject({ thinking: 'adaptive' })
+  expect(model).not.toHaveProperty('temperature')
+})
+
 it('records the context and the input data, of which a large one is a reference', async () => {
   const input = Array.from({ length: 2_000 }, (_, id) => ({ id }))
   const config = await load({ context: { tenant: 'acme' }, input })
@@ -160,6 +171,9 @@ it.each([
   [{ context: { text: 'x'.repeat(2_048) } }, 'RUN_INPUT_INVALID', 'at most 2048 bytes of JSON'],
   [{ mode: 'auto' }, 'RUN_INPUT_INVALID', 'mode'],
   [{ agent: 'fixer', tools: ['pay'] }, 'TOOL_UNKNOWN', 'the run lacks tool is_done'],
+  [{ temperature: 3 }, 'RUN_INPUT_INVALID', 'temperature'],
+  [{ thinking: { budgetTokens: 2_000 } }, 'RUN_INPUT_INVALID', 'must be less than model.maxTokens (100)'],
+  [{ thinking: 'adaptive', temperature: 0 }, 'RUN_INPUT_INVALID', 'temperature and thinking exclude each other'],
   [{ limits: { turns: 0 } }, 'RUN_INPUT_INVALID', 'limits.turns'],
 ])('refuses %j', async (options, code, message) => {
   await expect(load(options as RunConfigInput)).rejects.toMatchObject({

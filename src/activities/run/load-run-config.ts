@@ -7,7 +7,8 @@ import { PtcError } from '../../common/errors.js'
 import { budgetWithin } from '../../common/runs/leases.js'
 import { workflowNames } from '../../common/names.js'
 import { hostedBackend } from '../../common/runs/hosted-code.js'
-import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import { overrideSettings, problemOfSettings } from '../../common/runs/model-settings.js'
+import type { ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
 import { costOf } from '../../models/prices.js'
@@ -51,9 +52,7 @@ export function loadRunConfig(
       checkRunOptions(options)
       const agent = options.agent === undefined ? undefined : agents.require(options.agent)
       const tools = chooseTools(registry, toolNamesOf(registry, agent), options.tools)
-      const models = options.model ?? agent?.model
-      const { fallbacks: _, ...settings } = defaults.model
-      const model = models === undefined ? defaults.model : { ...settings, ...parseModelNames(models, providers) }
+      const model = modelOf(defaults.model, agent, options, providers)
       const runInstructions = agent?.instructions ?? instructions?.trim()
       const publish = stream?.attempt({ workflowId, runId, attempt, unit: 'run' })
       publish?.({ type: 'run.begins', model: model.name, ...(agent && { agent: agent.name }) })
@@ -73,7 +72,7 @@ export function loadRunConfig(
         ...runDefaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
+        model,
         backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
@@ -124,6 +123,29 @@ function taskOf(
   throw new PtcError('TOOL_UNKNOWN', `the run lacks tool ${doneCheck}, which checks whether its work is done`, {
     hint: `Add ${doneCheck} to the tools of the run.`,
   })
+}
+
+/**
+ * The model of a run, and its settings: those of the configuration, the agent and the run, the later ones first.
+ *
+ * @throws PtcError MODEL_NOT_FOUND, RUN_INPUT_INVALID
+ */
+function modelOf(
+  configured: ModelConfig,
+  agent: Agent | undefined,
+  options: RunConfigInput,
+  providers: readonly string[],
+): ModelConfig {
+  const names = options.model ?? agent?.model
+  const { fallbacks: _, ...base } = configured
+  const named = names === undefined ? configured : { ...base, ...parseModelNames(names, providers) }
+  const model = {
+    ...overrideSettings(overrideSettings(named, agent?.settings ?? {}), options),
+    ...(agent?.serverTools && { serverTools: agent.serverTools }),
+  }
+  const problem = problemOfSettings(model, model.maxTokens)
+  if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
+  return model
 }
 
 /**

@@ -9,12 +9,13 @@ import {
 import { checkName } from '../../client/start/check-name.js'
 import { generateId } from '../../client/start/start-options.js'
 import { raceWithSignal, waitForAbort } from '../../common/async/abort.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import type { ConversationAnswer } from '../../common/runs/conversation.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
 import { roles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import { pluralize } from '../../common/text/text.js'
-import type { OverrideOptions } from '../commands/options.js'
+import { type AgentOptions, chosenAgent, type OverrideOptions } from '../commands/options.js'
 import { type Environment, openEnvironment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { exitCodes } from '../process/exit-code.js'
@@ -25,16 +26,14 @@ import { incompleteStatusMessages } from '../run/incomplete-status.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { Draft } from '../rendering/index.js'
 import { drafts } from '../run/drafts.js'
-import { readOverrides } from '../run/read-run-data.js'
+import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 
-export interface ChatOptions extends OverrideOptions {
+export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined: a new conversation. */
   readonly name: string | undefined
   readonly config: string | undefined
   readonly sandbox: BackendChoice | undefined
-  readonly agent: string | undefined
-  readonly model: string | readonly string[] | undefined
   /** A message that is sent first. */
   readonly first?: string | undefined
   /** The only message; `-` reads it from standard input. */
@@ -53,13 +52,14 @@ export async function runChat(options: ChatOptions): Promise<number> {
   checkConversationOptions(conversationOptions)
   checkName('conversation', name)
   const single = options.message === '-' ? await raceWithSignal(interrupts.first, readText('-')) : options.message
+  const attachments = await readAttachedFiles(options.attach)
   for (const text of [single, options.first]) if (text !== undefined) checkText(text)
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(roles)
   const conversation = environment.ptc.conversation(name, conversationOptions)
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
-  const chat = new Chat(conversation, json, environment.stream && stream)
+  const chat = new Chat(conversation, json, attachments, environment.stream && stream)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
     void waitForAbort(interrupts.first).then(() => chat.interrupt())
@@ -80,10 +80,9 @@ export async function runChat(options: ChatOptions): Promise<number> {
 }
 
 async function readConversationOptions(options: ChatOptions): Promise<ConversationOptions> {
-  const { agent, model, messages, mustExist } = options
+  const { messages, mustExist } = options
   return {
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
+    ...chosenAgent(options),
     ...(messages !== undefined && { messages: parseMessages(await readJson(messages, '--messages')) }),
     ...(mustExist && { mustExist }),
     ...(await readOverrides(options)),
@@ -99,11 +98,12 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
   })
 }
 
-const help = `/status     turns, calls, tokens and cost so far
-/history    all messages as JSON, on stdout
-/reset      forget all messages; the variables of the sandbox stay
-/close      end the conversation and its sandbox
-exit        leave; the conversation waits
+const help = `/status       turns, calls, tokens and cost so far
+/history      all messages as JSON, on stdout
+/attach FILE  an image or a PDF for the next message
+/reset        forget all messages; the variables of the sandbox stay
+/close        end the conversation and its sandbox
+exit          leave; the conversation waits
 Ctrl-C interrupts the work on a message. A message that is sent meanwhile is read with the model's next turn.
 A message that begins with / has another / before it.`
 
@@ -127,6 +127,8 @@ class Chat {
   isClosed = false
   readonly #json: boolean
   readonly #stream: ConversationStream | undefined
+  /** For the next message. */
+  #attachments: readonly Attachment[]
   readonly #leave = new AbortController()
   #working = 0
   #isInterrupted = false
@@ -134,9 +136,15 @@ class Chat {
   #setDraft: ((draft: Draft | undefined) => void) | undefined
   #fail = (_thrown: unknown): void => undefined
 
-  constructor(conversation: Conversation, json: boolean, stream: ConversationStream | undefined) {
+  constructor(
+    conversation: Conversation,
+    json: boolean,
+    attachments: readonly Attachment[],
+    stream: ConversationStream | undefined,
+  ) {
     this.conversation = conversation
     this.#json = json
+    this.#attachments = attachments
     this.#stream = stream
   }
 
@@ -170,8 +178,12 @@ class Chat {
   async ask(text: string, steers: boolean): Promise<void> {
     this.#working += 1
     const isFirst = this.#working === 1
+    const attachments = this.#attachments
+    this.#attachments = []
     try {
-      const message = await this.conversation.send(text, { steer: steers })
+      const sending = this.conversation.send(text, { steer: steers, attachments })
+      sending.catch(() => (this.#attachments = [...attachments, ...this.#attachments]))
+      const message = await sending
       const finished = new AbortController()
       if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
       if (isFirst) void this.#showDrafts(message.id, finished.signal)
@@ -210,6 +222,11 @@ class Chat {
 
   /** True when the conversation is closed. */
   async #command(text: string): Promise<boolean> {
+    const [, file] = /^\/attach\s+(.+)$/.exec(text) ?? []
+    if (file !== undefined) {
+      await this.#attach(file)
+      return false
+    }
     switch (text) {
       case '/status': {
         const status = await this.conversation.status()
@@ -233,6 +250,16 @@ class Chat {
       default:
         this.#printAbove(() => printStatus(text === '/help' ? help : `there is no command ${text}\n${help}`))
         return false
+    }
+  }
+
+  async #attach(file: string): Promise<void> {
+    try {
+      this.#attachments = [...this.#attachments, ...(await readAttachedFiles([file]))]
+      this.#printAbove(() => printStatus(`${file} goes with the next message`))
+    } catch (thrown) {
+      if (!PtcError.isInstance(thrown)) throw thrown
+      this.#printAbove(() => printStatus(`ptc: ${thrown.message}`))
     }
   }
 

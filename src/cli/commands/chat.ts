@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import {
-  agentOption,
+  agentOptions,
   type AgentOptions,
   boundOptions,
   configOption,
@@ -8,7 +8,6 @@ import {
   dataOptions,
   jsonOption,
   type JsonOption,
-  modelOption,
   type OverrideOptions,
   sandboxOption,
   type SandboxOption,
@@ -27,8 +26,6 @@ export function chatCommand(): Command {
     .argument('[name]', 'name of the conversation (default: a new one)')
     .addOption(configOption())
     .addOption(sandboxOption())
-    .addOption(agentOption())
-    .addOption(modelOption())
     .addOption(
       new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
     )
@@ -52,10 +49,10 @@ Examples:
     )
     .action(async (name: string | undefined, options: Options) => {
       const { runChat } = await import('../chat/run-chat.js')
-      const { config, sandbox, agent, model, json, resume, ...others } = options
-      const chosen = { name, config, sandbox, agent, model, json: json === true, mustExist: resume === true }
+      const { config, sandbox, json, resume, ...others } = options
+      const chosen = { name, config, sandbox, json: json === true, mustExist: resume === true }
       process.exitCode = await runChat({ ...others, ...chosen })
     })
-  for (const option of [...boundOptions(), ...dataOptions()]) command.addOption(option)
+  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
   return command
 }

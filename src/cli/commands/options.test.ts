@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseLimits, parseRoles, integerUpTo } from './options.js'
+import { integerUpTo, parseLimits, parseRoles, parseTemperature, parseThinking } from './options.js'
 
 describe('parseRoles', () => {
   it('returns each role once, in their fixed order', () => {
@@ -33,4 +33,22 @@ describe('parseLimits', () => {
   it.each(['', 'turns', 'turns=', 'turns=many', 'turns=1.2.3', 'turns=-1', '=5'])('rejects %j', (text) => {
     expect(() => parseLimits(text)).toThrow(/NAME=NUMBER/)
   })
+})
+
+describe('parseThinking', () => {
+  it.each([
+    ['adaptive', 'adaptive'],
+    ['off', 'off'],
+    ['2048', { budgetTokens: 2_048 }],
+  ])('reads %s', (text, thinking) => {
+    expect(parseThinking(text)).toEqual(thinking)
+  })
+
+  it.each(['', 'on', '1023', '-2048', '2048.5'])('rejects %j', (text) => {
+    expect(() => parseThinking(text)).toThrow(/adaptive, off, or a number/)
+  })
+})
+
+it.each(['', '-1', '2.1', '1e1', '1.2.3', 'warm'])('parseTemperature rejects %j', (text) => {
+  expect(() => parseTemperature(text)).toThrow('It must be a number from 0 to 2.')
 })

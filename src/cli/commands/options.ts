@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Role, roles } from '../../common/names.js'
 import { isListenAddress } from '../../worker/health/listen-address.js'
+import type { AgentInput } from '../../common/runs/runs.js'
+import { efforts, type ModelSettings, type Thinking } from '../../common/runs/model-settings.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import { type TaskMode, taskModes } from '../../common/runs/task-modes.js'
 
@@ -29,17 +31,35 @@ export function idOption(): Option {
 }
 
 /** Who answers. */
-export interface AgentOptions {
+export interface AgentOptions extends ModelSettings {
   readonly agent?: string
   readonly model?: readonly string[]
+  /** Files. */
+  readonly attach?: readonly string[]
 }
 
-export function agentOption(): Option {
-  return new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)')
+/** What of {@link AgentOptions} the command line has for the agent. */
+export function chosenAgent(options: AgentOptions): Pick<AgentInput, 'agent' | 'model' | keyof ModelSettings> {
+  const { agent, model, temperature, thinking, effort } = options
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking !== undefined && { thinking }),
+    ...(effort !== undefined && { effort }),
+  }
 }
 
-export function modelOption(): Option {
-  return new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames)
+/** Those of {@link AgentOptions}. */
+export function agentOptions(): readonly Option[] {
+  return [
+    new Option('-a, --agent <name>', 'agent of the configuration (default: all tools)'),
+    new Option('-m, --model <names>', 'model, and fallbacks (default: as configured)').argParser(parseNames),
+    new Option('--temperature <number>', 'of the model, from 0 to 2').argParser(parseTemperature),
+    new Option('--thinking <mode>', 'of the model: adaptive, off, or a number of tokens').argParser(parseThinking),
+    new Option('--effort <level>', 'of the model').choices(efforts),
+    new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
+  ]
 }
 
 /** `conversation` is workflow `conversation`, as `ptc chat` starts it. */
@@ -90,6 +110,25 @@ export function dataOptions(): readonly Option[] {
 /** For commander: `a,b`. */
 function parseNames(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
+}
+
+/** For commander: an option that may be repeated. */
+function appendText(text: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, text]
+}
+
+/** For commander: a number from 0 to 2. */
+export function parseTemperature(text: string): number {
+  const value = Number(text)
+  if (/^[\d.]+$/.test(text) && value >= 0 && value <= 2) return value
+  throw new InvalidArgumentError('It must be a number from 0 to 2.')
+}
+
+/** For commander: `adaptive`, `off` or a number of tokens. */
+export function parseThinking(text: string): Thinking {
+  if (text === 'adaptive' || text === 'off') return text
+  if (/^\d+$/.test(text) && Number(text) >= 1_024) return { budgetTokens: Number(text) }
+  throw new InvalidArgumentError('It must be adaptive, off, or a number of tokens, at least 1024.')
 }
 
 /** For commander: `turns=5,cellSeconds=30`, also given several times. */

@@ -1,16 +1,16 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
 import {
-  agentOption,
+  agentOptions,
   type AgentOptions,
   boundOptions,
+  chosenAgent,
   configOption,
   type ConfigOption,
   dataOptions,
   idOption,
   jsonOption,
   type ModeChoice,
-  modelOption,
   modeOption,
   type OverrideOptions,
   type JsonOption,
@@ -32,8 +32,6 @@ export function runCommand(): Command {
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
     .addOption(sandboxOption())
-    .addOption(agentOption())
-    .addOption(modelOption())
     .addOption(modeOption())
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
@@ -61,12 +59,12 @@ Examples:
     .action(async (question: string, options: Options) => {
       process.exitCode = await run(question, options)
     })
-  for (const option of [...boundOptions(), ...dataOptions()]) command.addOption(option)
+  for (const option of [...agentOptions(), ...boundOptions(), ...dataOptions()]) command.addOption(option)
   return command
 }
 
 async function run(question: string, options: Options): Promise<number> {
-  const { json, config, sandbox, model, agent, id, detach, interactive, mode, ...overrides } = options
+  const { json, config, sandbox, id, detach, interactive, mode, ...overrides } = options
   if (interactive === true || mode === 'conversation') {
     if (mode !== undefined && mode !== 'conversation')
       throw new PtcError('RUN_INPUT_INVALID', `with -i, the mode is conversation, not ${mode}`)
@@ -79,10 +77,10 @@ async function run(question: string, options: Options): Promise<number> {
         hint: '(see `ptc run --help`)',
       })
     const { runChat } = await import('../chat/run-chat.js')
-    const chosen = { name: undefined, config, sandbox, agent, model, json: false, mustExist: false }
+    const chosen = { name: undefined, config, sandbox, json: false, mustExist: false }
     return runChat({ ...overrides, ...chosen, first: question })
   }
   const { startRun } = await import('../run/start-run.js')
-  const request = { type: 'agent', question, model, agent, mode } as const
+  const request = { type: 'agent', question, chosen: chosenAgent(overrides), mode, attach: options.attach } as const
   return startRun(request, { ...overrides, id, config, sandbox, json: json === true, detach: detach === true })
 }

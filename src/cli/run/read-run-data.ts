@@ -1,3 +1,5 @@
+import { readAttachments } from '../../client/attachments/read-attachments.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { BackendChoice } from '../../common/runs/run-config.js'
 import type { ProgramInput } from '../../common/runs/runs.js'
@@ -20,6 +22,20 @@ export async function readRunData({ input, context }: Pick<OverrideOptions, keyo
     ...(input !== undefined && { input: await readJson(input, '--input') }),
     ...(context !== undefined && { context: (await readJson(context, '--context')) as JsonObject }),
   }
+}
+
+/**
+ * The files of `--attach`, checked before a server is started for them.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readAttachedFiles(files: readonly string[] = []): Promise<readonly Attachment[]> {
+  const attachments = await readAttachments(files.map((file) => ({ file })))
+  return attachments.map((each) => {
+    if ('value' in each) return each
+    const { base64, mediaType, name } = each
+    return { data: base64, mediaType, ...(name !== undefined && { name }) }
+  })
 }
 
 /**

@@ -16,7 +16,7 @@ import { readText } from '../process/read-text.js'
 import { print } from '../process/stdio.js'
 import { followRun, printRunLink } from './follow-run.js'
 import { printRunEnding } from './print-run-ending.js'
-import { readOverrides } from './read-run-data.js'
+import { readAttachedFiles, readOverrides } from './read-run-data.js'
 import { failureReport } from './run-report.js'
 
 /** What a command line asks to run. */
@@ -25,9 +25,9 @@ type RunRequest =
   | {
       readonly type: 'agent'
       readonly question: string
-      readonly model: readonly string[] | undefined
-      readonly agent: string | undefined
       readonly mode: TaskMode | undefined
+      readonly chosen: Partial<AgentInput>
+      readonly attach: readonly string[] | undefined
     }
   /** `script` is a file, or `-` for standard input. */
   | { readonly type: 'program'; readonly script: string }
@@ -76,13 +76,10 @@ async function readInput(request: RunRequest, options: StartRunOptions): Promise
   const text = await (type === 'agent' ? readQuestion(request.question) : readText(request.script))
   validateStart(type, text, startOptions(id))
   if (type === 'program') return checked({ type, input: { source: text, ...overrides } })
-  const { model, agent, mode } = request
-  const chosen = {
-    ...(model !== undefined && { model }),
-    ...(agent !== undefined && { agent }),
-    ...(mode !== undefined && { mode }),
-  }
-  return checked({ type, input: { question: text, ...chosen, ...overrides } })
+  const attachments = await readAttachedFiles(request.attach)
+  const mode = request.mode !== undefined && { mode: request.mode }
+  const attached = attachments.length > 0 && { attachments }
+  return checked({ type, input: { question: text, ...attached, ...request.chosen, ...mode, ...overrides } })
 }
 
 function checked(input: RunInput): RunInput {

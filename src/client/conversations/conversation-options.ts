@@ -14,6 +14,9 @@ export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'n
 const optionNames = [
   'agent',
   'model',
+  'temperature',
+  'thinking',
+  'effort',
   'sandbox',
   'limits',
   'budget',

@@ -12,15 +12,18 @@ import type {
   ResetInput,
   SendInput,
 } from '../../common/runs/conversation.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import { withAbortListener } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { conversationMessages, memoKeys, workflowNames } from '../../common/names.js'
 import { type Redact, unredacted } from '../../common/text/redact.js'
 import { jsonToText } from '../../common/text/text.js'
 import { toSummary } from '../../common/runs/run-texts.js'
+import { loadMedia } from '../../values/media.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'
+import { storeAttachments } from '../attachments/store-attachments.js'
 import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize } from '../start/start-options.js'
 import { failWithoutWorker } from '../temporal/worker-availability.js'
@@ -61,6 +64,8 @@ export interface SendOptions {
    * answer. Default: it is queued.
    */
   readonly steer?: boolean
+  /** Images and PDFs, which the client puts into the value store. */
+  readonly attachments?: readonly Attachment[]
   /** Default: random. Sent again under the same id, a message is not worked on again. */
   readonly id?: string
 }
@@ -141,7 +146,7 @@ interface ConversationClient {
   readonly redact?: Redact
 }
 
-const sendOptionNames = ['steer', 'id'] as const satisfies readonly (keyof SendOptions)[]
+const sendOptionNames = ['steer', 'attachments', 'id'] as const satisfies readonly (keyof SendOptions)[]
 
 /** A conversation by its name; sends no request. @throws PtcError RUN_INPUT_INVALID */
 export function createConversation(
@@ -158,7 +163,14 @@ export function createConversation(
     const { id = randomUUID(), steer = false } = sendOptions
     const { mustExist = false, ...input } = options
     const { agent, context } = input
-    const message = { text, ...(steer && { steer }), ...(agent && { agent }), ...(context && { context }) }
+    const attachments = await storeAttachments(client, sendOptions.attachments)
+    const message = {
+      text,
+      ...(attachments.length > 0 && { attachments }),
+      ...(steer && { steer }),
+      ...(agent && { agent }),
+      ...(context && { context }),
+    }
     const update = { updateId: id, args: [message] as [SendInput], waitForStage: WorkflowUpdateStage.ACCEPTED } as const
     const summary = toSummary(redact(text, { kind: 'question' }))
     const start = (): Promise<UpdateHandle> => {
@@ -213,9 +225,9 @@ export function createConversation(
       const never = new AbortController().signal
       const stored = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
       const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
-      return content.length === 0
-        ? stored
-        : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]
+      const messages: readonly ProviderMessage[] =
+        content.length === 0 ? stored : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]
+      return loadMedia(values, messages, never)
     },
     async reset(messages = []) {
       parseMessages(messages)

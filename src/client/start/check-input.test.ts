@@ -9,6 +9,8 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', model: 'm', sandbox: 'mine', limits: { turns: 3, cpus: 0.5 } }],
     ['agent', { question: 'why?', model: undefined, limits: {} }],
     ['agent', { question: 'why?', mode: 'single-turn' }],
+    ['agent', { question: 'why?', thinking: { budgetTokens: 1_024 }, effort: 'xhigh' }],
+    ['agent', { question: 'why?', thinking: 'off', temperature: 0 }],
     ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
     ['agent', { question: 'why?', agent: 'clerk', tools: [], context: { tenant: 'acme' }, input: null }],
   ] as const)('accepts: %s %j', (kind, input) => {
@@ -24,6 +26,18 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],
     ['agent', { question: 'why?', limits: { callsInFlight: 5_000 } }, expect.stringContaining('at most 1,000')],
     ['agent', { question: 7 }, expect.stringMatching(/expected string.*\n.*question/)],
+    [
+      'agent',
+      { question: 'why?', temperature: 0, thinking: 'adaptive' },
+      'temperature and thinking exclude each other',
+    ],
+    [
+      'agent',
+      { question: 'why?', thinking: { budgetTokens: 1_023 } },
+      expect.stringMatching(/>=1024\n.*thinking\.budgetTokens/),
+    ],
+    ['agent', { question: 'why?', effort: 'minimal' }, expect.stringContaining('effort')],
+    ['program', { source: '1', temperature: 0 }, 'the input: unknown key "temperature"'],
     ['program', { source: '1', agent: 'clerk' }, 'the input: unknown key "agent"'],
     ['agent', { question: 'why?', input: { at: new Date(0) } }, expect.stringContaining('not JSON at at')],
     ['agent', { question: 'why?', input: () => 1 }, expect.stringContaining('not JSON')],

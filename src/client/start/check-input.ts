@@ -1,13 +1,29 @@
 import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
+import type { Attachment } from '../../common/runs/attachments.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
-import { limitsSchema, runOptionFields } from '../../worker/config/run-options.js'
+import { limitsSchema, parseModelSettings, runOptionFields } from '../../worker/config/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, mode, model, ...session } = runOptionFields
+const { agent, budget, input, mode, model, temperature, thinking, effort, ...session } = runOptionFields
+
+// `storeAttachments` checks each.
+const attachments = z.array(z.custom<Attachment>()).optional()
 
 const schemas = {
-  agent: z.strictObject({ question: text, agent, budget, model, mode, input, ...session }),
+  agent: z.strictObject({
+    question: text,
+    attachments,
+    agent,
+    budget,
+    model,
+    mode,
+    temperature,
+    thinking,
+    effort,
+    input,
+    ...session,
+  }),
   program: z.strictObject({ source: text, model, input, ...session }),
   execution: z.strictObject({ source: text, input, ...session }),
 } as const
@@ -26,6 +42,9 @@ export function checkInput(kind: keyof typeof schemas, input: unknown): void {
   }
   const { error } = schema.safeParse(input)
   if (error) throw new PtcError('RUN_INPUT_INVALID', `the input is not valid:\n${z.prettifyError(error)}`)
+  parseModelSettings(input, (problem) => {
+    throw new PtcError('RUN_INPUT_INVALID', problem)
+  })
 }
 
 /** @throws PtcError RUN_INPUT_INVALID */

@@ -4,6 +4,7 @@
 
 import type { CompensationReport } from '../calls/compensation.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
+import type { StoredAttachment } from './attachments.js'
 import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from './messages.js'
 import type { AgentInput, AgentStatus, RunCounts } from './runs.js'
@@ -17,7 +18,7 @@ export interface ProviderMessage {
 }
 
 /** Argument of workflow `conversation`. */
-export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode'> {
+export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' | 'attachments'> {
   readonly name: string
   /** Update id of the message that started the conversation. Its answer has `isNew: true`. */
   readonly startedByMessage: string
@@ -28,6 +29,8 @@ export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode'>
 /** Argument of update `send`. Its update id is the id of the message. */
 export interface SendInput {
   readonly text: string
+  /** Images and PDFs. Absent: none. */
+  readonly attachments?: readonly StoredAttachment[]
   /** While the conversation works on a message: the model reads this one with its next turn. Default: it is queued. */
   readonly steer?: boolean
   /** What the caller relies on: that of the conversation, or it refuses the message. */

@@ -5,7 +5,7 @@ import type { Externalizable } from '../json/external-value.js'
  * Content blocks and messages in the shape of Anthropic's Messages API, reduced to the fields the agent loop uses.
  * Other blocks ({@link UnknownBlock}) are stored and sent back unchanged.
  */
-interface TextBlock {
+export interface TextBlock {
   readonly type: 'text'
   readonly text: string
 }
@@ -32,6 +32,19 @@ interface ToolResultBlock {
   readonly tool_use_id: string
   readonly content: string
   readonly is_error?: boolean
+}
+
+/** An image or a PDF. */
+export interface MediaBlock {
+  readonly type: 'image' | 'document'
+  readonly source: {
+    readonly type: 'base64'
+    readonly media_type: string
+    /** A reference in workflows and in the stored conversation; base64 in a request. */
+    readonly data: Externalizable<string>
+  }
+  /** Name of a document. */
+  readonly title?: string
 }
 
 /** Any other block (thinking, server tools, future types): opaque, never dropped. */
@@ -61,7 +74,7 @@ export type PendingBlock = UserBlock | ExternalToolResult
 
 export type AssistantBlock = TextBlock | ToolUseBlock | UnknownBlock
 
-export type UserBlock = TextBlock | ToolResultBlock
+export type UserBlock = TextBlock | ToolResultBlock | MediaBlock
 
 interface AssistantMessage {
   readonly role: 'assistant'

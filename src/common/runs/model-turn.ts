@@ -45,7 +45,7 @@ export interface ModelTurnResult {
   readonly reply: ModelReply
   /** The conversation including this turn. The workflow adopts it when it accepts the reply. */
   readonly history: ValueLog
-  /** Bytes of the messages sent to the model, without system prompt and tools. */
+  /** Bytes of the messages sent to the model, without system prompt, tools, and data of images and documents. */
   readonly conversationBytes: number
   /**
    * The described direct tool calls, by tool_use id. Calls of `execute_code` are not included. The id of an answer has the

@@ -5,6 +5,7 @@ import type { Limits } from './limits.js'
 import type { RecordedMode } from './task-modes.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
+import type { ModelSettings, ServerTools } from './model-settings.js'
 import type { SearchAttributeName } from './search-attributes.js'
 
 /** The properties of a tool that the workflow needs. */
@@ -250,11 +251,11 @@ export interface ModelId {
   readonly name: string
 }
 
-export interface ModelConfig extends ModelId {
+export interface ModelConfig extends ModelId, ModelSettings {
   /** Maximum output tokens of one reply. */
   readonly maxTokens: number
-  /** Undefined: the API's default. */
-  readonly temperature?: number
+  /** Undefined: none. */
+  readonly serverTools?: ServerTools
   /** Asked in this order when the model fails. Undefined: none. */
   readonly fallbacks?: readonly ModelId[]
 }

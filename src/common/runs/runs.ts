@@ -1,3 +1,5 @@
+import type { Attachment } from './attachments.js'
+import type { ModelSettings } from './model-settings.js'
 import type { Budget, BudgetAmounts } from './budget.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from './messages.js'
@@ -26,10 +28,12 @@ interface SingleRunOptions extends RunOptions {
 }
 
 /** Argument of workflow `agent`. */
-export interface AgentInput extends SingleRunOptions {
+export interface AgentInput extends SingleRunOptions, ModelSettings {
   /** What the run may use before it pauses, or ends. Default: as configured. */
   readonly budget?: Budget
   readonly question: string
+  /** Images and PDFs of the question. */
+  readonly attachments?: readonly Attachment[]
   /** Name of an agent of the configuration. Default: all tools, with the instructions of `model`. */
   readonly agent?: string
   /** How the agent works on the question. Default: that of the agent, or as configured. */
@@ -56,6 +60,7 @@ export interface BudgetLease {
 
 /** Argument of activity `run.config`: what a run of any kind may override. */
 export type RunConfigInput = SingleRunOptions &
+  ModelSettings &
   Pick<AgentInput, 'agent' | 'budget' | 'mode'> &
   Partial<Pick<SubagentInput, 'lease'>>
 

@@ -39,6 +39,34 @@ describe('toParams', () => {
     expect(JSON.stringify(messages)).not.toMatch(/input_problem|openai/)
   })
 
+  it.each([
+    [{ thinking: 'adaptive' }, { thinking: { type: 'adaptive' } }],
+    [
+      { thinking: 'off', temperature: 0 },
+      { thinking: { type: 'disabled' }, temperature: 0 },
+    ],
+    [{ thinking: { budgetTokens: 2_000 } }, { thinking: { type: 'enabled', budget_tokens: 2_000 } }],
+    [{ effort: 'max' }, { output_config: { effort: 'max' } }],
+    [{}, {}],
+  ] as const)('sends the settings %j as %j', (settings, sent) => {
+    expect(toParams({ ...base, system: '', ...settings })).toEqual({
+      model: 'm',
+      max_tokens: 10,
+      stream: true,
+      messages: [],
+      ...sent,
+    })
+  })
+
+  it('sends server tools as they are, before the others', () => {
+    const search = { type: 'web_search_20260318', name: 'web_search', max_uses: 2 }
+    expect(toParams({ ...base, tools: [tool('a')], serverTools: [search] }).tools).toEqual([
+      search,
+      { name: 'a', description: 'a', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
+    ])
+    expect(toParams({ ...base, serverTools: [search] }).tools).toEqual([search])
+  })
+
   it('sets breakpoints only on the last tool, the system prompt and the last two user messages', () => {
     const messages = Array.from({ length: 9 }, (_, n) => text(n % 2 === 0 ? 'user' : 'assistant', `${n}`))
     const params = toParams({ ...base, tools: [tool('a'), tool('b')], messages })

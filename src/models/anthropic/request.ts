@@ -3,11 +3,14 @@ import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
   MessageParam,
+  ThinkingConfigParam,
   Tool,
   ToolUnion,
 } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../common/json/json.js'
 import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/runs/hosted-code.js'
 import { isToolUseBlock, type Message } from '../../common/runs/messages.js'
+import type { Thinking } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { toSendable } from './content.js'
@@ -25,7 +28,18 @@ const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
  * breakpoint, because the API looks back only 20 blocks, which a turn with many tool results exceeds.
  */
 export function toParams(
-  { model, maxTokens, temperature, system, tools, messages, hostedCode }: ModelRequest,
+  {
+    model,
+    maxTokens,
+    temperature,
+    thinking,
+    effort,
+    system,
+    tools,
+    serverTools = [],
+    messages,
+    hostedCode,
+  }: ModelRequest,
   options: RequestOptions,
 ): MessageCreateParamsStreaming {
   const sent = toSendable(messages)
@@ -36,9 +50,11 @@ export function toParams(
     model,
     max_tokens: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
+    ...(effort === undefined ? {} : { output_config: { effort } }),
     stream: true,
     ...(hostedCode?.container && { container: hostedCode.container.id }),
-    ...(sentTools.length === 0 ? {} : { tools: toTools(sentTools, options) }),
+    ...(sentTools.length + serverTools.length === 0 ? {} : { tools: toTools(sentTools, serverTools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
   }
@@ -59,11 +75,22 @@ function isPromptOfUser(message: Message, codeCalls: ReadonlySet<string>): boole
 
 type CodeExecutionTool = Extract<ToolUnion, { type: typeof codeExecutionType }>
 
-function toTools(tools: readonly (ModelTool | CodeExecutionTool)[], options: RequestOptions): ToolUnion[] {
-  return tools.map((tool, position) => ({
+function toThinking(thinking: Thinking): ThinkingConfigParam {
+  if (thinking === 'adaptive') return { type: 'adaptive' }
+  return thinking === 'off' ? { type: 'disabled' } : { type: 'enabled', budget_tokens: thinking.budgetTokens }
+}
+
+/** Server tools come first, so that the breakpoint of the last tool is after them. */
+function toTools(
+  tools: readonly (ModelTool | CodeExecutionTool)[],
+  serverTools: readonly JsonObject[],
+  options: RequestOptions,
+): ToolUnion[] {
+  const own = tools.map((tool, position) => ({
     ...('type' in tool ? tool : toTool(tool, options)),
     ...(position === tools.length - 1 ? { cache_control: ephemeral } : {}),
   }))
+  return [...(serverTools as unknown as readonly ToolUnion[]), ...own]
 }
 
 function toTool(tool: ModelTool, { hasInputExamples }: RequestOptions): Tool {

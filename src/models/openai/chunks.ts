@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
+import { parseData } from './parse-data.js'
 
 // Servers differ: any member may be missing or null.
 const text = z.string().nullish()
@@ -52,21 +52,5 @@ export type ReportedUsage = z.infer<typeof usage>
 
 /** @throws PtcError MODEL_STREAM for data that is no chunk of a chat completion */
 export function parseChunk(data: string): Chunk {
-  const parsed = chunk.safeParse(parseJson(data))
-  if (!parsed.success) throw streamError(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '), data)
-  return parsed.data
-}
-
-function parseJson(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    throw streamError('invalid JSON', data)
-  }
-}
-
-function streamError(what: string, data: string): PtcError {
-  const message = `The model's reply can't be read: ${what} in ${JSON.stringify(data.slice(0, 80))}.`
-  const hint = 'Usually passes; if not, something between here and the API changes its replies.'
-  return new PtcError('MODEL_STREAM', message, { hint })
+  return parseData(chunk, data)
 }

@@ -6,6 +6,8 @@ export interface Dialect {
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens'
   /** Sends `stream_options`, without which OpenAI's stream has no usage. */
   readonly includesUsage: boolean
+  /** Asks for encrypted reasoning, which models without reasoning refuse. Of the responses API. */
+  readonly includesReasoning: boolean
   /** The server has refused the other `tokenLimit`. */
   readonly isTokenLimitChanged?: true
 }
@@ -20,6 +22,7 @@ export function nextDialect(dialect: Dialect, thrown: unknown): Dialect | undefi
   if (dialect.includesUsage && /stream_options|include_usage/.test(thrown.message)) {
     return { ...dialect, includesUsage: false }
   }
+  if (dialect.includesReasoning && /encrypted/i.test(thrown.message)) return { ...dialect, includesReasoning: false }
   if (dialect.isTokenLimitChanged || !thrown.message.includes(dialect.tokenLimit)) return undefined
   const tokenLimit = dialect.tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   return { ...dialect, tokenLimit, isTokenLimitChanged: true }

@@ -60,6 +60,8 @@ const codesByType: Readonly<Record<string, ErrorCode>> = {
 
 const contextTooLong =
   /maximum context length|context (?:window|length|size)|prompt is too long|input token count .* exceeds|too many tokens/i
+/** Codes and types of errors within a stream that the request has caused. */
+const refusedWithin = /^(?:invalid|image|unsupported|empty|failed_to_download)_|_policy$/
 const invalidKey = /api key not valid|invalid api key|incorrect api key/i
 
 function apiFaultOf(error: APIError, context: OpenAIErrorContext): ModelFault {
@@ -78,6 +80,7 @@ function apiFaultOf(error: APIError, context: OpenAIErrorContext): ModelFault {
 function codeOf({ status, code, type }: APIError, message: string): ErrorCode {
   const byType = codesByType[code ?? ''] ?? codesByType[type ?? '']
   if (byType !== undefined) return byType
+  if (status === undefined && refusedWithin.test(code ?? type ?? '')) return 'MODEL_BAD_REQUEST'
   // An error within a stream has no status; some servers put one into its code.
   const answered = status ?? Number(code)
   if (answered === 400 || answered === 413 || answered === 422) {

@@ -1,8 +1,13 @@
 import { checkBaseURL, type ProviderTimeouts, resolveTimeouts } from '../http/endpoint-options.js'
 
+/** The APIs of OpenAI: most compatible servers have chat completions only. */
+export type OpenAIApi = 'chat' | 'responses'
+
 export interface OpenAIProviderOptions extends Partial<ProviderTimeouts> {
   /** Name of the provider in the configuration. Default `openai`. */
   readonly name?: string
+  /** Default: `chat`. */
+  readonly api?: OpenAIApi | undefined
   /** Default: `OPENAI_BASE_URL`, or else OpenAI's API. */
   readonly baseURL?: string | undefined
   /**

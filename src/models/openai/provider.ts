@@ -8,10 +8,12 @@ import { fetchWithErrorBodies } from './error-bodies.js'
 import { modelErrorOf } from './errors.js'
 import { checkOptions, type OpenAIProviderOptions } from './options.js'
 import { toParams } from './request.js'
+import { readResponse } from './responses/read-response.js'
+import { toResponseParams } from './responses/request.js'
 import { readReply } from './stream.js'
 
 /**
- * Chat completions of OpenAI, or of a compatible server at the base URL. The first call reports a missing key, so that
+ * Chat completions or responses of OpenAI, or of a compatible server at the base URL. The first call reports a missing key, so that
  * a worker without a key can still run tools.
  *
  * A server that refuses a parameter gets the request again without it, in the same call; see `Dialect`.
@@ -19,7 +21,7 @@ import { readReply } from './stream.js'
  * @throws PtcError CONFIG_INVALID for invalid options
  */
 export function createOpenAIProvider(options: OpenAIProviderOptions = {}): ModelProvider {
-  const { name = 'openai', baseURL } = options
+  const { name = 'openai', baseURL, api = 'chat' } = options
   const keyVariable = options.keyVariable ?? (baseURL === undefined ? 'OPENAI_API_KEY' : undefined)
   checkOptions(options)
   const timeouts = resolveTimeouts(options)
@@ -41,13 +43,16 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
   const defaultDialect: Dialect = {
     tokenLimit: baseURL === undefined ? 'max_completion_tokens' : 'max_tokens',
     includesUsage: true,
+    includesReasoning: api === 'responses',
   }
 
   async function send(request: ModelRequest, signal: AbortSignal): Promise<Response> {
     for (;;) {
       const dialect = dialects.get(request.model) ?? defaultDialect
       try {
-        return await client.chat.completions.create(toParams(name, request, dialect), { signal }).asResponse()
+        return await (api === 'responses'
+          ? client.responses.create(toResponseParams(name, request, dialect), { signal }).asResponse()
+          : client.chat.completions.create(toParams(name, request, dialect), { signal }).asResponse())
       } catch (thrown) {
         const next = nextDialect(dialect, thrown)
         if (next === undefined) throw thrown
@@ -57,7 +62,7 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
   }
 
   return {
-    turn: (request, { signal, onProgress }) =>
+    turn: (request, { signal, onProgress, onDelta }) =>
       calls.run(
         signal,
         async (timer) => {
@@ -65,7 +70,10 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
           onProgress({ phase: 'waiting', outputCharacters: 0 })
           const response = await send(request, timer.signal)
           timer.onActivity()
-          const reply = await readReply(response, { provider: name, onActivity: timer.onActivity, onProgress })
+          const { onActivity } = timer
+          const read = api === 'responses' ? readResponse : readReply
+          const options = { provider: name, model: request.model, onActivity, onProgress, onDelta }
+          const reply = await read(response, options)
           const requestId = response.headers.get('x-request-id')
           // No prices are known here: the same model costs something else at another server.
           return { ...reply, model: reply.model ?? request.model, costUsd: null, requestId }

@@ -3,8 +3,9 @@ import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { ModelReply, StopReason, ToolUseBlock, Usage } from '../../common/runs/messages.js'
 import { executeCodeTool } from '../../common/names.js'
 import { zeroUsage } from '../../common/runs/runs.js'
-import type { ModelPhase, ModelProgress } from '../provider.js'
-import type { Chunk, Delta, ReportedUsage } from './chunks.js'
+import { CodeDeltas } from '../code-deltas.js'
+import type { ModelDelta, ModelPhase, ModelProgress } from '../provider.js'
+import type { Chunk, Delta, ReportedUsage, ToolCallDelta } from './chunks.js'
 import { toExtrasBlock } from './message-extras.js'
 import { addToolCallDelta, toToolUse, type ToolCallDraft, withoutNull } from './tool-calls.js'
 
@@ -34,6 +35,8 @@ export class ReplyBuilder {
   #usage: Usage = zeroUsage
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
+  /** Of the tool calls, by position. */
+  readonly #code = new Map<number, CodeDeltas>()
 
   /** @param provider name of the provider */
   constructor(provider: string) {
@@ -44,15 +47,18 @@ export class ReplyBuilder {
     return { phase: this.#phase, outputCharacters: this.#outputCharacters }
   }
 
-  add({ model, choices, usage }: Chunk): void {
+  /** Returns the text and code that the chunk adds. */
+  add({ model, choices, usage }: Chunk): readonly ModelDelta[] {
     this.#model = model || this.#model
     // Totals so far: some servers report them with every chunk.
     if (usage) this.#usage = toUsage(usage)
+    const deltas: ModelDelta[] = []
     for (const { index, delta, finish_reason } of choices ?? []) {
       if ((index ?? 0) !== 0) continue
-      if (delta) this.#addDelta(delta)
+      if (delta) deltas.push(...this.#addDelta(delta))
       this.#finishReason = finish_reason || this.#finishReason
     }
+    return deltas
   }
 
   /** @throws PtcError MODEL_STREAM for an incomplete reply, MODEL_SERVER when the server gave up */
@@ -79,7 +85,7 @@ export class ReplyBuilder {
     }
   }
 
-  #addDelta(delta: Delta): void {
+  #addDelta(delta: Delta): readonly ModelDelta[] {
     const { role: _, function_call: __, annotations: ___, audio: ____, content, refusal, tool_calls, ...extras } = delta
     this.#text += content ?? ''
     this.#refusal += refusal ?? ''
@@ -91,12 +97,27 @@ export class ReplyBuilder {
       this.#phase = 'thinking'
       this.#outputCharacters += value.length
     }
-    for (const call of tool_calls ?? []) {
-      const before = charactersOf(this.#calls)
-      this.#calls = addToolCallDelta(this.#calls, call)
-      this.#outputCharacters += charactersOf(this.#calls) - before
-      this.#phase = this.#calls.at(-1)?.name === executeCodeTool ? 'code' : 'tool'
-    }
+    // A refusal beside a text is no part of the reply.
+    const text = content || (this.#text === '' ? (refusal ?? '') : '')
+    const code = (tool_calls ?? []).flatMap((call) => this.#addToolCall(call))
+    return text === '' ? code : [{ type: 'text', block: 0, text }, ...code]
+  }
+
+  #addToolCall(delta: ToolCallDelta): readonly ModelDelta[] {
+    const before = this.#calls
+    this.#calls = addToolCallDelta(before, delta)
+    const position = this.#calls.findLastIndex((call, each) => call !== before[each])
+    const call = this.#calls[position]
+    if (call === undefined) return []
+    const added = call.arguments.slice(before[position]?.arguments.length ?? 0)
+    this.#outputCharacters += added.length
+    this.#phase = call.name === executeCodeTool ? 'code' : 'tool'
+    if (this.#phase !== 'code') return []
+    const parser = this.#code.get(position) ?? new CodeDeltas()
+    this.#code.set(position, parser)
+    const text = parser.add(added)
+    // The text precedes the calls.
+    return text === '' ? [] : [{ type: 'code', block: position + 1, text }]
   }
 
   #toolUses(isTruncated: boolean): readonly ToolUseBlock[] {
@@ -116,10 +137,6 @@ export class ReplyBuilder {
   }
 }
 
-function charactersOf(calls: readonly ToolCallDraft[]): number {
-  return calls.reduce((sum, call) => sum + call.arguments.length, 0)
-}
-
 /** Strings and lists arrive in pieces. */
 function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
   if (typeof value === 'string' && typeof added === 'string') return value + added
@@ -127,7 +144,8 @@ function append(value: JsonValue | undefined, added: JsonValue): JsonValue {
   return added
 }
 
-function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: details }: ReportedUsage): Usage {
+/** Usage as chat completions report it. */
+export function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: details }: ReportedUsage): Usage {
   const cacheReadTokens = details?.cached_tokens ?? 0
   const cacheWriteTokens = details?.cache_write_tokens ?? 0
   return {
@@ -139,7 +157,7 @@ function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details: deta
   }
 }
 
-function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
+export function replyError(code: 'MODEL_STREAM' | 'MODEL_SERVER', what: string): PtcError {
   return new PtcError(code, `The model's reply can't be used: ${what}.`, {
     hint: 'Usually passes by itself; the call is tried again.',
   })

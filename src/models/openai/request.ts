@@ -1,8 +1,10 @@
 import type {
   ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
+  ChatCompletionTool,
 } from 'openai/resources/chat/completions'
 import {
   type AssistantBlock,
@@ -11,8 +13,10 @@ import {
   type Message,
   type UserBlock,
 } from '../../common/runs/messages.js'
+import type { Effort } from '../../common/runs/model-settings.js'
 import { describeWithExamples } from '../http/describe-examples.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
+import { mediaOf } from './media.js'
 import { extrasOf } from './message-extras.js'
 import type { Dialect } from './dialect.js'
 
@@ -24,21 +28,32 @@ import type { Dialect } from './dialect.js'
  */
 export function toParams(
   provider: string,
-  { model, maxTokens, temperature, system, tools, messages }: ModelRequest,
-  { tokenLimit, includesUsage }: Dialect,
+  request: ModelRequest,
+  { tokenLimit, includesUsage }: Pick<Dialect, 'tokenLimit' | 'includesUsage'>,
 ): ChatCompletionCreateParamsStreaming {
+  const { model, maxTokens, temperature, system, messages } = request
+  const { serverTools = [] } = request
+  // From the configuration, in the form of the API.
+  const tools = [...request.tools.map(toTool), ...(serverTools as unknown as readonly ChatCompletionTool[])]
+  const effort = toEffort(request)
   return {
     model,
     [tokenLimit]: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
     stream: true,
     ...(includesUsage ? { stream_options: { include_usage: true } } : {}),
-    ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
+    ...(tools.length === 0 ? {} : { tools }),
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
       ...messages.flatMap((message) => toMessages(provider, message)),
     ],
   }
+}
+
+/** Models of OpenAI decide themselves how much they think: there is no number of tokens. */
+export function toEffort({ thinking, effort }: ModelRequest): Effort | 'none' | undefined {
+  return thinking === 'off' ? 'none' : effort
 }
 
 function toTool(tool: ModelTool): ChatCompletionFunctionTool {
@@ -61,7 +76,18 @@ function toUserMessages(content: readonly UserBlock[]): readonly ChatCompletionM
       : [],
   )
   const text = joinTexts(content.flatMap((block) => (block.type === 'text' ? [block.text] : [])))
-  return [...results, ...(text === '' ? [] : [{ role: 'user', content: text } as const])]
+  const media = content.flatMap(toMediaPart)
+  if (media.length === 0) return [...results, ...(text === '' ? [] : [{ role: 'user', content: text } as const])]
+  const parts = [...media, ...(text === '' ? [] : [{ type: 'text', text } as const])]
+  return [...results, { role: 'user', content: parts }]
+}
+
+function toMediaPart(block: UserBlock): readonly ChatCompletionContentPart[] {
+  const media = mediaOf(block)
+  if (media === undefined) return []
+  const { url, filename } = media
+  if (filename === undefined) return [{ type: 'image_url', image_url: { url } }]
+  return [{ type: 'file', file: { filename, file_data: url } }]
 }
 
 function toAssistantMessage(
@@ -86,6 +112,6 @@ function toAssistantMessage(
   ]
 }
 
-function joinTexts(texts: readonly string[]): string {
+export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text.trim() !== '').join('\n\n')
 }

@@ -3,6 +3,7 @@ import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../../agents/agent.js'
 import type { Budget } from '../../common/runs/budget.js'
 import type { Limits } from '../../common/runs/limits.js'
+import type { Effort, ServerTools, Thinking } from '../../common/runs/model-settings.js'
 import type { TaskMode } from '../../common/runs/task-modes.js'
 import type { Redact } from '../../common/text/redact.js'
 import type { BuiltInBackend } from '../../common/runs/run-config.js'
@@ -35,8 +36,23 @@ export interface PtcConfig {
     readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
-    /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Default: the API's. */
+    /**
+     * From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. Default: the
+     * API's.
+     */
     readonly temperature?: number
+    /**
+     * How much the model thinks before it replies: `'adaptive'` (as it decides), `'off'`, or `{ budgetTokens: 4096 }`, at
+     * least 1,024 and less than `maxTokens`. Default: the API's.
+     */
+    readonly thinking?: Thinking
+    /** How much work the model puts into a reply: `'low'`, `'medium'`, `'high'`, `'xhigh'`, `'max'`. Default: the API's. */
+    readonly effort?: Effort
+    /**
+     * Tools that the model's server executes itself, as its API has them, by provider:
+     * `{ anthropic: [{ type: 'web_search_20260318', name: 'web_search' }] }`. Default: none.
+     */
+    readonly serverTools?: ServerTools
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
     readonly instructions?: string
     /** A model call fails when the API sends nothing for this long. Default 60 seconds. */

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { budgetSchema } from '../../activities/budget-schema.js'
 import { applyOverrides, limitsSchema } from '../../activities/limits-schema.js'
+import { modelSettingFields, parseModelSettings } from '../../activities/model-settings-schema.js'
 import { type Agents, createAgents, createSubagentTools } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/runs/limits.js'
+import { type ModelSettings, overrideSettings } from '../../common/runs/model-settings.js'
 import { taskModes } from '../../common/runs/task-modes.js'
 import { defaultTaskQueue } from '../../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../../common/text/redact.js'
@@ -23,6 +25,7 @@ import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
 import { encryptionOption } from './encryption-option.js'
 import { configuredModel, type ProviderOption, providersOption, withBuiltInProviders } from './providers-option.js'
+import { parseServerTools } from './server-tools-option.js'
 import { snapshotConfig, snapshotsOption } from './snapshots-option.js'
 import { valuesOption, valuesSettings } from './values-option.js'
 
@@ -54,7 +57,8 @@ const schema = z.strictObject({
     .strictObject({
       name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
-      temperature: z.number().min(0).max(2).optional(),
+      ...modelSettingFields,
+      serverTools: z.unknown().optional(),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
     })
@@ -185,6 +189,8 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   const redact = hook ? safeRedact(hook) : unredacted
   const providers = withBuiltInProviders(configuredProviders)
+  const serverTools = parseServerTools(model.serverTools, providers, 'model')
+  const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
   // createRegistry checks that each entry is a tool.
   const registry = createRegistry([...(tools as readonly Tool[]), ...createSubagentTools(agents, tools)], redact)
   return {
@@ -193,11 +199,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
-      model: {
-        ...configuredModel(model.name, providers),
-        maxTokens: model.maxTokens,
-        ...(model.temperature !== undefined && { temperature: model.temperature }),
-      },
+      model: { ...configuredModel(model.name, providers), maxTokens: model.maxTokens, ...settings, ...serverTools },
       backend,
       followUps: true,
       ...(mode !== 'answer' && { mode }),
@@ -215,7 +217,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
     },
     registry,
-    agents: checkAgents(agents, registry, configuredLimits, providers),
+    agents: checkAgents(agents, registry, configuredLimits, providers, { ...settings, maxTokens: model.maxTokens }),
     credentials: createCredentials(credentials, baseDirectory, registry),
     instructions: model.instructions,
     providers,
@@ -240,15 +242,27 @@ function checkAgents(
   registry: ToolRegistry,
   configured: Limits,
   providers: ResolvedConfig['providers'],
+  configuredSettings: ModelSettings & { readonly maxTokens: number },
 ): Agents {
   const agents = createAgents(definitions, registry)
   for (const name of agents.names) {
-    const { limits, budget, model } = agents.require(name)
+    const { limits, budget, model, settings, serverTools } = agents.require(name)
+    parseServerTools(serverTools, providers, `agent ${name}`)
     applyOverrides(configured, limits, `agent ${name}`)
     configuredModel(model, providers, `model of agent ${name}`)
+    const fail = invalidSettings(`agent ${name}`)
+    const merged = overrideSettings(configuredSettings, parseModelSettings(settings, fail))
+    parseModelSettings(merged, fail, configuredSettings.maxTokens)
     const { error } = budgetSchema.safeParse(budget)
     if (error)
       throw new PtcError('CONFIG_INVALID', `the budget of agent ${name} is not valid:\n${z.prettifyError(error)}`)
   }
   return agents
+}
+
+function invalidSettings(where: string): (problem: string) => never {
+  return (problem) => {
+    const hint = 'docs/guides/models.md#temperature-thinking-and-effort describes them.'
+    throw new PtcError('CONFIG_INVALID', `${where}: ${problem}`, { hint })
+  }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { defaultModel } from '../../models/prices.js'
 import { type ModelNames, parseModelNames } from '../../models/model-name.js'
+import type { OpenAIApi } from '../../models/openai/options.js'
 import type { ModelProvider } from '../../models/provider.js'
 
 export { defaultProvider } from '../../models/model-name.js'
@@ -18,9 +19,11 @@ export interface AnthropicProviderOption {
   readonly apiKey?: { readonly environment: string } | undefined
 }
 
-/** Chat completions of OpenAI, or of a compatible server: Ollama, vLLM, Gemini and others. */
+/** OpenAI, or a compatible server: Ollama, vLLM, Gemini and others. */
 export interface OpenAIProviderOption {
   readonly kind: 'openai'
+  /** `chat` (default): chat completions. `responses`: the responses API, which keeps reasoning over turns. */
+  readonly api?: OpenAIApi | undefined
   /** Most end with `/v1`. Default: `OPENAI_BASE_URL`, or else OpenAI's API. */
   readonly baseURL?: string | undefined
   /** The environment variable that has the key. Default: `OPENAI_API_KEY`; with a `baseURL` no key. */
@@ -44,7 +47,7 @@ const option = z.discriminatedUnion(
   'kind',
   [
     z.strictObject({ kind: z.literal('anthropic'), ...endpoint }),
-    z.strictObject({ kind: z.literal('openai'), ...endpoint }),
+    z.strictObject({ kind: z.literal('openai'), api: z.enum(['chat', 'responses']).optional(), ...endpoint }),
     z.strictObject({ kind: z.literal('bedrock'), region: text.optional(), baseURL: text.optional() }),
   ],
   'must have a kind ("anthropic", "openai" or "bedrock"), or be a ModelProvider',

@@ -49,7 +49,7 @@ function createProvider(
     case 'anthropic':
       return createLazyAnthropicProvider({ ...endpoint, ...keyOf(option), ...modelApi })
     case 'openai':
-      return createLazyOpenAIProvider({ name, ...endpoint, ...keyOf(option) })
+      return createLazyOpenAIProvider({ name, api: option.api, ...endpoint, ...keyOf(option) })
     case 'bedrock':
       return createLazyBedrockProvider({ ...endpoint, ...(option.region !== undefined && { region: option.region }) })
   }

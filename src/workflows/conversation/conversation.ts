@@ -24,6 +24,7 @@ import {
   ContinueAsNew,
   isCancellation,
 } from '@temporalio/workflow'
+import { messageBlocks, problemOfAttachments } from '../../common/runs/attachments.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import {
   type AnswerResult,
@@ -90,10 +91,10 @@ export class Conversation {
   }
 
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
-  validateMessage({ text, agent, context }: SendInput, id: string): void {
+  validateMessage({ text, attachments, agent, context }: SendInput, id: string): void {
     const { name } = this.#input
-    const problem = problemOfMessage(text)
-    if (problem) throw rejection('RUN_INPUT_INVALID', problem.message)
+    const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     if (context !== undefined && canonicalJson(context) !== this.#context)
       throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
     if (agent !== undefined && agent !== this.#input.agent)
@@ -105,8 +106,8 @@ export class Conversation {
   }
 
   /** Accepts a message, unless it was accepted before, and waits for its answer. */
-  send({ text, steer = false }: SendInput, id: string): Promise<AnswerResult> {
-    if (!this.#messages.isKnown(id)) this.#messages.accept(id, text, steer)
+  send(message: SendInput, id: string): Promise<AnswerResult> {
+    if (!this.#messages.isKnown(id)) this.#messages.accept(id, message)
     return this.waitForAnswer(id)
   }
 
@@ -235,15 +236,15 @@ export class Conversation {
     }
   }
 
-  /** @param next a new message; undefined after continue-as-new */
-  async #workOn(run: Run, turns: AgentTurns, next: QueuedMessage | undefined): Promise<void> {
+  /** @param message undefined after continue-as-new: the current one */
+  async #workOn(run: Run, turns: AgentTurns, message: QueuedMessage | undefined): Promise<void> {
     // After continue-as-new, turns of the message may be recorded.
-    const before = next && turns.messages.state
+    const before = message && turns.messages.state
     turns.clearInterruption()
     if (this.#isClosing) turns.interrupt(true)
-    if (next) {
+    if (message) {
       run.quota.calls = 0
-      turns.messages.addMessage(next.text, next.id)
+      turns.messages.addMessage(message)
     }
     const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns
     try {
@@ -267,7 +268,8 @@ export class Conversation {
   #joinSteering({ messages }: AgentTurns): void {
     // Code of the provider that waits takes nothing but results.
     if (messages.hosted.open.length > 0) return
-    messages.addPending(this.#messages.joinSteering().map(({ text }) => ({ type: 'text', text })))
+    const joining = this.#messages.joinSteering()
+    messages.addPending(joining.flatMap(({ text, attachments }) => messageBlocks(text, attachments)))
   }
 
   async #answer(

@@ -6,8 +6,8 @@ const answered = (answer: string) => ({ status: 'answered', answer, isTakenBack:
 
 it('answers messages in the order of their acceptance, with what each has used', () => {
   const messages = new Messages()
-  messages.accept('a', 'first', false)
-  messages.accept('b', 'second', false)
+  messages.accept('a', { text: 'first', steer: false })
+  messages.accept('b', { text: 'second', steer: false })
   expect(messages.begin({ ...zeroCounts, turns: 5, toolCalls: 2 })).toMatchObject({ id: 'a', number: 1, text: 'first' })
   messages.answer(answered('1'), { ...zeroCounts, turns: 8, toolCalls: 3 }, 'a')
   expect(messages.answerTo('a')).toEqual({
@@ -25,10 +25,10 @@ it('answers messages in the order of their acceptance, with what each has used',
 
 it('lets only messages that steer join the current one, and names it in their answers', () => {
   const messages = new Messages()
-  messages.accept('a', 'first', false)
+  messages.accept('a', { text: 'first', steer: false })
   messages.begin(zeroCounts)
-  messages.accept('b', 'later', false)
-  messages.accept('c', 'now', true)
+  messages.accept('b', { text: 'later', steer: false })
+  messages.accept('c', { text: 'now', steer: true })
   expect(messages.joinSteering()).toMatchObject([{ id: 'c', text: 'now' }])
   expect(messages.joinSteering()).toEqual([])
   messages.answer(answered('both'), zeroCounts, 'a')
@@ -40,7 +40,7 @@ it('lets only messages that steer join the current one, and names it in their an
 it('keeps the latest answers, by number and by size', () => {
   const messages = new Messages()
   const answer = (id: string, text: string) => {
-    messages.accept(id, 'x', false)
+    messages.accept(id, { text: 'x', steer: false })
     messages.begin(zeroCounts)
     messages.answer(answered(text), zeroCounts, '')
   }
@@ -58,7 +58,7 @@ it('refuses no message before 100 wait, and continues with the state of the exec
   const messages = new Messages()
   for (let n = 1; n <= 100; n += 1) {
     expect(messages.isQueueFull).toBe(false)
-    messages.accept(`m${n}`, 'x', false)
+    messages.accept(`m${n}`, { text: 'x', steer: false })
   }
   expect(messages.isQueueFull).toBe(true)
   messages.begin(zeroCounts)

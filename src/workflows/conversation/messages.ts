@@ -1,4 +1,9 @@
-import { type ConversationAnswer, maxQueuedMessages, type MessageStatus } from '../../common/runs/conversation.js'
+import {
+  type ConversationAnswer,
+  maxQueuedMessages,
+  type MessageStatus,
+  type SendInput,
+} from '../../common/runs/conversation.js'
 import type { RunCounts } from '../../common/runs/runs.js'
 import { utf8Length } from '../../common/text/text.js'
 
@@ -10,8 +15,7 @@ interface AcceptedMessage {
   readonly number: number
 }
 
-export interface QueuedMessage extends AcceptedMessage {
-  readonly text: string
+export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' | 'attachments'> {
   readonly steer: boolean
 }
 
@@ -88,9 +92,10 @@ export class Messages {
     return this.#state.answers.find((answered) => answered.id === id)?.answer
   }
 
-  accept(id: string, text: string, steer: boolean): void {
+  accept(id: string, { text, steer = false, attachments }: SendInput): void {
     const accepted = this.#state.accepted + 1
-    this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, { id, number: accepted, text, steer }] }
+    const message: QueuedMessage = { id, number: accepted, text, steer, ...(attachments && { attachments }) }
+    this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, message] }
   }
 
   /** Begins with the first message of the queue; undefined when there is none. */

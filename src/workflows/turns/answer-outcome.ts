@@ -29,5 +29,6 @@ export async function outcomeOfResults({ config }: Run, results: readonly Pendin
 
 function textOf(block: PendingBlock, timeouts: Run['config']['timeouts']): string | Promise<string> {
   if (block.type === 'text') return block.text
+  if (block.type !== 'tool_result') return ''
   return 'externalContent' in block ? joinText(block.externalContent, timeouts) : block.content
 }

@@ -15,6 +15,7 @@
  */
 
 import type { ValueLog } from '../../common/json/value-log.js'
+import { type Attachment, messageBlocks } from '../../common/runs/attachments.js'
 import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
@@ -43,6 +44,14 @@ export interface MessageHistoryState {
   readonly hosted?: HostedCodeState
 }
 
+/** What a person says. */
+interface UserMessage {
+  readonly text: string
+  readonly attachments?: readonly Attachment[] | undefined
+  /** Of a message of a conversation. */
+  readonly id?: string
+}
+
 /** The messages of an agent; see the header. */
 export class MessageHistory {
   readonly #defaultMaxTokens: number
@@ -69,12 +78,12 @@ export class MessageHistory {
   }
 
   /** A message of a person: what was counted for the message before it begins anew. */
-  addMessage(text: string, id?: string): void {
+  addMessage({ text, attachments, id }: UserMessage): void {
     const counted = { maxTokens: this.#defaultMaxTokens, promptsAgain: 0, rejectedAnswers: 0, lastReplyText: '' }
     const { hosted } = this.#state
     const reset = { ...(id !== undefined && { message: id }), ...(hosted && { hosted: { ...hosted, freeTurns: 0 } }) }
     this.#state = { ...this.#state, ...counted, ...reset }
-    this.addPending([{ type: 'text', text }])
+    this.addPending(messageBlocks(text, attachments))
   }
 
   /** Takes back everything since the given state. */

@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { PseudoTerminal } from '../../support/cli/terminal.js'
+import { requestMessages } from '../../support/environment/test-environment.js'
 import { faulty, text, turn } from '../../support/script.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 
@@ -70,6 +73,25 @@ describe('ptc chat', () => {
     expect(failed.stderr).toMatch(/MODEL_AUTH: .*; the message was taken back, and can be sent again/)
     const next = await project.start('chat', name).input('mend\n/close\n').result
     expect(next).toMatchObject({ code: 0, stdout: 'You said: mend\n' })
+  })
+
+  it('sends attached files with the next message, and says what is wrong with one', async () => {
+    const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+    await writeFile(join(project.folder, 'pixel.png'), png)
+    const lines = ['one', '/attach missing.png', '/attach pixel.png', 'two', 'three', '/close', '']
+    const chat = await project.start('chat', '--attach', 'pixel.png').input(lines.join('\n')).result
+    expect(chat).toMatchObject({ code: 0, stdout: 'You said: one\nYou said: two\nYou said: three\n' })
+    expect(chat.stderr).toMatch(/there is no file missing\.png[^]*pixel\.png goes with the next message/)
+    const types = requestMessages(api.requests.at(-1)?.body)
+      .filter(({ role }) => role === 'user')
+      .map(({ content }) => (content as readonly { readonly type: string }[]).map(({ type }) => type))
+    expect(types).toEqual([['image', 'text'], ['image', 'text'], ['text']])
+    const asked = await project.run('run', '--attach', 'pixel.png', '--effort', 'low', 'what is it?')
+    expect(asked).toMatchObject({ code: 0, stdout: 'You said: what is it?\n' })
+    expect(api.requests.at(-1)?.body).toMatchObject({
+      output_config: { effort: 'low' },
+      messages: [{ content: [{ source: { media_type: 'image/png', data: png.toString('base64') } }, {}] }],
+    })
   })
 
   it('refuses wrong input before it connects', async () => {

@@ -1,0 +1,117 @@
+/*
+ * Attachments: images and PDFs of a message. Their bytes are in the value store: no history of a workflow has them.
+ */
+
+import { type ExternalValue, isExternal, refOf } from '../json/external-value.js'
+import type { JsonValue } from '../json/json.js'
+import type { MediaBlock, PendingBlock } from './messages.js'
+
+/** The types of files that models read, with the base64 text that such a file begins with. */
+const beginnings = {
+  'image/png': /^iVBORw0KGg[o-r]/,
+  'image/jpeg': /^\/9j\//,
+  'image/gif': /^R0lGOD/,
+  'image/webp': /^UklGR.{7}RUJQ/,
+  'application/pdf': /^JVBERi0/,
+} as const
+
+export type MediaType = keyof typeof beginnings
+
+export const mediaTypes = Object.keys(beginnings) as readonly MediaType[]
+
+/** An image or a PDF for the model. A client takes any of the three; a workflow only one that is stored. */
+export type Attachment = FileAttachment | DataAttachment | StoredAttachment
+
+/** A file that the client reads. Its content tells the type. */
+interface FileAttachment {
+  readonly file: string
+}
+
+interface DataAttachment {
+  /** The bytes, or base64. */
+  readonly data: Uint8Array | string
+  /** What the data must be. Default: what it is. */
+  readonly mediaType?: MediaType
+  /** The model sees the name of a PDF. */
+  readonly name?: string
+}
+
+/** As the client passes it to a workflow. */
+export interface StoredAttachment {
+  readonly mediaType: MediaType
+  /** Base64. */
+  readonly value: ExternalValue
+  readonly name?: string
+}
+
+/**
+ * The bounds of one message. An API takes 5 MiB of base64 for an image, and requests of 32 MB, with everything before
+ * this message.
+ */
+export const attachmentLimits = {
+  count: 20,
+  imageBytes: 3_932_160,
+  totalBytes: 20_971_520,
+  nameCharacters: 200,
+} as const
+
+/** The type of base64 data; undefined for one that models do not read. */
+export function mediaTypeOf(base64: string): MediaType | undefined {
+  return mediaTypes.find((type) => beginnings[type].test(base64.slice(0, 24)))
+}
+
+/** Why an attachment of this size is refused; undefined when it is not. */
+export function problemOfSize(mediaType: MediaType, bytes: number): string | undefined {
+  const limit = mediaType === 'application/pdf' ? attachmentLimits.totalBytes : attachmentLimits.imageBytes
+  return bytes > limit ? `it has ${bytes} bytes; ${mediaType} may have ${limit}` : undefined
+}
+
+/** Why the attachments of a message are refused together; undefined when they are not. */
+export function problemOfTotal(bytes: readonly number[]): string | undefined {
+  const { count, totalBytes } = attachmentLimits
+  if (bytes.length > count) return `a message may have ${count} attachments, not ${bytes.length}`
+  const total = bytes.reduce((sum, each) => sum + each, 0)
+  return total > totalBytes ? `the attachments have ${total} bytes; a message may have ${totalBytes}` : undefined
+}
+
+/** Why a workflow refuses attachments; undefined when it does not. Not every message is from our client. */
+export function problemOfAttachments(attachments: unknown): string | undefined {
+  if (attachments === undefined) return undefined
+  if (!Array.isArray(attachments)) return 'the attachments are no list'
+  const sizes: number[] = []
+  for (const [position, attachment] of (attachments as readonly unknown[]).entries()) {
+    const size = sizeOf(attachment)
+    if (typeof size === 'string') return `attachment ${position + 1}: ${size}`
+    sizes.push(size)
+  }
+  return problemOfTotal(sizes)
+}
+
+/** The bytes of a stored attachment, or why it is none. */
+function sizeOf(attachment: unknown): number | string {
+  if (typeof attachment !== 'object' || attachment === null) return 'it is no object'
+  const { mediaType, value = null, name } = attachment as Readonly<Record<string, JsonValue>>
+  const type = mediaTypes.find((each) => each === mediaType)
+  const ref = refOf(value)
+  if (!isExternal(value) || typeof ref?.bytes !== 'number') return 'it is not in the value store: a client stores it'
+  if (type === undefined) return `the type ${JSON.stringify(mediaType)} is none of ${mediaTypes.join(', ')}`
+  if (name !== undefined && (typeof name !== 'string' || name.length > attachmentLimits.nameCharacters))
+    return `the name is no text of at most ${attachmentLimits.nameCharacters} characters`
+  // Base64 between quotes.
+  const bytes = Math.max(0, Math.floor((ref.bytes - 2) / 4) * 3 - 2)
+  return problemOfSize(type, bytes) ?? bytes
+}
+
+/** The blocks of a message of a person: APIs want what a text is about before it. */
+export function messageBlocks(text: string, attachments: readonly Attachment[] = []): readonly PendingBlock[] {
+  return [...attachments.flatMap(mediaBlock), { type: 'text', text }]
+}
+
+function mediaBlock(attachment: Attachment): readonly MediaBlock[] {
+  // `problemOfAttachments` refuses the others.
+  if (!('value' in attachment)) return []
+  const { mediaType, value, name } = attachment
+  const source = { type: 'base64', media_type: mediaType, data: value } as const
+  if (mediaType !== 'application/pdf') return [{ type: 'image', source }]
+  return [{ type: 'document', source, ...(name !== undefined && { title: name }) }]
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../json/json.js'
+
+/** How much a model thinks before it replies: as it decides, not at all, or up to a number of tokens. */
+export type Thinking = 'adaptive' | 'off' | { readonly budgetTokens: number }
+
+export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/** How much work a model puts into a reply. */
+export type Effort = (typeof efforts)[number]
+
+/** Tools that the server of a model executes itself, as its API has them, by the name of the provider. */
+export type ServerTools = Readonly<Record<string, readonly JsonObject[]>>
+
+/** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what each provider sends. */
+export interface ModelSettings {
+  /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. */
+  readonly temperature?: number
+  readonly thinking?: Thinking
+  readonly effort?: Effort
+}
+
+/**
+ * The settings with those of an agent or a run in place of them. No model takes a temperature while it thinks, so each
+ * replaces the other.
+ */
+export function overrideSettings<Base extends ModelSettings>(base: Base, overrides: ModelSettings): Base {
+  const { temperature, thinking, effort } = overrides
+  const { temperature: baseTemperature, thinking: baseThinking, ...rest } = base
+  const keepsTemperature = baseTemperature !== undefined && !isThinking(thinking)
+  const keepsThinking = baseThinking !== undefined && !(temperature !== undefined && isThinking(baseThinking))
+  const merged = {
+    ...rest,
+    ...(keepsTemperature && { temperature: baseTemperature }),
+    ...(keepsThinking && { thinking: baseThinking }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking !== undefined && { thinking }),
+    ...(effort !== undefined && { effort }),
+  }
+  // Both members are optional in every Base.
+  return merged as unknown as Base
+}
+
+/** Why no model takes these settings together; undefined when some may. */
+export function problemOfSettings(
+  { temperature, thinking }: ModelSettings,
+  maxTokens = Number.POSITIVE_INFINITY,
+): string | undefined {
+  if (!isThinking(thinking)) return undefined
+  if (temperature !== undefined) return 'temperature and thinking exclude each other'
+  if (thinking === 'adaptive' || thinking.budgetTokens < maxTokens) return undefined
+  return `thinking.budgetTokens is ${thinking.budgetTokens}; it must be less than model.maxTokens (${maxTokens})`
+}
+
+function isThinking(thinking: Thinking | undefined): thinking is Exclude<Thinking, 'off'> {
+  return thinking !== undefined && thinking !== 'off'
+}

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest'
+import type { ModelDelta } from '../provider.js'
+import { readReply } from './stream.js'
+
+const event = (delta: object, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+
+/** A stream of these events, in pieces of a few bytes. */
+function streamOf(events: readonly string[]): Response {
+  const bytes = new TextEncoder().encode(`${events.join('')}data: [DONE]\n\n`)
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (let start = 0; start < bytes.length; start += 7) controller.enqueue(bytes.slice(start, start + 7))
+      controller.close()
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+async function deltasOf(...events: readonly string[]): Promise<readonly ModelDelta[]> {
+  const deltas: ModelDelta[] = []
+  const onDelta = (delta: ModelDelta) => void deltas.push(delta)
+  const nothing = () => undefined
+  await readReply(streamOf(events), {
+    provider: 'local',
+    model: 'm',
+    onActivity: nothing,
+    onProgress: nothing,
+    onDelta,
+  })
+  return deltas
+}
+
+const call = (index: number, name: string, args: string) => ({
+  index,
+  id: `call_${index}`,
+  function: { name, arguments: args },
+})
+const more = (index: number, args: string) => ({ index, function: { arguments: args } })
+
+it('reports text, and the code of each call of the code tool, as they arrive', async () => {
+  const deltas = await deltasOf(
+    event({ role: 'assistant', content: '', reasoning_content: 'Hm.' }),
+    event({ content: 'I ' }),
+    event({ content: 'run it.' }),
+    event({ tool_calls: [call(0, 'execute_code', '')] }),
+    event({ tool_calls: [more(0, '{"co')] }),
+    event({ tool_calls: [more(0, 'de": "pri')] }),
+    event({ tool_calls: [more(0, 'nt(1)\\'), call(1, 'pay', '{"code": "no"}')] }),
+    event({ tool_calls: [more(0, 'n"}'), call(2, 'execute_code', '{"code": "x"}')] }),
+    event({}, 'tool_calls'),
+  )
+  expect(deltas).toEqual([
+    { type: 'text', block: 0, text: 'I ' },
+    { type: 'text', block: 0, text: 'run it.' },
+    { type: 'code', block: 1, text: 'pri' },
+    { type: 'code', block: 1, text: 'nt(1)' },
+    { type: 'code', block: 1, text: '\n' },
+    { type: 'code', block: 3, text: 'x' },
+  ])
+})
+
+it('reports code of a server that sends calls whole, all with number 0', async () => {
+  const whole = (id: string, code: string) => ({
+    index: 0,
+    id,
+    function: { name: 'execute_code', arguments: { code } },
+  })
+  const deltas = await deltasOf(event({ tool_calls: [whole('a', 'x = 1'), whole('b', 'x')] }), event({}, 'stop'))
+  expect(deltas).toEqual([
+    { type: 'code', block: 1, text: 'x = 1' },
+    { type: 'code', block: 2, text: 'x' },
+  ])
+})
+
+it('reports the text of a refusal', async () => {
+  const deltas = await deltasOf(event({ refusal: 'I can' }), event({ refusal: "'t." }), event({}, 'stop'))
+  expect(deltas.map(({ text }) => text)).toEqual(['I can', "'t."])
+})

@@ -1,0 +1,139 @@
+import { executeCodeTool } from '../../../common/names.js'
+import type { StopReason, TextBlock, ToolUseBlock } from '../../../common/runs/messages.js'
+import { CodeDeltas } from '../../code-deltas.js'
+import type { ModelDelta, ModelPhase, ModelProgress } from '../../provider.js'
+import { toItemsBlock } from '../message-extras.js'
+import { replyError, type StreamedReply, toUsage } from '../reply.js'
+import type { ReadOptions } from '../stream.js'
+import { toToolUse } from '../tool-calls.js'
+import type { FinalResponse, OutputItem, ResponseEvent } from './events.js'
+
+type ReplyEvent = Exclude<ResponseEvent, { readonly type: 'error' | 'response.failed' }>
+
+/** Builds one reply from the events of a response. */
+export class ResponseBuilder {
+  readonly #asked: Pick<ReadOptions, 'provider' | 'model'>
+  /** Begun and complete items, by their index in the output. */
+  readonly #begun = new Map<number, OutputItem>()
+  readonly #done = new Map<number, OutputItem>()
+  readonly #code = new Map<number, CodeDeltas>()
+  #final: FinalResponse | undefined
+  #phase: ModelPhase = 'waiting'
+  #outputCharacters = 0
+
+  constructor({ provider, model }: Pick<ReadOptions, 'provider' | 'model'>) {
+    this.#asked = { provider, model }
+  }
+
+  /** True after the last event. */
+  get isComplete(): boolean {
+    return this.#final !== undefined
+  }
+
+  get progress(): ModelProgress {
+    return { phase: this.#phase, outputCharacters: this.#outputCharacters }
+  }
+
+  /** Returns the text or code that the event adds. */
+  add(event: ReplyEvent): readonly ModelDelta[] {
+    switch (event.type) {
+      case 'response.output_item.added':
+        this.#begun.set(event.output_index, event.item)
+        return []
+      case 'response.output_item.done':
+        this.#done.set(event.output_index, event.item)
+        return []
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        return this.#addText('text', event.output_index, event.delta)
+      case 'response.function_call_arguments.delta':
+        return this.#addArguments(event.output_index, event.delta)
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        this.#phase = 'thinking'
+        this.#outputCharacters += event.delta.length
+        return []
+      default:
+        // An incomplete response has the reason; see finish.
+        this.#final = event.response
+        return []
+    }
+  }
+
+  /** @throws PtcError MODEL_STREAM for an incomplete reply */
+  finish(): StreamedReply {
+    const final = this.#final
+    if (final === undefined) throw replyError('MODEL_STREAM', 'it ended in the middle')
+    const reason = final.incomplete_details?.reason ?? undefined
+    // Some servers send the output only at the end, others leave it out there.
+    const items = final.output?.length ? final.output : [...this.#done.values()]
+    if (items.length < this.#begun.size) throw replyError('MODEL_STREAM', 'an item of it is missing')
+    const uses = toolUses(items, reason !== undefined)
+    const texts = textsOf(items, 'output_text', 'text')
+    const refusals = textsOf(items, 'refusal', 'refusal')
+    const { input_tokens, output_tokens, input_tokens_details } = final.usage ?? {}
+    return {
+      model: final.model ?? undefined,
+      content: [
+        ...(items.length > 0 ? [toItemsBlock({ ...this.#asked, items })] : []),
+        ...(texts.length > 0 ? texts : refusals),
+        ...uses,
+      ],
+      stopReason: stopReasonOf(reason, uses.length > 0, texts.length === 0 && refusals.length > 0),
+      usage: toUsage({
+        prompt_tokens: input_tokens,
+        completion_tokens: output_tokens,
+        prompt_tokens_details: input_tokens_details,
+      }),
+    }
+  }
+
+  #addText(type: 'text' | 'code', block: number, text: string): readonly ModelDelta[] {
+    this.#phase = type
+    if (type === 'text') this.#outputCharacters += text.length
+    return text === '' ? [] : [{ type, block, text }]
+  }
+
+  #addArguments(block: number, delta: string): readonly ModelDelta[] {
+    this.#outputCharacters += delta.length
+    if (this.#begun.get(block)?.['name'] !== executeCodeTool) {
+      this.#phase = 'tool'
+      return []
+    }
+    const parser = this.#code.get(block) ?? new CodeDeltas()
+    this.#code.set(block, parser)
+    return this.#addText('code', block, parser.add(delta))
+  }
+}
+
+function toolUses(items: readonly OutputItem[], isTruncated: boolean): readonly ToolUseBlock[] {
+  const ids = new Set<string>()
+  return items.flatMap(({ type, call_id: id, name, arguments: text }) => {
+    if (type !== 'function_call') return []
+    // The items are sent back as they are, so the ids must be good.
+    if (typeof id !== 'string' || id === '' || ids.has(id) || typeof name !== 'string' || typeof text !== 'string')
+      throw replyError('MODEL_STREAM', 'a function call without its own id, name or arguments')
+    ids.add(id)
+    return [toToolUse({ index: undefined, id, name, arguments: text, extras: {} }, new Set(), isTruncated)]
+  })
+}
+
+/** The texts of the parts of this type in all messages. */
+function textsOf(items: readonly OutputItem[], partType: string, member: string): readonly TextBlock[] {
+  return items.flatMap(({ type, content }) => {
+    if (type !== 'message' || !Array.isArray(content)) return []
+    const parts = content as readonly Readonly<Record<string, unknown>>[]
+    const text = parts
+      .map((part) => (part['type'] === partType && typeof part[member] === 'string' ? part[member] : ''))
+      .join('')
+    return text.trim() === '' ? [] : [{ type: 'text', text }]
+  })
+}
+
+function stopReasonOf(reason: string | undefined, hasToolUses: boolean, isRefusal: boolean): StopReason {
+  if (reason === 'max_output_tokens') return 'max_tokens'
+  if (reason === 'content_filter' || isRefusal) return 'refusal'
+  // An unknown reason: nothing of an incomplete reply is executed.
+  if (reason !== undefined) return 'max_tokens'
+  return hasToolUses ? 'tool_use' : 'end_turn'
+}

@@ -3,10 +3,10 @@ import type { JsonObject } from '../json/json.js'
 /** How much a model thinks before it replies: as it decides, not at all, or up to a number of tokens. */
 export type Thinking = 'adaptive' | 'off' | { readonly budgetTokens: number }
 
-export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
-
 /** How much work a model puts into a reply. */
-export type Effort = (typeof efforts)[number]
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
 /** Tools that the server of a model executes itself, as its API has them, by the name of the provider. */
 export type ServerTools = Readonly<Record<string, readonly JsonObject[]>>

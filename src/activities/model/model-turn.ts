@@ -7,7 +7,6 @@ import {
   type AssistantBlock,
   isTextBlock,
   isToolUseBlock,
-  type Message,
   type ModelReply,
   type ToolUseBlock,
 } from '../../common/runs/messages.js'
@@ -24,7 +23,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
-import { appendTurn, loadMessages } from './conversation.js'
+import { appendTurn, loadMessages, toSent, toStored } from './conversation.js'
 import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
@@ -50,8 +49,8 @@ export function modelTurn(
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
-      const stored: readonly Message[] = [...earlier, ...now]
-      const messages = await loadMedia(values, stored, signal)
+      const withoutMedia = [...earlier, ...now].map((message) => toSent(message, model))
+      const messages = await loadMedia(values, withoutMedia, signal)
       const { name: modelName, provider, fallbacks, serverTools: allServerTools, ...settings } = model
       const serverTools = allServerTools?.[provider]
       const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt, serverTools }
@@ -69,8 +68,7 @@ export function modelTurn(
       })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, signal)
-      const assistantMessage: Message = { role: 'assistant', content: reply.content }
-      const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
+      const extendedHistory = await appendTurn(values, history, [...now, toStored(reply.content, model)], signal)
       live?.end(reply)
       failpoint('turn.stored')
       const calls = describeCalls(findRunTools(registry, runTools), limits, reply, externalized)
@@ -84,7 +82,7 @@ export function modelTurn(
         reply: externalized,
         calls,
         history: extendedHistory,
-        conversationBytes: utf8Length(JSON.stringify(stored)),
+        conversationBytes: utf8Length(JSON.stringify(withoutMedia)),
         ...(outputSchema && checkAnswer(outputSchema, reply)),
       }
     })

@@ -36,13 +36,23 @@ export function toParams(
     model,
     max_tokens: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
-    ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
+    ...(thinking === undefined || !takesThinking(thinking, sent) ? {} : { thinking: toThinking(thinking) }),
     ...(effort === undefined ? {} : { output_config: { effort } }),
     stream: true,
     ...(tools.length + serverTools.length === 0 ? {} : { tools: toTools(tools, serverTools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
   }
+}
+
+/**
+ * With a budget, the reply whose tool uses have their results now must begin with thinking, which the reply of another
+ * model does not. Such a turn is without thinking.
+ */
+function takesThinking(thinking: Thinking, messages: readonly Message[]): boolean {
+  if (typeof thinking === 'string') return true
+  const last = messages.findLast(({ role }) => role === 'assistant')?.content ?? []
+  return !last.some(({ type }) => type === 'tool_use') || /^(?:redacted_)?thinking$/.test(last[0]?.type ?? '')
 }
 
 function toThinking(thinking: Thinking): ThinkingConfigParam {

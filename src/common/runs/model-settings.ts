@@ -11,7 +11,7 @@ export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisf
 /** Tools that the server of a model executes itself, as its API has them, by the name of the provider. */
 export type ServerTools = Readonly<Record<string, readonly JsonObject[]>>
 
-/** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what each provider sends. */
+/** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what a provider sends. */
 export interface ModelSettings {
   /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. */
   readonly temperature?: number

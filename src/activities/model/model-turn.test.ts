@@ -90,6 +90,27 @@ it('stores the conversation, which the next turn sends again', async () => {
   expect(conversationBytes).toBe(Buffer.byteLength(JSON.stringify(sent?.messages)))
 })
 
+it('sends thinking to the model that wrote it, and to no other', async () => {
+  const thinking = [
+    { type: 'thinking', thinking: 'hm', signature: 's' },
+    { type: 'redacted_thinking', data: 'd' },
+  ] as const
+  const said = { type: 'text', text: 'Let me see.' } as const
+  const sent: ModelRequest[] = []
+  const first = await runTurn(() => Promise.resolve([...thinking, said])).result
+  const turn = (request: ModelRequest) => {
+    sent.push(request)
+    return Promise.resolve([said])
+  }
+  const next = { history: first.history, pending: [{ type: 'text', text: 'And?' }] } as const
+  await runTurn(turn, next).result
+  await runTurn(turn, { ...next, model: { ...input.model, name: 'another' } }).result
+  expect(sent.map(({ messages }) => messages[1])).toEqual([
+    { role: 'assistant', content: [...thinking, said] },
+    { role: 'assistant', content: [said] },
+  ])
+})
+
 it('sends images with their data, and stores them by reference', async () => {
   const png = Buffer.from(`\x89PNG\r\n\x1a\n${'x'.repeat(9_000)}`, 'latin1').toString('base64')
   const data = externalValue(await values.store(png, new AbortController().signal))

@@ -10,7 +10,6 @@ import {
   type AssistantBlock,
   isTextBlock,
   isToolUseBlock,
-  type Message,
   type ModelReply,
   type ToolUseBlock,
   type UnknownBlock,
@@ -29,7 +28,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
-import { appendTurn, loadMessages } from './conversation.js'
+import { appendTurn, loadMessages, toSent, toStored } from './conversation.js'
 import { endLostCode } from './lost-code.js'
 import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
@@ -60,8 +59,8 @@ export function modelTurn(
       const loaded = await loadMessages(values, history, pending, signal)
       const { earlier } = loaded
       const now = hosted?.lost ? endLostCode(earlier, loaded.now, hosted.lost) : loaded.now
-      const stored: readonly Message[] = [...earlier, ...now]
-      const messages = await loadMedia(values, stored, signal)
+      const withoutMedia = [...earlier, ...now].map((message) => toSent(message, model))
+      const messages = await loadMedia(values, withoutMedia, signal)
       const { name: modelName, provider, fallbacks, serverTools: allServerTools, ...settings } = model
       const serverTools = allServerTools?.[provider]
       const hostedCode = hosted && { container: hosted.container }
@@ -94,8 +93,7 @@ export function modelTurn(
       })
       failpoint('model.replied')
       const externalized = await externalizeReply(values, reply, hosted !== undefined, signal)
-      const assistantMessage: Message = { role: 'assistant', content: reply.content }
-      const extendedHistory = await appendTurn(values, history, [...now, assistantMessage], signal)
+      const extendedHistory = await appendTurn(values, history, [...now, toStored(reply.content, model)], signal)
       live?.end(reply)
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
@@ -114,7 +112,7 @@ export function modelTurn(
         reply: externalized,
         calls,
         history: extendedHistory,
-        conversationBytes: utf8Length(JSON.stringify(stored)),
+        conversationBytes: utf8Length(JSON.stringify(withoutMedia)),
         ...(answer && { answer }),
       }
     })

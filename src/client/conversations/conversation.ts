@@ -227,7 +227,9 @@ export function createConversation(
       const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
       const messages: readonly ProviderMessage[] =
         content.length === 0 ? stored : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]
-      return loadMedia(values, messages, never)
+      // A stored reply may have more members.
+      const inFormat = messages.map(({ role, content: each }) => ({ role, content: each }))
+      return loadMedia(values, inFormat, never)
     },
     async reset(messages = []) {
       parseMessages(messages)

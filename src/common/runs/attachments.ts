@@ -6,16 +6,17 @@ import { type ExternalValue, isExternal, refOf } from '../json/external-value.js
 import type { JsonValue } from '../json/json.js'
 import type { MediaBlock, PendingBlock } from './messages.js'
 
-/** The types of files that models read, with the base64 text that such a file begins with. */
-const beginnings = {
+/** A type of files that models read. */
+export type MediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'application/pdf'
+
+/** The base64 text that a file of the type begins with. */
+const beginnings: Readonly<Record<MediaType, RegExp>> = {
   'image/png': /^iVBORw0KGg[o-r]/,
   'image/jpeg': /^\/9j\//,
   'image/gif': /^R0lGOD/,
   'image/webp': /^UklGR.{7}RUJQ/,
   'application/pdf': /^JVBERi0/,
-} as const
-
-export type MediaType = keyof typeof beginnings
+}
 
 export const mediaTypes = Object.keys(beginnings) as readonly MediaType[]
 

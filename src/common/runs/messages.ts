@@ -79,6 +79,8 @@ export type UserBlock = TextBlock | ToolResultBlock | MediaBlock
 interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: readonly AssistantBlock[]
+  /** In the stored conversation, of a reply with thinking: the model that wrote it, as `PROVIDER/MODEL`. */
+  readonly model?: string
 }
 
 interface UserMessage {

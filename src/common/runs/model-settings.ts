@@ -3,15 +3,15 @@ import type { JsonObject } from '../json/json.js'
 /** How much a model thinks before it replies: as it decides, not at all, or up to a number of tokens. */
 export type Thinking = 'adaptive' | 'off' | { readonly budgetTokens: number }
 
-export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
-
 /** How much work a model puts into a reply. */
-export type Effort = (typeof efforts)[number]
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+export const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
 /** Tools that the server of a model executes itself, as its API has them, by the name of the provider. */
 export type ServerTools = Readonly<Record<string, readonly JsonObject[]>>
 
-/** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what each provider sends. */
+/** How a model writes its replies. Undefined: the API's default. docs/guides/models.md says what a provider sends. */
 export interface ModelSettings {
   /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. */
   readonly temperature?: number

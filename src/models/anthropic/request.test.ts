@@ -58,6 +58,28 @@ describe('toParams', () => {
     })
   })
 
+  it.each([
+    ['begins with thinking', [{ type: 'thinking', thinking: 'hm', signature: 's' }], true],
+    ['begins with redacted thinking', [{ type: 'redacted_thinking', data: 'd' }], true],
+    ['has none', [], false],
+  ])('sends a budget of thinking after a tool use whose reply %s: %#', (_what, blocks, hasThinking) => {
+    const use = { type: 'tool_use', id: 't', name: 'add', input: {} } as const
+    const messages: readonly Message[] = [
+      text('user', 'a'),
+      { role: 'assistant', content: [...blocks, use] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] },
+    ]
+    expect('thinking' in toParams({ ...base, messages, thinking: { budgetTokens: 2_000 } })).toBe(hasThinking)
+    expect(toParams({ ...base, messages, thinking: 'adaptive' })).toHaveProperty('thinking')
+    expect(
+      toParams({
+        ...base,
+        messages: [...messages, text('assistant', 'b'), text('user', 'c')],
+        thinking: { budgetTokens: 2_000 },
+      }),
+    ).toHaveProperty('thinking')
+  })
+
   it('sends server tools as they are, before the others', () => {
     const search = { type: 'web_search_20260318', name: 'web_search', max_uses: 2 }
     expect(toParams({ ...base, tools: [tool('a')], serverTools: [search] }).tools).toEqual([

@@ -50,7 +50,7 @@ export function toParams(
     model,
     max_tokens: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
-    ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
+    ...(thinking === undefined || !takesThinking(thinking, sent) ? {} : { thinking: toThinking(thinking) }),
     ...(effort === undefined ? {} : { output_config: { effort } }),
     stream: true,
     ...(hostedCode?.container && { container: hostedCode.container.id }),
@@ -74,6 +74,16 @@ function isPromptOfUser(message: Message, codeCalls: ReadonlySet<string>): boole
 }
 
 type CodeExecutionTool = Extract<ToolUnion, { type: typeof codeExecutionType }>
+
+/**
+ * With a budget, the reply whose tool uses have their results now must begin with thinking, which the reply of another
+ * model does not. Such a turn is without thinking.
+ */
+function takesThinking(thinking: Thinking, messages: readonly Message[]): boolean {
+  if (typeof thinking === 'string') return true
+  const last = messages.findLast(({ role }) => role === 'assistant')?.content ?? []
+  return !last.some(({ type }) => type === 'tool_use') || /^(?:redacted_)?thinking$/.test(last[0]?.type ?? '')
+}
 
 function toThinking(thinking: Thinking): ThinkingConfigParam {
   if (thinking === 'adaptive') return { type: 'adaptive' }

@@ -13,8 +13,8 @@ import { toResponseParams } from './responses/request.js'
 import { readReply } from './stream.js'
 
 /**
- * Chat completions or responses of OpenAI, or of a compatible server at the base URL. The first call reports a missing key, so that
- * a worker without a key can still run tools.
+ * Chat completions or responses of OpenAI, or of a compatible server at the base URL. The first call reports a missing
+ * key, so that a worker without a key can still run tools.
  *
  * A server that refuses a parameter gets the request again without it, in the same call; see `Dialect`.
  *

@@ -42,11 +42,11 @@ export interface PtcConfig {
      */
     readonly temperature?: number
     /**
-     * How much the model thinks before it replies: `'adaptive'` (as it decides), `'off'`, or `{ budgetTokens: 4096 }`, at
-     * least 1,024 and less than `maxTokens`. Default: the API's.
+     * How much the model thinks before it replies: `'adaptive'` (as it decides), `'off'`, or `{ budgetTokens: 4096 }`,
+     * at least 1,024 and less than `maxTokens`. Default: the API's.
      */
     readonly thinking?: Thinking
-    /** How much work the model puts into a reply: `'low'`, `'medium'`, `'high'`, `'xhigh'`, `'max'`. Default: the API's. */
+    /** How much work the model puts into a reply: `'low'` to `'max'`. Default: the API's. */
     readonly effort?: Effort
     /**
      * Tools that the model's server executes itself, as its API has them, by provider:

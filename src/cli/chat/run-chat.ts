@@ -21,6 +21,7 @@ import { exitCodes } from '../process/exit-code.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
+import { describeReport } from '../../common/calls/compensation.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
 import { readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
@@ -230,6 +231,7 @@ class Chat {
       if (this.#json) return print(JSON.stringify(answer))
       if (answer.answer !== '') print(answer.answer)
       if (status !== 'answered') printStatus(`ptc: ${describeEnd(answer)}`)
+      if (answer.compensation) printStatus(`ptc: ${describeReport(answer.compensation)}`)
     })
   }
 

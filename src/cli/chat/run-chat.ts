@@ -22,6 +22,7 @@ import { exitCodes } from '../process/exit-code.js'
 import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
+import { describeReport } from '../../common/calls/compensation.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { Draft } from '../rendering/index.js'
@@ -271,6 +272,7 @@ class Chat {
       if (this.#json) return print(JSON.stringify(answer))
       if (answer.answer !== '') print(answer.answer)
       if (status !== 'answered') printStatus(`ptc: ${describeEnd(answer)}`)
+      if (answer.compensation) printStatus(`ptc: ${describeReport(answer.compensation)}`)
     })
   }
 

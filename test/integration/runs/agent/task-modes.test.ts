@@ -4,7 +4,7 @@ import { defineAgent } from '../../../../src/index.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'
 import { call, code, text, turn } from '../../../support/script.js'
-import { tool } from '../../../support/tools.js'
+import { Deferred, tool } from '../../../support/tools.js'
 
 const instructions = 'You fix.'
 const output = z.object({ total: z.int() })
@@ -118,6 +118,29 @@ it('autonomous: a tool checks that the work is done, and the model goes on with 
   expect(tree.turns.map(({ directCalls }) => directCalls.map((each) => each.tool))).toEqual(
     Array.from({ length: 3 }, () => ['is_done']),
   )
+  await env.expectCleanEnd(handle)
+})
+
+it('autonomous: a run that is cancelled during the check ends', async () => {
+  const checking = new Deferred()
+  const slow = tool(
+    'is_done',
+    (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        checking.resolve()
+      }),
+    { output: z.object({ done: z.boolean() }) },
+  )
+  const env = await TestEnvironment.start({
+    tools: [slow],
+    agents: [defineAgent({ name: 'fixer', instructions, mode: 'autonomous', doneCheck: 'is_done' })],
+    script: [turn(call('submit_answer', { answer: 'Done.' }))],
+  })
+  const handle = await env.startAgent({ agent: 'fixer' })
+  await checking.promise
+  await handle.cancel()
+  await expect(env.ptc.handle(handle.workflowId).result()).rejects.toMatchObject({ code: 'RUN_CANCELLED' })
   await env.expectCleanEnd(handle)
 })
 

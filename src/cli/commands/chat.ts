@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import {
   agentOption,
   type AgentOptions,
@@ -26,7 +27,7 @@ export function chatCommand(): Command {
     .description('converse: send messages, one a line; the conversation survives crashes and waits for months')
     .argument('[name]', 'name of the conversation (default: a new one)')
     .addOption(configOption())
-    .addOption(sandboxOption())
+    .addOption(sandboxOption(hostedBackend))
     .addOption(agentOption())
     .addOption(modelOption())
     .addOption(

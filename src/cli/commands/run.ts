@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import {
   agentOption,
   type AgentOptions,
@@ -28,7 +29,7 @@ export function runCommand(): Command {
     .description('ask a question; the model answers it with code that calls the tools')
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
-    .addOption(sandboxOption())
+    .addOption(sandboxOption(hostedBackend))
     .addOption(agentOption())
     .addOption(modelOption())
     .addOption(idOption())

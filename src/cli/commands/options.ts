@@ -22,8 +22,9 @@ export function configOption(): Option {
   return new Option('-c, --config <file>', 'configuration (default: ptc.config.ts in this folder or one above)')
 }
 
-export function sandboxOption(): Option {
-  return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm', 'anthropic'])
+/** @param others sandboxes that only some commands have */
+export function sandboxOption(...others: readonly string[]): Option {
+  return new Option('-s, --sandbox <backend>', 'where code runs').choices(['auto', 'docker', 'wasm', ...others])
 }
 
 export function idOption(): Option {

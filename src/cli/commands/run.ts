@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { PtcError } from '../../common/errors.js'
+import { hostedBackend } from '../../common/runs/hosted-code.js'
 import {
   agentOptions,
   type AgentOptions,
@@ -31,8 +32,14 @@ export function runCommand(): Command {
     .description('ask a question; the model answers it with code that calls the tools')
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
+<<<<<<< HEAD
     .addOption(sandboxOption())
     .addOption(modeOption())
+=======
+    .addOption(sandboxOption(hostedBackend))
+    .addOption(agentOption())
+    .addOption(modelOption())
+>>>>>>> h-dialect/main
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(

@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { Run } from '../run.js'
 import { modelTurn } from '../temporal/activities.js'
+import { isContainerExpired } from './turn-request.js'
 
 /**
  * Asks the model of the run for one turn. When the model fails, the next of its fallbacks answers, and the run stays with
@@ -43,5 +44,7 @@ export function askModel(
 /** Whether a provider refused or failed, and not the value store or the workers. */
 function isModelFailure(thrown: unknown): boolean {
   const cause = thrown instanceof ActivityFailure ? thrown.cause : undefined
+  // A container that is gone is gone for the fallbacks, too.
+  if (isContainerExpired(thrown)) return false
   return cause instanceof ApplicationFailure && cause.type?.startsWith('MODEL_') === true
 }

@@ -68,6 +68,7 @@ export const defaultTaskQueue = 'durable-ptc'
 export const activityNames = {
   loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
+  compactMessages: 'model.compact',
   openSession: 'session.open',
   executeStep: 'session.step',
   interruptSession: 'session.interrupt',

@@ -18,6 +18,8 @@ export interface PromptOptions {
   readonly outputSchema?: JsonObject | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  /** The messages may be compacted. */
+  readonly isCompacted?: boolean | undefined
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
@@ -28,7 +30,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
 export function buildPrompt(options: PromptOptions): Prompt {
-  const { tools, limits, instructions, hasPackages, outputSchema, inputDescription } = options
+  const { tools, limits, instructions, hasPackages, outputSchema, inputDescription, isCompacted } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -38,7 +40,9 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const stubs = codeTools.map(({ stub }) => stub)
   const answerGuide = outputSchema && answerGuidance
   return {
-    system: [instructions?.trim(), guidance(directTools.length > 0), answerGuide].filter(Boolean).join('\n\n'),
+    system: [instructions?.trim(), guidance(directTools.length > 0), isCompacted && compactionGuidance, answerGuide]
+      .filter(Boolean)
+      .join('\n\n'),
     tools: [
       codeTool(stubs, limits, { hasPackages, inputDescription }),
       ...directTools.map(toModelTool),
@@ -46,6 +50,10 @@ export function buildPrompt(options: PromptOptions): Prompt {
     ],
   }
 }
+
+const compactionGuidance = `\
+When this conversation gets long, old tool results are shortened and early messages are replaced by a summary. Write down \
+in your replies what must last: decisions, and what you found out. Keep data in variables of your code: they stay.`
 
 const answerGuidance = `\
 Deliver your final answer with ${submitAnswerTool}, alone in a reply, when you have the results of everything else. A text \

@@ -1,4 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow'
+import { type ContextUse, describeContextUse } from '../common/runs/context-window.js'
 import type { RunConfig } from '../common/runs/run-config.js'
 import { promptTokens, type RunCounts } from '../common/runs/runs.js'
 import { formatCompactNumber, pluralize, toMarkdownCode } from '../common/text/text.js'
@@ -7,6 +8,8 @@ import { formatCompactNumber, pluralize, toMarkdownCode } from '../common/text/t
 export type RunActivity =
   | { readonly type: 'model'; readonly turn: number }
   | { readonly type: 'direct_calls' }
+  /** The messages are compacted. */
+  | { readonly type: 'compaction' }
   | { readonly type: 'cell'; readonly cell: number }
   | {
       readonly type: 'waiting'
@@ -41,6 +44,8 @@ export class Progress {
   /** Neutral Markdown. */
   readonly about: string | undefined
   activity: RunActivity | undefined
+  /** Undefined before the first turn of a model. */
+  context: ContextUse | undefined
   since = 0
   /** By activity id, in the order of their start. */
   readonly openCalls = new Map<string, OpenCall>()
@@ -115,7 +120,7 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
     ...(calls.length === 0
       ? []
       : [[...calls.map(describeCall), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
-    describeCounts(kind, config, counts),
+    describeCounts(kind, config, counts, progress.context),
   ].join('\n\n')
 }
 
@@ -134,6 +139,8 @@ function describeActivity(activity: RunActivity, openCalls: number): string {
   switch (activity.type) {
     case 'model':
       return `Waits for the model (turn ${activity.turn})`
+    case 'compaction':
+      return 'Compacts the messages'
     case 'direct_calls':
       return `Waits for ${pluralize(openCalls, 'tool call')} of the model`
     case 'cell':
@@ -170,7 +177,12 @@ function describeWait(
 /** What `limits.callsPerRun` counts. */
 const callScopes = { agent: '', conversation: ' a message', program: '', session: ' a cell', embedded: '' } as const
 
-function describeCounts(kind: ShownRun['kind'], { limits, sessions }: ShownRun['config'], counts: RunCounts): string {
+function describeCounts(
+  kind: ShownRun['kind'],
+  { limits, sessions }: ShownRun['config'],
+  counts: RunCounts,
+  context: ContextUse | undefined,
+): string {
   const { turns, cells, toolCalls, usage, costUsd } = counts
   const isAgent = kind === 'agent' || kind === 'conversation'
   return [
@@ -182,6 +194,7 @@ function describeCounts(kind: ShownRun['kind'], { limits, sessions }: ShownRun['
       ? [
           `tokens ${formatCompactNumber(promptTokens(usage))} in, ${formatCompactNumber(usage.outputTokens)} out`,
           costUsd === null ? 'cost unknown' : `cost $${costUsd.toFixed(4)}`,
+          ...(context ? [describeContextUse(context)] : []),
         ]
       : []),
   ].join(' · ')

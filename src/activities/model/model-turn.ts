@@ -44,10 +44,18 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, inputDescription, requester } = input
+      const { turn, model, limits, tools: runTools, history, pending, inputDescription, isCompacted, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
-      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, inputDescription, ...options })
+      const prompt = buildPrompt({
+        tools,
+        limits,
+        instructions,
+        outputSchema,
+        inputDescription,
+        isCompacted,
+        ...options,
+      })
       const { earlier, now } = await loadMessages(values, history, pending, signal)
       const messages: Message[] = [...earlier, ...now]
       const { name: modelName, maxTokens, temperature, fallbacks } = model

@@ -4,8 +4,9 @@ import { type Agents, toolNamesOf } from '../../agents/index.js'
 import { type Budget, budgetItems } from '../../common/runs/budget.js'
 import { failpoint } from '../../common/failpoint.js'
 import { PtcError } from '../../common/errors.js'
-import type { ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
+import type { ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
+import { contextWindowOf } from '../../models/context-windows.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/runs/search-attributes.js'
 import { parseModelNames } from '../../models/model-name.js'
@@ -60,7 +61,10 @@ export function loadRunConfig(
         ...defaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model: { ...model, ...(agent?.temperature !== undefined && { temperature: agent.temperature }) },
+        model: {
+          ...withContextWindows(model),
+          ...(agent?.temperature !== undefined && { temperature: agent.temperature }),
+        },
         backend: options.sandbox ?? defaults.backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
@@ -80,6 +84,20 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/** The windows of the models that have no configured one, where they are known. */
+function withContextWindows(model: ModelConfig): ModelConfig {
+  const { contextWindow: configured, fallbacks } = model
+  const windowOf = (id: ModelId) => {
+    const contextWindow = configured ?? contextWindowOf(id)
+    return contextWindow === undefined ? {} : { contextWindow }
+  }
+  return {
+    ...model,
+    ...windowOf(model),
+    ...(fallbacks && { fallbacks: fallbacks.map((id) => ({ ...id, ...windowOf(id) })) }),
+  }
 }
 
 /**

@@ -105,3 +105,11 @@ export function isTextBlock(block: AssistantBlock): block is TextBlock {
 export function isToolUseBlock(block: AssistantBlock): block is ToolUseBlock {
   return block.type === 'tool_use'
 }
+
+export function isToolResultBlock(block: AssistantBlock | UserBlock): block is ToolResultBlock {
+  return block.type === 'tool_result'
+}
+
+export function isThinkingBlock({ type }: AssistantBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}

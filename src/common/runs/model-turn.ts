@@ -21,6 +21,8 @@ export interface ModelTurnInput {
   readonly outputSchema?: Externalizable<JsonObject>
   /** Describes the data of the run that code has; absent without any. */
   readonly inputDescription?: string
+  /** The messages may be compacted; absent: never. */
+  readonly isCompacted?: true
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
@@ -41,6 +43,36 @@ export interface ModelTurnResult {
   readonly calls: Readonly<Record<string, DescribedCall>>
   /** The answer of an agent with an output schema, if the reply has one. */
   readonly answer?: SubmittedAnswer
+}
+
+/** Argument of activity `model.compact`. */
+export interface CompactionInput {
+  /** The turn that follows. */
+  readonly turn: number
+  readonly model: ModelConfig
+  readonly history: ValueLog
+  /** Estimated tokens of the next request as it would be. */
+  readonly tokens: number
+  /** The request should have fewer tokens. If short results are not enough, early messages are summarised. */
+  readonly targetTokens: number
+  /** Tokens of the latest messages that a summary leaves as they are. */
+  readonly keptTokens: number
+}
+
+/** Result of activity `model.compact`. */
+export interface CompactionResult {
+  /** The messages, compacted; as before when nothing could be shortened. */
+  readonly history: ValueLog
+  /** Estimated tokens of the next request. */
+  readonly tokens: number
+  /** Results of tools that were shortened. */
+  readonly shortened: number
+  /** Messages that were replaced by a summary. */
+  readonly summarized: number
+  /** What the summary has used, also if it was no use; absent when the model was not asked. */
+  readonly summary?: Omit<ModelReply, 'content'>
+  /** Why the early messages could not be summarised. */
+  readonly problem?: string
 }
 
 /** An answer that the model has submitted, checked against the output schema. */

@@ -170,6 +170,12 @@ export interface SnapshotConfig {
   readonly timeoutSeconds: number
 }
 
+/** When the messages of a run are compacted. */
+export interface CompactionConfig {
+  /** Share of the context window in use, from 0 to 1. */
+  readonly threshold: number
+}
+
 /** The configuration of a run, read once when it starts, and recorded. */
 export interface RunConfig {
   readonly tools: readonly ToolConfig[]
@@ -182,6 +188,8 @@ export interface RunConfig {
   readonly approvals: ApprovalConfig
   /** What an agent or a conversation may use. Undefined: no bound. */
   readonly budget?: Budget
+  /** Undefined: messages are never compacted. */
+  readonly compaction?: CompactionConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
   /** Workers may execute follow-up steps. Undefined: never. */
@@ -230,6 +238,8 @@ export interface ModelId {
   readonly provider: string
   /** The provider's own model id. */
   readonly name: string
+  /** Tokens of the context window. Undefined: unknown. */
+  readonly contextWindow?: number
 }
 
 export interface ModelConfig extends ModelId {

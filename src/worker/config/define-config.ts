@@ -34,6 +34,11 @@ export interface PtcConfig {
     readonly name?: string | readonly string[]
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
+    /**
+     * Tokens of the context window, for all models of the configuration and its runs. Default: that of a known model of
+     * Anthropic; other models have an unknown one. docs/guides/context.md describes it.
+     */
+    readonly contextWindow?: number
     /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Default: the API's. */
     readonly temperature?: number
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */
@@ -90,6 +95,16 @@ export interface PtcConfig {
     /** Maximum number of executions of one named session. Default and maximum: 1,000. */
     readonly executions?: number
   }
+  /**
+   * When the messages of a run are compacted, because the context window of the model gets full; `false`: never.
+   * docs/guides/context.md describes it.
+   */
+  readonly compaction?:
+    | false
+    | {
+        /** Share of the window in use, from 0.2 to 0.95. Default 0.8. */
+        readonly threshold?: number
+      }
   /**
    * When a snapshot of a session's state is taken between two cells, so that a rebuild starts there and not at the
    * first step; `false`: never. docs/guides/long-runs.md lists the state that can be saved.

@@ -17,6 +17,7 @@ import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './approvals-option.js'
 import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
+import { compactionOption } from './compaction-option.js'
 import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
@@ -50,6 +51,7 @@ const schema = z.strictObject({
     .strictObject({
       name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
+      contextWindow: z.int().min(1_000, 'is a number of tokens; at least 1,000').optional(),
       temperature: z.number().min(0).max(2).optional(),
       instructions: z.string().optional(),
       idleTimeout: durationOption('60s'),
@@ -92,6 +94,7 @@ const schema = z.strictObject({
       executions: positiveInteger.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
     })
     .prefault({}),
+  compaction: compactionOption,
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
   encryption: encryptionOption.optional(),
@@ -160,6 +163,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     limits: configuredLimits,
     timeouts,
     sessions,
+    compaction,
     snapshots,
     taskQueue,
     tools,
@@ -186,11 +190,13 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       tools: registry.toolConfigs(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
+      ...(compaction !== false && { compaction }),
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
       model: {
         ...configuredModel(model.name, providers),
         maxTokens: model.maxTokens,
         ...(model.temperature !== undefined && { temperature: model.temperature }),
+        ...(model.contextWindow !== undefined && { contextWindow: model.contextWindow }),
       },
       backend,
       followUps: true,

@@ -159,6 +159,7 @@ export class Conversation {
       messages: this.#messages.state.accepted,
       queued: this.#messages.state.queue.length,
       contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
+      contextWindow: this.#ready?.run.config.model.contextWindow ?? null,
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       ...counts,
@@ -266,8 +267,7 @@ export class Conversation {
     before: MessageHistoryState | undefined,
     outcome: Omit<MessageOutcome, 'isTakenBack'>,
   ): void {
-    const isTakenBack = before?.history === messages.state.history && takenBackStatuses.includes(outcome.status)
-    if (before && isTakenBack) messages.restore(before)
+    const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
     this.#messages.answer({ ...outcome, isTakenBack }, counts, this.#input.startedByMessage)
     this.#lastUsedAt = Date.now()
   }

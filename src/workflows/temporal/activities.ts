@@ -20,9 +20,15 @@ import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../
 import { notRetriedInputErrors } from '../../common/errors.js'
 import type { Externalizable, ExternalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { describeContextUse } from '../../common/runs/context-window.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog } from '../../common/json/value-log.js'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
+import type {
+  CompactionInput,
+  CompactionResult,
+  ModelTurnInput,
+  ModelTurnResult,
+} from '../../common/runs/model-turn.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
@@ -70,6 +76,19 @@ export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: st
     heartbeatTimeout: timeouts.heartbeatMs,
     retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
     summary,
+  })
+}
+
+/** Shortens the messages of a run, because the context window of its model gets full. */
+export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
+  const { contextWindow } = input.model
+  const use = describeContextUse({ tokens: input.tokens, window: contextWindow })
+  return scheduleEngineActivity(activityNames.compactMessages, input, {
+    ...onRoleQueue('model'),
+    startToCloseTimeout: timeouts.modelMs,
+    heartbeatTimeout: timeouts.heartbeatMs,
+    retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
+    summary: `compact the messages · ${use}`,
   })
 }
 

@@ -2,9 +2,10 @@
  * Turns of a model: from a message to its answer, with the code and the tools that the model uses on the way.
  *
  * Owns: the loop of turns, its limits, how it ends, its interruption, and what it takes through continue-as-new.
- * Boundary: `message-history.ts` has the messages, `interpret-reply.ts` says what a reply asks for,
- * `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns decides what
- * the next message is, and what an answer means: the end of workflow `agent`, one message of workflow `conversation`.
+ * Boundary: `message-history.ts` has the messages, `compaction.ts` shortens them, `interpret-reply.ts` says what a reply
+ * asks for, `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns
+ * decides what the next message is, and what an answer means: the end of workflow `agent`, one message of workflow
+ * `conversation`.
  * No workflow has the text of earlier messages: activity `model.turn` keeps them in the value store.
  *
  * Invariants:
@@ -16,7 +17,7 @@
  *    recorded are not computed again.
  */
 
-import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow'
+import { workflowInfo } from '@temporalio/workflow'
 import type { JsonValue } from '../../common/json/json.js'
 import { isToolUseBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
@@ -40,8 +41,10 @@ import {
   type SuspendedCell,
   toolResult,
 } from './execute-tool-uses.js'
+import { Compaction } from './compaction.js'
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory, type MessageHistoryState } from './message-history.js'
+import { TurnInterruption } from './turn-interruption.js'
 import { isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from './wait-for-budget.js'
 
@@ -83,9 +86,8 @@ export class AgentTurns {
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
   #suspendedCell: SuspendedCell | null
-  #isInterrupted = false
-  /** What an interruption cancels: the request to the model, or the direct calls. */
-  #interruptible: CancellationScope | undefined
+  readonly #interruption = new TurnInterruption()
+  readonly #compaction: Compaction
 
   constructor(run: Run, options: AgentTurnsOptions) {
     const { state } = options
@@ -95,6 +97,7 @@ export class AgentTurns {
     this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null
+    this.#compaction = new Compaction(run, this.messages, this.#interruption)
     this.codeRuntime = createCodeRuntime(run, {
       idleMs: run.config.timeouts.idleMs,
       isContinueAsNewDue: () => this.#continueAsNewPolicy.isDue,
@@ -116,17 +119,21 @@ export class AgentTurns {
     const { counts } = this.#run
     if (this.#pendingToolUses) await this.#executeToolUses(this.#pendingToolUses)
     for (let isFirst = true; counts.turns < turnLimit; isFirst = false) {
-      if (this.#isInterrupted) return undefined
+      if (this.#interruption.isRequested) return undefined
       // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
       await this.continueAsNewIfDue(null, !isFirst)
-      if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#isInterrupted)))
-        return this.#isInterrupted ? undefined : { status: 'budget_spent', answer: this.messages.state.lastReplyText }
+      if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#interruption.isRequested)))
+        return this.#interruption.isRequested ? undefined : this.#endWith('budget_spent')
+      if (this.#compaction.isDue) {
+        await this.#compaction.run()
+        continue // the summary may have spent the budget
+      }
       beforeTurn?.()
       counts.turns += 1
       const outcome = await this.#runTurn()
       if (outcome) return outcome
     }
-    return { status: 'turn_limit', answer: this.messages.state.lastReplyText }
+    return this.#endWith('turn_limit')
   }
 
   /** After continue-as-new, which keeps no call and no timer. */
@@ -145,13 +152,12 @@ export class AgentTurns {
   interrupt(endsTurns: boolean): void {
     if (this.codeRuntime.usage.isBusy) this.codeRuntime.session.interruption.request()
     if (!endsTurns) return
-    this.#isInterrupted = true
-    this.#interruptible?.cancel()
+    this.#interruption.request()
   }
 
   /** Another message begins. */
   clearInterruption(): void {
-    this.#isInterrupted = false
+    this.#interruption.clear()
   }
 
   /** After a failure of the engine: every tool use gets a result, so that the next message can follow. */
@@ -159,7 +165,7 @@ export class AgentTurns {
     const pending = this.#pendingToolUses
     if (!pending) return
     const { toolUses, results, currentCell } = pending
-    this.#interruptible?.cancel()
+    this.#interruption.cancelWork()
     if (currentCell !== undefined && results[currentCell] === undefined) {
       this.codeRuntime.pendingCalls.dropCell()
       await this.codeRuntime.session.dropCell()
@@ -188,15 +194,17 @@ export class AgentTurns {
     const { limits } = this.#run.config
     const turnResult = await this.#askModel()
     if (turnResult === 'interrupted') return undefined
-    if (turnResult === 'context_full') return { status: 'context_full', answer: messages.state.lastReplyText }
+    if (turnResult === 'context_full') return this.#compactOrEnd(messages.state.lastReplyText)
     const { reply, calls } = turnResult
     addReplyUsage(this.#run, reply)
-    messages.recordReply(reply)
+    messages.recordReply(turnResult)
+    this.#compaction.showUse()
     const hasSchema = this.#run.config.outputSchema !== undefined
     const action = interpretReply(reply, { hasSchema, submitted: turnResult.answer })
     switch (action.type) {
       case 'end': {
         const { status, answer, output } = action
+        if (status === 'context_full') return this.#compactOrEnd(answer)
         if (status === 'answered') {
           messages.commitTurn(turnResult)
           messages.addToolResults(
@@ -206,20 +214,21 @@ export class AgentTurns {
         return { status, answer, ...(output !== undefined && { output }) }
       }
       case 'ask_for_answer':
-        if (!messages.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
+        if (!messages.rejectAnswer(limits.answerAttempts)) return this.#endWith('invalid_answer')
         messages.commitTurn(turnResult)
         messages.askForAnswer()
         return undefined
       case 'truncated':
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
-        return messages.promptAgain() ? undefined : { status: 'no_answer', answer: messages.state.lastReplyText }
+        return messages.promptAgain() ? undefined : this.#endWith('no_answer')
       case 'continue':
         messages.commitTurn(turnResult)
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
-        if (problem !== undefined && !messages.rejectAnswer(limits.answerAttempts)) return this.#invalidAnswer()
+        if (problem !== undefined && !messages.rejectAnswer(limits.answerAttempts))
+          return this.#endWith('invalid_answer')
         messages.commitTurn(turnResult)
         const results = problem === undefined ? {} : rejectAnswers(uses, problem)
         await this.#executeToolUses({ toolUses: uses, calls, results })
@@ -235,38 +244,33 @@ export class AgentTurns {
     const request = turnRequest(this.#run, state)
     const summary = this.messages.summary(counts.turns)
     try {
-      return await this.#runInterruptible(() => askModel(this.#run, request, state.maxTokens, summary))
+      return await this.#interruption.run(() => askModel(this.#run, request, state.maxTokens, summary))
     } catch (thrown) {
-      if (this.#isInterrupted && isCancellation(thrown) && !CancellationScope.current().consideredCancelled)
-        return 'interrupted'
+      if (this.#interruption.hasCaused(thrown)) return 'interrupted'
       if (isContextTooLong(thrown)) return 'context_full'
       throw thrown
     }
   }
 
-  async #runInterruptible<Result>(work: () => Promise<Result>): Promise<Result> {
-    const scope = new CancellationScope()
-    this.#interruptible = scope
-    try {
-      return await scope.run(work)
-    } finally {
-      this.#interruptible = undefined
-    }
+  /** The messages are larger than the context window: the turn is repeated once, with compacted messages. */
+  async #compactOrEnd(answer: string): Promise<AnswerOutcome | undefined> {
+    const isRepeated = (await this.#compaction.force()) || this.#interruption.isRequested
+    return isRepeated ? undefined : { status: 'context_full', answer }
   }
 
-  #invalidAnswer(): AnswerOutcome {
-    return { status: 'invalid_answer', answer: this.messages.state.lastReplyText }
+  /** Ends with the latest text. */
+  #endWith(status: AgentStatus): AnswerOutcome {
+    return { status, answer: this.messages.state.lastReplyText }
   }
 
   async #executeToolUses(pending: PendingToolUses): Promise<void> {
     this.#pendingToolUses = pending
     const suspended = this.#suspendedCell ?? undefined
     this.#suspendedCell = null
-    const directCalls = new CancellationScope()
-    this.#interruptible = directCalls
-    const interruption = { isRequested: () => this.#isInterrupted, directCalls }
+    const isRequested = () => this.#interruption.isRequested
+    const interruption = { isRequested, directCalls: this.#interruption.beginWork() }
     this.#endToolUses(await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption))
-    this.#interruptible = undefined
+    this.#interruption.endWork()
   }
 
   #endToolUses(results: Parameters<MessageHistory['addToolResults']>[0]): void {

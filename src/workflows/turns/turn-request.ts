@@ -10,12 +10,13 @@ export function turnRequest(
   { config, counts }: Run,
   { history, pending }: MessageHistoryState,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, toolSet, instructions, outputSchema, input } = config
+  const { limits, toolSet, instructions, outputSchema, input, compaction, model } = config
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
     ...(input && { inputDescription: input.description }),
+    ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
   }
   const requester = requesterOf(config.context)
   const asked = { history, pending, ...(requester && { requester }) }

@@ -19,7 +19,7 @@ export function randomMessages(seed: number): readonly Message[] {
     const content: AssistantBlock[] = []
     if (random.below(2) === 0) content.push({ type: 'thinking', thinking: characters(random, 500), signature: 's' })
     if (random.below(3) === 0) content.push({ type: 'text', text: characters(random, 2_000) })
-    const asked = content.length === 0 ? 1 + random.below(3) : random.below(4)
+    const asked = content.at(-1)?.type === 'text' ? random.below(4) : 1 + random.below(3)
     const ids = Array.from({ length: asked }, () => `toolu_${(uses += 1)}`)
     for (const id of ids) {
       content.push({ type: 'tool_use', id, name: 'execute_code', input: { code: characters(random, 800) } })

@@ -46,6 +46,7 @@ export interface TestEnvironmentOptions
       | 'budget'
       | 'timeouts'
       | 'sessions'
+      | 'compaction'
       | 'snapshots'
       | 'values'
       | 'approvals'
@@ -115,6 +116,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       limits: options.limits,
       budget: options.budget,
       sessions: options.sessions,
+      compaction: options.compaction,
       snapshots: options.snapshots,
       approvals: options.approvals,
       audit: options.audit,

@@ -23,6 +23,7 @@ import { loadValue } from './load-value.js'
 import { appendJournal } from './session/journal.js'
 import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn } from './model/model-turn.js'
+import { readMore } from './model/read-more.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { auditCallEvent } from './tool-call/audit-call-event.js'
@@ -47,6 +48,7 @@ export function workflowActivities(
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
     [activityNames.loadValue]: loadValue(values),
+    [activityNames.readMore]: readMore(values),
     [activityNames.requestSlot]: requestSlot(configuration.registry),
   }
 }

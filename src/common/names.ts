@@ -69,6 +69,7 @@ export const activityNames = {
   loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
   compactMessages: 'model.compact',
+  readMore: 'result.page',
   openSession: 'session.open',
   executeStep: 'session.step',
   interruptSession: 'session.interrupt',
@@ -90,6 +91,9 @@ export const executeCodeTool = 'execute_code'
 
 /** The name of the tool with which the model delivers an answer that has a schema. */
 export const submitAnswerTool = 'submit_answer'
+
+/** The name of the tool with which the model reads the rest of a result that was cut. */
+export const readMoreTool = 'read_more'
 
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'

@@ -5,6 +5,7 @@ import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
 import type { ModelRequest, ModelTool } from './provider.js'
 import { answerTool } from './answer-tool.js'
+import { readMore } from './read-more-tool.js'
 
 export interface PromptOptions {
   /** In this order, because a stub may use a class that an earlier one declares. */
@@ -18,6 +19,8 @@ export interface PromptOptions {
   readonly outputSchema?: JsonObject | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  /** The model may read the rest of results that were cut. */
+  readonly readMore?: boolean | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
 }
@@ -46,6 +49,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
     tools: [
       codeTool(stubs, limits, { hasPackages, inputDescription }),
       ...directTools.map(toModelTool),
+      ...(options.readMore === true ? [readMore] : []),
       ...(outputSchema ? [answerTool(outputSchema)] : []),
     ],
   }

@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import { executeCodeTool, submitAnswerTool, toolNamePattern } from '../common/names.js'
+import { executeCodeTool, readMoreTool, submitAnswerTool, toolNamePattern } from '../common/names.js'
 import {
   isPythonException,
   javascriptKeywords,
@@ -27,6 +27,7 @@ function problemOf(name: string): string | undefined {
   if (!toolNamePattern.test(name))
     return 'is not an identifier of at most 64 characters (letters, digits, _; no digit first)'
   if (name === executeCodeTool) return 'is the name of the code tool itself'
+  if (name === readMoreTool) return 'is the name of the tool that reads the rest of a result'
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
   if (name.startsWith('__')) return 'begins with two underscores, which Python keeps for itself'
   if (pythonKeywords.has(name)) return 'is a Python keyword, so code could not call it'

@@ -9,9 +9,10 @@ import {
   isToolUseBlock,
   type Message,
   type ModelReply,
+  toMessage,
   type ToolUseBlock,
 } from '../../common/runs/messages.js'
-import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
+import { executeCodeTool, readMoreTool, submitAnswerTool } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
@@ -23,7 +24,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
-import { appendTurn, loadMessages } from './conversation.js'
+import { appendTurn, loadMessages, loadPending } from './conversation.js'
 import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
@@ -44,7 +45,18 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, inputDescription, isCompacted, requester } = input
+      const {
+        turn,
+        model,
+        limits,
+        tools: runTools,
+        history,
+        pending,
+        inputDescription,
+        isCompacted,
+        readMore,
+        requester,
+      } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const prompt = buildPrompt({
@@ -56,8 +68,8 @@ export function modelTurn(
         isCompacted,
         ...options,
       })
-      const { earlier, now } = await loadMessages(values, history, pending, signal)
-      const messages: Message[] = [...earlier, ...now]
+      const now = await loadPending(values, pending, readMore === true, signal)
+      const messages = [...(await loadMessages(values, history, signal)), ...now].map(toMessage)
       const { name: modelName, maxTokens, temperature, fallbacks } = model
       const settings = { maxTokens, ...(temperature !== undefined && { temperature }) }
       const request: ModelRequest = { model: modelName, ...settings, messages, ...prompt }
@@ -158,5 +170,8 @@ function describeCalls(
 }
 
 function directToolUses({ content }: ModelReply): ToolUseBlock[] {
-  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool && name !== submitAnswerTool)
+  return content.filter(isToolUseBlock).filter(({ name }) => !engineTools.includes(name))
 }
+
+/** No tool of a user has such a name. */
+const engineTools: readonly string[] = [executeCodeTool, submitAnswerTool, readMoreTool]

@@ -211,7 +211,9 @@ export function createConversation(
       const { runId } = await describe(conversation)
       const { history, pending } = await query<ConversationHistory>(conversation, runId, conversationMessages.history)
       const never = new AbortController().signal
-      const stored = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
+      const log = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
+      // The log also has references to results that were cut.
+      const stored = log.map(({ role, content }) => ({ role, content }))
       const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
       return content.length === 0
         ? stored

@@ -23,6 +23,8 @@ export interface ModelTurnInput {
   readonly inputDescription?: string
   /** The messages may be compacted; absent: never. */
   readonly isCompacted?: true
+  /** As in `RunConfig`. */
+  readonly readMore?: true
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
@@ -57,6 +59,8 @@ export interface CompactionInput {
   readonly targetTokens: number
   /** Tokens of the latest messages that a summary leaves as they are. */
   readonly keptTokens: number
+  /** As in `RunConfig`. */
+  readonly readMore?: true
 }
 
 /** Result of activity `model.compact`. */
@@ -73,6 +77,23 @@ export interface CompactionResult {
   readonly summary?: Omit<ModelReply, 'content'>
   /** Why the early messages could not be summarised. */
   readonly problem?: string
+}
+
+/** Argument of activity `result.page`. */
+export interface ReadMoreInput {
+  readonly history: ValueLog
+  /** What the model has written, unchecked. */
+  readonly input: Externalizable<JsonObject>
+  /** Characters of a page. */
+  readonly limit: number
+}
+
+/** The result of a tool of the engine, for the model. */
+export interface EngineToolResult {
+  readonly text: Externalizable<string>
+  /** Follows the text. */
+  readonly note: string
+  readonly isError: boolean
 }
 
 /** An answer that the model has submitted, checked against the output schema. */

@@ -192,6 +192,8 @@ export interface RunConfig {
   readonly compaction?: CompactionConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
+  /** The model has tool `read_more`. Undefined: what was cut out of a result is lost to it. */
+  readonly readMore?: true
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
   /** The workers redact texts, which workflow code can't. It leaves such texts out. */

@@ -200,6 +200,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       },
       backend,
       followUps: true,
+      readMore: true,
       ...(budget && { budget }),
       ...(hook && { isRedacted: true }),
       ...(audit && { isAudited: true }),

@@ -26,8 +26,10 @@ import type { ValueLog } from '../../common/json/value-log.js'
 import type {
   CompactionInput,
   CompactionResult,
+  EngineToolResult,
   ModelTurnInput,
   ModelTurnResult,
+  ReadMoreInput,
 } from '../../common/runs/model-turn.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
@@ -166,6 +168,11 @@ export async function storeMessages(messages: readonly ProviderMessage[], timeou
 /** Joins output whose parts are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
+}
+
+/** Reads a page of a result that the model got only a part of. */
+export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<EngineToolResult> {
+  return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
 }
 
 /** Loads an external value. */

@@ -151,8 +151,7 @@ export class AgentTurns {
    */
   interrupt(endsTurns: boolean): void {
     if (this.codeRuntime.usage.isBusy) this.codeRuntime.session.interruption.request()
-    if (!endsTurns) return
-    this.#interruption.request()
+    if (endsTurns) this.#interruption.request()
   }
 
   /** Another message begins. */
@@ -269,7 +268,8 @@ export class AgentTurns {
     this.#suspendedCell = null
     const isRequested = () => this.#interruption.isRequested
     const interruption = { isRequested, directCalls: this.#interruption.beginWork() }
-    this.#endToolUses(await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption))
+    const { history } = this.messages.state
+    this.#endToolUses(await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption, history))
     this.#interruption.endWork()
   }
 

@@ -85,6 +85,7 @@ export class Compaction {
       tokens,
       targetTokens: Math.floor(targetTokens),
       keptTokens: Math.floor(targetTokens * keptShare),
+      ...(config.readMore && { readMore: true as const }),
     }
     const result = await this.#requestCompaction(input)
     if (result === 'interrupted') return false

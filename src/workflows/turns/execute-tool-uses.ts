@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
-import { executeCodeTool, submitAnswerTool } from '../../common/names.js'
+import { executeCodeTool, readMoreTool, submitAnswerTool } from '../../common/names.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { truncateMiddle, jsonToText } from '../../common/text/text.js'
@@ -9,7 +9,9 @@ import { executeCall } from '../cell/execute-call.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
+import type { ValueLog } from '../../common/json/value-log.js'
 import { showProgress } from '../progress.js'
+import { readMore } from '../temporal/activities.js'
 import type { Run } from '../run.js'
 
 /** The tool uses of a reply, while they are executed. */
@@ -52,6 +54,7 @@ export interface ToolUseInterruption {
  * parallel. Cells share one session and run one after the other, beside the direct calls.
  *
  * @param suspended the cell to continue
+ * @param history the messages, of which `read_more` reads results
  */
 export async function executeToolUses(
   run: Run,
@@ -59,6 +62,7 @@ export async function executeToolUses(
   pending: PendingToolUses,
   suspended: SuspendedCell | undefined,
   interruption: ToolUseInterruption,
+  history: ValueLog | null,
 ): Promise<PendingBlock[]> {
   let cells: Promise<unknown> = Promise.resolve()
   const runInOrder = <T>(runCell: () => Promise<T>): Promise<T> => {
@@ -76,6 +80,10 @@ export async function executeToolUses(
       })
     }
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
+    if (use.name === readMoreTool && run.config.readMore && history !== null) {
+      const read = () => executeEngineTool(run, use, history)
+      return runInterruptible(interruption, read, () => toolResult(use, interrupted, true))
+    }
     const call = () => executeDirectCall(run, use, calls[use.id], position + 1, record)
     return runInterruptible(interruption, call, () => record(toolResult(use, interrupted, true)))
   }
@@ -119,6 +127,13 @@ function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
 }
 
+/** A tool of the engine, which is no call: nothing of it counts, or needs an approval. */
+async function executeEngineTool({ config }: Run, use: ToolUseBlock, history: ValueLog): Promise<PendingBlock> {
+  const limit = config.limits.outputCharacters
+  const { text, note, isError } = await readMore({ history, input: use.input, limit }, config.timeouts)
+  return toolResult(use, isError ? note : { parts: [text], limit, suffix: note }, isError)
+}
+
 async function executeDirectCall(
   run: Run,
   use: ToolUseBlock,
@@ -138,8 +153,8 @@ async function executeDirectCall(
 function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
   if (outcome.status !== 'ok') return truncateMiddle(`[${outcome.status}] ${outcome.message}`, limit)
   const { value } = outcome
-  if (isExternal(value)) return { parts: [value], limit, suffix: '' }
-  return truncateMiddle(jsonToText(value), limit)
+  const text = isExternal(value) ? undefined : jsonToText(value)
+  return text !== undefined && text.length <= limit ? text : { parts: [value], limit, suffix: '' }
 }
 
 export function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {

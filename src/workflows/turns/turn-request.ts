@@ -10,17 +10,20 @@ export function turnRequest(
   { config, counts }: Run,
   { history, pending }: MessageHistoryState,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, toolSet, instructions, outputSchema, input, compaction, model } = config
+  const { limits, toolSet, instructions, outputSchema, input, compaction, readMore, model } = config
   const { signatures: _, outputSchemas: __, ...tools } = toolSet
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
     ...(input && { inputDescription: input.description }),
+  }
+  const context = {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
+    ...(readMore && { readMore }),
   }
   const requester = requesterOf(config.context)
   const asked = { history, pending, ...(requester && { requester }) }
-  return { turn: counts.turns, limits, tools, ...agent, ...asked }
+  return { turn: counts.turns, limits, tools, ...agent, ...context, ...asked }
 }
 
 /** A conversation that no longer fits into the model's context ends the turns; every other failure fails the run. */

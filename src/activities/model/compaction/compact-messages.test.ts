@@ -63,7 +63,7 @@ async function compact(messages: readonly Message[], { reply = () => ({}), targe
   }
   const activity = compactMessages(new ModelProviders({ test: provider }), values)
   const compacted: CompactionResult = await new MockActivityEnvironment({ attempt }).run(() => activity(input))
-  const { earlier } = await loadMessages(values, compacted.history, [], signal)
+  const earlier = await loadMessages(values, compacted.history, signal)
   return { ...compacted, messages: earlier, requests, before: input }
 }
 

@@ -16,7 +16,7 @@
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
 import { estimateCharacters, estimateTokens } from '../../../common/runs/context-window.js'
-import type { Message, ModelReply } from '../../../common/runs/messages.js'
+import type { Message, ModelReply, StoredMessage, WholeResults } from '../../../common/runs/messages.js'
 import type { CompactionInput, CompactionResult } from '../../../common/runs/model-turn.js'
 import { replyText } from '../../../common/runs/runs.js'
 import type { ModelRequest } from '../../../models/provider.js'
@@ -44,19 +44,20 @@ type Summary = { readonly reply: ModelReply } | Pick<CompactionResult, 'problem'
 export function compactMessages(providers: ModelProviders, values: Values) {
   return (input: CompactionInput): Promise<CompactionResult> =>
     runActivity(async (scope) => {
-      const { history, tokens, targetTokens, keptTokens } = input
+      const { history, tokens, targetTokens, keptTokens, readMore = false } = input
       const { signal } = scope
-      const { earlier: messages } = await loadMessages(values, history, [], signal)
+      const messages = await loadMessages(values, history, signal)
       const characters = countCharacters(messages)
       const estimate = (changed: readonly Message[]): number =>
         Math.max(0, tokens - estimateTokens(characters - countCharacters(changed)))
-      const store = async (changed: readonly Message[], result: Omit<CompactionResult, 'history' | 'tokens'>) => {
-        const compacted = await appendTurn(values, null, changed, signal)
+      const store = async (changed: readonly StoredMessage[], result: Omit<CompactionResult, 'history' | 'tokens'>) => {
+        const stored = await Promise.all(changed.map((message) => storeWholeResults(values, message, signal)))
+        const compacted = await appendTurn(values, null, stored, signal)
         failpoint('messages.compacted')
         return { ...result, history: compacted, tokens: estimate(changed) }
       }
 
-      const { messages: short, shortened } = shortenOldResults(messages, recentTurns)
+      const { messages: short, shortened } = shortenOldResults(messages, { recentTurns, readMore })
       const withoutSummary = async (summary: Pick<CompactionResult, 'problem' | 'summary'> = {}) => {
         const result = { ...summary, shortened, summarized: 0 }
         return shortened === 0 ? { ...result, history, tokens } : store(short, result)
@@ -73,6 +74,14 @@ export function compactMessages(providers: ModelProviders, values: Values) {
       const compacted = [first, ...withoutThinking(short.slice(split))]
       return store(compacted, { shortened, summarized: early.length, summary })
     })
+}
+
+/** The message with the whole texts of its results as references. */
+async function storeWholeResults(values: Values, message: StoredMessage, signal: AbortSignal): Promise<StoredMessage> {
+  if (!message.whole) return message
+  const store = async ([id, parts]: [string, WholeResults[string]]) =>
+    [id, await Promise.all(parts.map((part) => values.externalize(part, signal)))] as const
+  return { ...message, whole: Object.fromEntries(await Promise.all(Object.entries(message.whole).map(store))) }
 }
 
 /** @throws what a retry may cure, and the reason of a cancellation */

@@ -29,7 +29,7 @@ it('shortens large results of old turns to head, tail and the bytes that are mis
     result('3', large),
     use('4'),
   ]
-  const { messages: short, shortened } = shortenOldResults(messages, 1)
+  const { messages: short, shortened } = shortenOldResults(messages, { recentTurns: 1, readMore: false })
   expect(shortened).toBe(1)
   const note = '\n[... 4800 bytes of this old result were removed ...]\n'
   expect(contentOf(short[4])).toMatchObject({
@@ -45,7 +45,7 @@ it('shortens large results of old turns to head, tail and the bytes that are mis
 it('changes no recent turn, and is the same when it is repeated', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const messages = randomMessages(seed)
-    const once = shortenOldResults(messages, 3)
+    const once = shortenOldResults(messages, { recentTurns: 3, readMore: true })
     const replies = messages.filter(({ role }) => role === 'assistant').length
     if (replies < 3) expect(once.shortened).toBe(0)
     const results = (all: readonly Message[]) =>
@@ -57,6 +57,28 @@ it('changes no recent turn, and is the same when it is repeated', () => {
     )
     const kept = results(recent).length
     if (kept > 0 && replies >= 3) expect(results(once.messages).slice(-kept), `seed ${seed}`).toEqual(results(recent))
-    expect(shortenOldResults(once.messages, 3).messages, `seed ${seed}`).toEqual(once.messages)
+    expect(shortenOldResults(once.messages, { recentTurns: 3, readMore: true }).messages, `seed ${seed}`).toEqual(
+      once.messages,
+    )
   }
+})
+
+it('keeps the whole text for read_more, and the parts of a result that was cut before', () => {
+  const large = 'a'.repeat(3_000)
+  const messages = [
+    result('0', 'x'),
+    use('1'),
+    { ...result('1', large), whole: { 1: ['the whole'] } },
+    use('2'),
+    result('2', large),
+    use('3'),
+    result('3', 'y'),
+    use('4'),
+  ]
+  const { messages: short } = shortenOldResults(messages, { recentTurns: 1, readMore: true })
+  expect(short[2]).toMatchObject({ whole: { 1: ['the whole'] } })
+  expect(short[4]).toMatchObject({ whole: { 2: [large] } })
+  expect(contentOf(short[4])).toMatchObject({
+    content: expect.stringMatching(/read_more\({"id": "2", .*\)$/) as string,
+  })
 })

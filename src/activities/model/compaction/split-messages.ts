@@ -45,8 +45,8 @@ export function countCharacters(messages: readonly Message[]): number {
  * Without thinking. Newer models of Anthropic refuse thinking of replies whose earlier messages have changed, and none
  * needs it back.
  */
-export function withoutThinking(messages: readonly Message[]): readonly Message[] {
-  return messages.flatMap((message): readonly Message[] => {
+export function withoutThinking<M extends Message>(messages: readonly M[]): readonly M[] {
+  return messages.flatMap((message): readonly M[] => {
     if (message.role === 'user') return [message]
     const content = message.content.filter((block) => !isThinkingBlock(block))
     return content.length === 0 ? [] : [{ ...message, content }]

@@ -24,6 +24,7 @@ import { appendJournal } from './session/journal.js'
 import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn } from './model/model-turn.js'
 import { readMore } from './model/read-more.js'
+import { searchTools } from './model/search-tools.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { auditCallEvent } from './tool-call/audit-call-event.js'
@@ -49,6 +50,7 @@ export function workflowActivities(
     [activityNames.joinText]: joinText(values),
     [activityNames.loadValue]: loadValue(values),
     [activityNames.readMore]: readMore(values),
+    [activityNames.searchTools]: searchTools(configuration.registry, values),
     [activityNames.requestSlot]: requestSlot(configuration.registry),
   }
 }

@@ -70,6 +70,7 @@ export const activityNames = {
   modelTurn: 'model.turn',
   compactMessages: 'model.compact',
   readMore: 'result.page',
+  searchTools: 'tool.search',
   openSession: 'session.open',
   executeStep: 'session.step',
   interruptSession: 'session.interrupt',
@@ -94,6 +95,9 @@ export const submitAnswerTool = 'submit_answer'
 
 /** The name of the tool with which the model reads the rest of a result that was cut. */
 export const readMoreTool = 'read_more'
+
+/** The name of the tool with which the model searches the documentation of tools. */
+export const searchToolsTool = 'search_tools'
 
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'

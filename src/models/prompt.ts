@@ -5,7 +5,8 @@ import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
 import type { ModelRequest, ModelTool } from './provider.js'
 import { answerTool } from './answer-tool.js'
-import { readMore } from './read-more-tool.js'
+import { readMoreOfResult } from './read-more-tool.js'
+import { searchTools, toolLine } from './search-tools-tool.js'
 
 export interface PromptOptions {
   /** In this order, because a stub may use a class that an earlier one declares. */
@@ -19,6 +20,8 @@ export interface PromptOptions {
   readonly outputSchema?: JsonObject | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  /** Code tools have one line each, and the model searches their documentation. */
+  readonly toolSearch?: boolean | undefined
   /** The model may read the rest of results that were cut. */
   readonly readMore?: boolean | undefined
   /** The messages may be compacted. */
@@ -33,26 +36,35 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
 export function buildPrompt(options: PromptOptions): Prompt {
-  const { tools, limits, instructions, hasPackages, outputSchema, inputDescription, isCompacted } = options
+  const { tools, limits, instructions, hasPackages, outputSchema, inputDescription, isCompacted, readMore } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
   }
-  const codeTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
-  const directTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
-  const stubs = codeTools.map(({ stub }) => stub)
+  const codeTools = tools.filter(isCodeTool)
+  const toolSearch = options.toolSearch === true && codeTools.length > 0
+  // With a search, each tool is described once.
+  const directTools = tools.filter(
+    (tool) => tool.allowedCallers.includes('direct') && !(toolSearch && isCodeTool(tool)),
+  )
+  const stubs = codeTools.map((tool) => (toolSearch ? toolLine(tool) : tool.stub))
   const answerGuide = outputSchema && answerGuidance
   return {
     system: [instructions?.trim(), guidance(directTools.length > 0), isCompacted && compactionGuidance, answerGuide]
       .filter(Boolean)
       .join('\n\n'),
     tools: [
-      codeTool(stubs, limits, { hasPackages, inputDescription }),
+      codeTool(stubs, limits, { hasPackages, inputDescription, toolSearch }),
+      ...(toolSearch ? [searchTools] : []),
       ...directTools.map(toModelTool),
-      ...(options.readMore === true ? [readMore] : []),
+      ...(readMore === true ? [readMoreOfResult] : []),
       ...(outputSchema ? [answerTool(outputSchema)] : []),
     ],
   }
+}
+
+function isCodeTool({ allowedCallers }: ToolDocumentation): boolean {
+  return allowedCallers.includes('code_execution')
 }
 
 const compactionGuidance = `\

@@ -5,7 +5,7 @@ import type { ModelTool } from './provider.js'
  * The tool with which the model reads the rest of a result that was cut. Every request has it, also before a result was
  * cut: another list of tools would void the prompt cache, and the thinking of earlier replies.
  */
-export const readMore: ModelTool = {
+export const readMoreOfResult: ModelTool = {
   name: readMoreTool,
   description:
     'Reads a page of a result of which only a part was returned, or which was shortened since. The note at the end of ' +

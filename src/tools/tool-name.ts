@@ -1,5 +1,5 @@
 import { PtcError } from '../common/errors.js'
-import { executeCodeTool, readMoreTool, submitAnswerTool, toolNamePattern } from '../common/names.js'
+import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, toolNamePattern } from '../common/names.js'
 import {
   isPythonException,
   javascriptKeywords,
@@ -28,6 +28,7 @@ function problemOf(name: string): string | undefined {
     return 'is not an identifier of at most 64 characters (letters, digits, _; no digit first)'
   if (name === executeCodeTool) return 'is the name of the code tool itself'
   if (name === readMoreTool) return 'is the name of the tool that reads the rest of a result'
+  if (name === searchToolsTool) return 'is the name of the tool that searches the documentation of tools'
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
   if (name.startsWith('__')) return 'begins with two underscores, which Python keeps for itself'
   if (pythonKeywords.has(name)) return 'is a Python keyword, so code could not call it'

@@ -12,7 +12,7 @@ import {
   toMessage,
   type ToolUseBlock,
 } from '../../common/runs/messages.js'
-import { executeCodeTool, readMoreTool, submitAnswerTool } from '../../common/names.js'
+import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
@@ -174,4 +174,4 @@ function directToolUses({ content }: ModelReply): ToolUseBlock[] {
 }
 
 /** No tool of a user has such a name. */
-const engineTools: readonly string[] = [executeCodeTool, submitAnswerTool, readMoreTool]
+const engineTools: readonly string[] = [executeCodeTool, submitAnswerTool, readMoreTool, searchToolsTool]

@@ -40,7 +40,9 @@ async function withResult(value: JsonValue, isOffered = true) {
 it('returns a cut result with a note, and its pages add up to the whole', async () => {
   const whole = Array.from({ length: 700 }, (_, line) => `line ${line}`).join('\n')
   const { text, read } = await withResult(whole)
-  expect(text).toMatch(/characters cut[\s\S]*\[failed\]\n\(Not the whole result: read_more\({"id": "a", "offset": 0}\) /)
+  expect(text).toMatch(
+    /characters cut[\s\S]*\[failed\]\n\(Not the whole result: read_more\({"id": "a", "offset": 0}\) /,
+  )
   let [joined, offset] = ['', 0]
   for (;;) {
     const { page, note, isError } = await read({ id: 'a', offset })
@@ -51,7 +53,10 @@ it('returns a cut result with a note, and its pages add up to the whole', async 
     expect(note).toContain(`read_more({"id": "a", "offset": ${offset}}) has more`)
   }
   expect(joined).toBe(whole)
-  expect(await read({ id: 'a', offset })).toMatchObject({ isError: true, note: expect.stringContaining('no more') as string })
+  expect(await read({ id: 'a', offset })).toMatchObject({
+    isError: true,
+    note: expect.stringContaining('no more') as string,
+  })
 })
 
 it('reads values that are too large for memory, as JSON', async () => {
@@ -63,7 +68,10 @@ it('reads values that are too large for memory, as JSON', async () => {
 it('says what is wrong with an input', async () => {
   const { read } = await withResult('x'.repeat(2_000))
   for (const input of [{}, { id: 7 }, { id: 'a', offset: -1 }, { id: 'a', offset: 'x' }])
-    expect(await read(input)).toMatchObject({ isError: true, note: expect.stringContaining('read_more takes') as string })
+    expect(await read(input)).toMatchObject({
+      isError: true,
+      note: expect.stringContaining('read_more takes') as string,
+    })
   for (const id of ['b', 'constructor', '__proto__'])
     expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no result') as string })
 })

@@ -25,6 +25,8 @@ export interface ModelTurnInput {
   readonly isCompacted?: true
   /** As in `RunConfig`. */
   readonly readMore?: true
+  /** The model searches the documentation of tools; absent: it has all of it. */
+  readonly toolSearch?: true
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
@@ -86,6 +88,13 @@ export interface ReadMoreInput {
   readonly input: Externalizable<JsonObject>
   /** Characters of a page. */
   readonly limit: number
+}
+
+/** Argument of activity `tool.search`. */
+export interface SearchToolsInput {
+  readonly tools: ModelTurnInput['tools']
+  /** What the model has written, unchecked. */
+  readonly input: Externalizable<JsonObject>
 }
 
 /** The result of a tool of the engine, for the model. */

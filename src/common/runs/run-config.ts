@@ -192,6 +192,8 @@ export interface RunConfig {
   readonly compaction?: CompactionConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
+  /** With more tools than this, the model searches their documentation. Undefined: every request has all of it. */
+  readonly documentedTools?: number
   /** The model has tool `read_more`. Undefined: what was cut out of a result is lost to it. */
   readonly readMore?: true
   /** Workers may execute follow-up steps. Undefined: never. */
@@ -233,6 +235,11 @@ export type RunDefaults = Omit<
   | 'input'
   | 'searchAttributes'
 >
+
+/** Whether the model has one line of each tool, and searches the documentation. */
+export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
+  return documentedTools !== undefined && tools.length > documentedTools
+}
 
 /** A model of a provider. */
 export interface ModelId {

@@ -39,6 +39,11 @@ export interface PtcConfig {
      * Anthropic; other models have an unknown one. docs/guides/context.md describes it.
      */
     readonly contextWindow?: number
+    /**
+     * With more tools than this, each request has one line of each tool that code can call, and the model searches their
+     * documentation. Default 40. docs/guides/context.md describes it.
+     */
+    readonly documentedTools?: number
     /** From 0 to 2, or to 1 for models of Anthropic; some models take none. Default: the API's. */
     readonly temperature?: number
     /** Instructions for the model of runs without an agent, placed before the engine's own system prompt. */

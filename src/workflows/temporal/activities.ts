@@ -30,6 +30,7 @@ import type {
   ModelTurnInput,
   ModelTurnResult,
   ReadMoreInput,
+  SearchToolsInput,
 } from '../../common/runs/model-turn.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
@@ -173,6 +174,11 @@ export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
 /** Reads a page of a result that the model got only a part of. */
 export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<EngineToolResult> {
   return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
+}
+
+/** Searches the documentation of tools for the model. */
+export function searchTools(input: SearchToolsInput, timeouts: Timeouts): Promise<EngineToolResult> {
+  return scheduleEngineActivity(activityNames.searchTools, input, valueOptions(timeouts, 'search the tools'))
 }
 
 /** Loads an external value. */

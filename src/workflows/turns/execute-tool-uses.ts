@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { TextParts, PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
-import { executeCodeTool, readMoreTool, submitAnswerTool } from '../../common/names.js'
+import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool } from '../../common/names.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { truncateMiddle, jsonToText } from '../../common/text/text.js'
@@ -11,7 +11,10 @@ import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import type { ValueLog } from '../../common/json/value-log.js'
 import { showProgress } from '../progress.js'
-import { readMore } from '../temporal/activities.js'
+import type { EngineToolResult } from '../../common/runs/model-turn.js'
+import { hasToolSearch } from '../../common/runs/run-config.js'
+import { readMore, searchTools } from '../temporal/activities.js'
+import { documentedToolSet } from './turn-request.js'
 import type { Run } from '../run.js'
 
 /** The tool uses of a reply, while they are executed. */
@@ -80,10 +83,8 @@ export async function executeToolUses(
       })
     }
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
-    if (use.name === readMoreTool && run.config.readMore && history !== null) {
-      const read = () => executeEngineTool(run, use, history)
-      return runInterruptible(interruption, read, () => toolResult(use, interrupted, true))
-    }
+    const engineTool = requestEngineTool(run, use, history)
+    if (engineTool) return runInterruptible(interruption, engineTool, () => record(toolResult(use, interrupted, true)))
     const call = () => executeDirectCall(run, use, calls[use.id], position + 1, record)
     return runInterruptible(interruption, call, () => record(toolResult(use, interrupted, true)))
   }
@@ -127,11 +128,21 @@ function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
 }
 
-/** A tool of the engine, which is no call: nothing of it counts, or needs an approval. */
-async function executeEngineTool({ config }: Run, use: ToolUseBlock, history: ValueLog): Promise<PendingBlock> {
-  const limit = config.limits.outputCharacters
-  const { text, note, isError } = await readMore({ history, input: use.input, limit }, config.timeouts)
-  return toolResult(use, isError ? note : { parts: [text], limit, suffix: note }, isError)
+/** What executes a tool of the engine: no call, so nothing of it counts or needs an approval. Undefined for others. */
+function requestEngineTool(
+  { config }: Run,
+  use: ToolUseBlock,
+  history: ValueLog | null,
+): (() => Promise<PendingBlock>) | undefined {
+  const { timeouts, limits } = config
+  const limit = limits.outputCharacters
+  const toBlock = ({ text, note, isError }: EngineToolResult) =>
+    toolResult(use, isError ? note : { parts: [text], limit, suffix: note }, isError)
+  if (use.name === readMoreTool && config.readMore && history !== null)
+    return async () => toBlock(await readMore({ history, input: use.input, limit }, timeouts))
+  if (use.name === searchToolsTool && hasToolSearch(config))
+    return async () => toBlock(await searchTools({ tools: documentedToolSet(config), input: use.input }, timeouts))
+  return undefined
 }
 
 async function executeDirectCall(

@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest'
-import { manyTools } from '../../test/support/many-tools.js'
+import { documentManyTools } from '../../test/support/many-tools.js'
 import { defaultLimits as limits } from '../common/runs/limits.js'
 import { estimateTokens } from '../common/runs/context-window.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
-import { createRegistry } from '../tools/registry.js'
-import type { Tool } from '../tools/tool.js'
 import { buildPrompt } from './prompt.js'
 
-const tools = createRegistry(manyTools() as readonly Tool[]).documentation()
+const tools = documentManyTools()
 
 const tokensOf = (all: readonly ToolDocumentation[], toolSearch: boolean): number =>
   estimateTokens(JSON.stringify(buildPrompt({ tools: all, limits, toolSearch })).length)

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { manyTools } from '../../test/support/many-tools.js'
+import { documentManyTools } from '../../test/support/many-tools.js'
 import { defineTool } from './define-tool.js'
 import { createRegistry } from './registry.js'
 import { findTools, renderFoundStubs } from './search-tools.js'
-import type { Tool } from './tool.js'
 
-const tools = createRegistry(manyTools() as readonly Tool[]).documentation()
+const tools = documentManyTools()
 const namesFor = (query: string) => findTools(tools, query).found.map(({ name }) => name)
 
 it('finds tools by exact names before all others', () => {
@@ -43,7 +42,7 @@ it('renders the classes that the found tools need, once and before their use', (
       run: () => null as never,
       ...extra,
     })
-  const all = createRegistry([define('first'), define('second'), define('third')] as unknown as Tool[]).documentation()
+  const all = createRegistry([define('first'), define('second'), define('third')]).documentation()
   // The classes are declared in the stub of the first tool.
   expect(all[1]?.stub).not.toContain('class ')
   const text = renderFoundStubs(all, all.slice(1))

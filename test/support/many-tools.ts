@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { defineTool, type Tool } from '../../src/index.js'
+import type { ToolDocumentation } from '../../src/tools/documentation.js'
+import { createRegistry } from '../../src/tools/registry.js'
 
 const subjects = [
   'customer',
@@ -16,8 +18,13 @@ const subjects = [
 const verbs = ['get', 'list', 'search', 'create', 'update', 'delete', 'export', 'count', 'approve', 'archive']
 const regions = ['domestic', 'foreign']
 
+/** The documentation of 200 tools. */
+export function documentManyTools(): readonly ToolDocumentation[] {
+  return createRegistry(manyTools() as readonly Tool[]).documentation()
+}
+
 /** 200 tools as a service may have them: three to five parameters, and results of objects. */
-export function manyTools(): readonly Pick<Tool, 'name'>[] {
+function manyTools(): readonly Pick<Tool, 'name'>[] {
   return subjects.flatMap((subject) =>
     verbs.flatMap((verb) =>
       regions.map((region) =>

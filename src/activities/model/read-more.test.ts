@@ -31,7 +31,7 @@ async function withResult(value: JsonValue, isOffered = true) {
     const activity = readMore(values)
     const run = () => activity({ history, input, limit: 1_000 })
     const result: EngineToolResult = await new MockActivityEnvironment().run(run)
-    return { ...result, page: await values.load(result.text, 'test', signal) }
+    return { ...result, page: (await values.load(result.text, 'test', signal)) as string }
   }
   const [content] = now[0]?.content ?? []
   return { text: content?.type === 'tool_result' ? content.content : '', read, message: now[0] }
@@ -47,7 +47,7 @@ it('returns a cut result with a note, and its pages add up to the whole', async 
   for (;;) {
     const { page, note, isError } = await read({ id: 'a', offset })
     expect(isError).toBe(false)
-    joined += String(page)
+    joined += page
     offset = joined.length
     if (note.endsWith(', the end)')) break
     expect(note).toContain(`read_more({"id": "a", "offset": ${offset}}) has more`)

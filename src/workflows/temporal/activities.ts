@@ -73,26 +73,25 @@ export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
 
 /** Asks the model for one turn. */
 export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
-  return scheduleEngineActivity(activityNames.modelTurn, input, {
-    ...onRoleQueue('model'),
-    startToCloseTimeout: timeouts.modelMs,
-    heartbeatTimeout: timeouts.heartbeatMs,
-    retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
-    summary,
-  })
+  return scheduleEngineActivity(activityNames.modelTurn, input, modelOptions(timeouts, summary))
 }
 
 /** Shortens the messages of a run, because the context window of its model gets full. */
 export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
-  const { contextWindow } = input.model
-  const use = describeContextUse({ tokens: input.tokens, window: contextWindow })
-  return scheduleEngineActivity(activityNames.compactMessages, input, {
+  const use = describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })
+  const options = modelOptions(timeouts, `compact the messages · ${use}`)
+  return scheduleEngineActivity(activityNames.compactMessages, input, options)
+}
+
+/** Options of an activity that asks the model. */
+function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
+  return {
     ...onRoleQueue('model'),
-    startToCloseTimeout: timeouts.modelMs,
-    heartbeatTimeout: timeouts.heartbeatMs,
+    startToCloseTimeout: modelMs,
+    heartbeatTimeout: heartbeatMs,
     retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
-    summary: `compact the messages · ${use}`,
-  })
+    summary,
+  }
 }
 
 /** Opens a sandbox on any host. */

@@ -5,7 +5,7 @@ import { requestMessages, TestEnvironment } from '../../../support/environment/t
 import { answerResult, call, code, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
 
-const withId = (id: string, block: ScriptedBlock): ScriptedBlock => ({ ...block, id }) as ScriptedBlock
+const withId = (id: string, block: ScriptedBlock): ScriptedBlock => ({ ...block, id })
 
 /** Names of the tools in the latest request. */
 function toolNames({ api }: TestEnvironment): readonly string[] {
@@ -29,7 +29,9 @@ it('reads results of calls and of code that were cut, in pages, and only those o
   expect({ status, toolCalls }).toEqual({ status: 'answered', toolCalls: 1 })
   expect(answer).toMatch(/^x{5000}END\n\n?\(characters 20000 to 25004, the end\)$/)
   const results = talk.sentMessages.flatMap(({ content }) => content as readonly { readonly content?: string }[])
-  const [cut, page, refused] = results.flatMap(({ content }) => (content === undefined ? [] : [JSON.stringify(content)]))
+  const [cut, page, refused] = results.flatMap(({ content }) =>
+    content === undefined ? [] : [JSON.stringify(content)],
+  )
   expect(cut).toMatch(/characters cut .*read_more\(.*toolu_book/)
   expect(cut).not.toContain('MIDDLE')
   expect(page).toMatch(/aMIDDLEb.*\(characters 20000 to 40000\. read_more\(.* has more\)/)

@@ -78,9 +78,8 @@ export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: st
 
 /** Shortens the messages of a run, because the context window of its model gets full. */
 export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
-  const use = describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })
-  const options = modelOptions(timeouts, `compact the messages · ${use}`)
-  return scheduleEngineActivity(activityNames.compactMessages, input, options)
+  const summary = `compact: ${describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })}`
+  return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
 }
 
 /** Options of an activity that asks the model. */

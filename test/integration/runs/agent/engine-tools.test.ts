@@ -9,8 +9,8 @@ const withId = (id: string, block: ScriptedBlock): ScriptedBlock => ({ ...block,
 
 /** Names of the tools in the latest request. */
 function toolNames({ api }: TestEnvironment): readonly string[] {
-  const { tools } = api.requests.at(-1)?.body as { readonly tools: readonly { readonly name: string }[] }
-  return tools.map(({ name }) => name)
+  const body = api.requests.at(-1)?.body as { readonly tools: readonly { readonly name: string }[] } | undefined
+  return body?.tools.map(({ name }) => name) ?? []
 }
 
 it('reads results of calls and of code that were cut, in pages, and only those of its conversation', async () => {

@@ -21,7 +21,10 @@ import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { loadValue } from './load-value.js'
 import { appendJournal } from './session/journal.js'
+import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn } from './model/model-turn.js'
+import { readMore } from './model/read-more.js'
+import { searchTools } from './model/search-tools.js'
 import { loadRunConfig, type RunConfiguration, type SearchAttributeLookup } from './run/load-run-config.js'
 import { FollowUps } from './session/follow-ups.js'
 import { auditCallEvent } from './tool-call/audit-call-event.js'
@@ -46,6 +49,8 @@ export function workflowActivities(
     [activityNames.appendJournal]: appendJournal(values),
     [activityNames.joinText]: joinText(values),
     [activityNames.loadValue]: loadValue(values),
+    [activityNames.readMore]: readMore(values),
+    [activityNames.searchTools]: searchTools(configuration.registry, values),
     [activityNames.requestSlot]: requestSlot(configuration.registry),
   }
 }
@@ -74,7 +79,10 @@ export function modelActivities(
   audit: AuditLog | undefined,
   stream: StreamPublisher | undefined,
 ) {
-  return { [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream) }
+  return {
+    [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream),
+    [activityNames.compactMessages]: compactMessages(providers, values),
+  }
 }
 
 /** The activities of role `sandbox`: those that any host may run, and those for the host that has the session. */

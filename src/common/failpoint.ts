@@ -4,6 +4,8 @@ export const failpoints = [
   'model.begins',
   'model.replied',
   'turn.stored',
+  'messages.summarized',
+  'messages.compacted',
   'open.begins',
   'container.created',
   'container.started',

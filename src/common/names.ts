@@ -73,6 +73,9 @@ export const defaultTaskQueue = 'durable-ptc'
 export const activityNames = {
   loadRunConfig: 'run.config',
   modelTurn: 'model.turn',
+  compactMessages: 'model.compact',
+  readMore: 'result.page',
+  searchTools: 'tool.search',
   openSession: 'session.open',
   executeStep: 'session.step',
   interruptSession: 'session.interrupt',
@@ -103,6 +106,12 @@ export const submitPlanTool = 'submit_plan'
 
 /** The tools with which the model says how far its task is. The workflow executes none of them. */
 export const taskTools: readonly string[] = [submitAnswerTool, giveUpTool, submitPlanTool]
+
+/** The name of the tool with which the model reads the rest of a result that was cut. */
+export const readMoreTool = 'read_more'
+
+/** The name of the tool with which the model searches the documentation of tools. */
+export const searchToolsTool = 'search_tools'
 
 /** The model of runs that begin without an API key and get scripted replies. It has no price. */
 export const scriptedModelName = 'scripted (no API key)'

@@ -1,5 +1,5 @@
 import type { Limits } from '../common/runs/limits.js'
-import { executeCodeTool } from '../common/names.js'
+import { executeCodeTool, searchToolsTool } from '../common/names.js'
 import type { ModelTool } from './provider.js'
 
 /** The limits that the prompt mentions. */
@@ -13,7 +13,7 @@ export type PromptLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'ca
 export function codeTool(stubs: readonly string[], limits: PromptLimits, options: CodeToolOptions = {}): ModelTool {
   return {
     name: executeCodeTool,
-    description: [rules(limits, options), stubs.length === 0 ? noTools : toolsSection(stubs)].join('\n\n'),
+    description: [rules(limits, options), stubs.length === 0 ? noTools : toolsSection(stubs, options)].join('\n\n'),
     inputSchema: {
       type: 'object',
       properties: { code: { type: 'string', description: 'Python source. Print what you need to see.' } },
@@ -25,6 +25,8 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, options
 }
 
 interface CodeToolOptions {
+  /** The stubs are one line each, and the model searches the documentation. */
+  readonly toolSearch?: boolean | undefined
   /** The sandbox may have more than the standard library. */
   readonly hasPackages?: boolean | undefined
   /** Describes the data that code has as `input_data`. */
@@ -54,7 +56,7 @@ Time and datetime stand still while it computes: measure with time.perf_counter.
 
 const noTools = 'No tools can be called from code here.'
 
-function toolsSection(stubs: readonly string[]): string {
+function toolsSection(stubs: readonly string[], { toolSearch = false }: CodeToolOptions): string {
   return `\
 Tools in code are async functions that are already there; don't import or define them. Call them with keyword arguments \
 (or one dict) and await the result. It is parsed JSON (dict, list, str, int, float, bool or None), never a JSON string. Pass an integer beyond 2**53 as a string.
@@ -69,12 +71,16 @@ A call that fails raises ToolError; str(error) says why. Its subclasses are Tool
 ToolTimedOut (no answer in time) and ToolOutcomeUnknown (it was interrupted, so it may or may not have happened: find out \
 before you repeat it). All four are already there, and code can catch them.
 
-These tools can be called from code:
+${toolSearch ? searchIntroduction : 'These tools can be called from code:'}
 
 \`\`\`python
-${stubs.map((stub) => stub.trimEnd()).join('\n\n')}
+${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
 \`\`\``
 }
+
+const searchIntroduction = `\
+These tools can be called from code. This list has only their parameters and a summary: read the documentation of those \
+that you are going to use with ${searchToolsTool} before you write the code.`
 
 /** 20000 -> "20,000", independent of the locale. */
 function formatCount(value: number): string {

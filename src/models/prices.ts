@@ -1,5 +1,6 @@
 import type { Usage } from '../common/runs/messages.js'
 import { promptTokens } from '../common/runs/runs.js'
+import { findModel } from './find-model.js'
 
 /** US dollars per million tokens. */
 interface Price {
@@ -51,21 +52,10 @@ export const knownModels: readonly string[] = Object.keys(prices)
 /** The default model: balanced, writes code well, and costs half of the next larger model. */
 export const defaultModel = 'claude-sonnet-5-5'
 
-// A dated snapshot has the price of its model. Any other longer name (claude-opus-5 -> claude-opus-5-9) is another
-// model.
-const snapshotSuffix = /^(?:[-@]\d{8}|-latest)$/
-
-function priceOf(model: string): ModelPrice | null {
-  const known = Object.keys(prices)
-    .filter((id) => model === id || (model.startsWith(id) && snapshotSuffix.test(model.slice(id.length))))
-    .sort((a, b) => b.length - a.length)[0]
-  return known === undefined ? null : (prices[known] ?? null)
-}
-
 /** US dollars of one model call; null when the model's price is unknown (test models, other vendors). */
 export function costOf(model: string, usage: Usage): number | null {
-  const known = priceOf(model)
-  if (known === null) return null
+  const known = findModel(prices, model)
+  if (known === undefined) return null
   const { longPrompt } = known
   const rate = longPrompt !== undefined && promptTokens(usage) > longPrompt.overTokens ? longPrompt : known
   const millionths =

@@ -6,6 +6,8 @@ import type { RecordedMode } from '../common/runs/task-modes.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
 import { codeTool, type PromptLimits } from './code-tool.js'
 import type { ModelRequest, ModelTool } from './provider.js'
+import { readMoreOfResult } from './read-more-tool.js'
+import { searchTools, toolLine } from './search-tools-tool.js'
 import { taskPrompt } from './task-tools.js'
 
 export interface PromptOptions {
@@ -22,6 +24,12 @@ export interface PromptOptions {
   readonly mode?: RecordedMode | undefined
   /** Describes the data that code has as `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  /** Code tools have one line each, and the model searches their documentation. */
+  readonly toolSearch?: boolean | undefined
+  /** The model may read the rest of results that were cut. */
+  readonly readMore?: boolean | undefined
+  /** The messages may be compacted. */
+  readonly isCompacted?: boolean | undefined
 }
 
 export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
@@ -33,21 +41,41 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
+  const { isCompacted, readMore } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
   }
-  const codeTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
-  const directTools = tools.filter(({ allowedCallers }) => allowedCallers.includes('direct'))
-  const stubs = codeTools.map(({ stub }) => stub)
+  const codeTools = tools.filter(isCodeTool)
+  const toolSearch = options.toolSearch === true && codeTools.length > 0
+  // With a search, each tool is described once.
+  const directTools = tools.filter(
+    (tool) => tool.allowedCallers.includes('direct') && !(toolSearch && isCodeTool(tool)),
+  )
+  const stubs = codeTools.map((tool) => (toolSearch ? toolLine(tool) : tool.stub))
   const task = taskPrompt(mode, outputSchema, limits.planSteps)
   const toolGuidance = task.hasTools ? guidance(directTools.length > 0) : undefined
-  const code = codeTool(stubs, limits, { hasPackages, inputDescription })
+  const runTools = [
+    codeTool(stubs, limits, { hasPackages, inputDescription, toolSearch }),
+    ...(toolSearch ? [searchTools] : []),
+    ...directTools.map(toModelTool),
+    ...(readMore === true ? [readMoreOfResult] : []),
+  ]
   return {
-    system: [instructions?.trim(), toolGuidance, task.guidance].filter(Boolean).join('\n\n'),
-    tools: [...(task.hasTools ? [code, ...directTools.map(toModelTool)] : []), ...task.taskTools],
+    system: [instructions?.trim(), toolGuidance, isCompacted && compactionGuidance, task.guidance]
+      .filter(Boolean)
+      .join('\n\n'),
+    tools: [...(task.hasTools ? runTools : []), ...task.taskTools],
   }
 }
+
+function isCodeTool({ allowedCallers }: ToolDocumentation): boolean {
+  return allowedCallers.includes('code_execution')
+}
+
+const compactionGuidance = `\
+When this conversation gets long, old tool results are shortened and early messages are replaced by a summary. Write down \
+in your replies what must last: decisions, and what you found out. Keep data in variables of your code: they stay.`
 
 function guidance(hasDirectTools: boolean): string {
   const guide = `\

@@ -1,5 +1,13 @@
 import { PtcError } from '../common/errors.js'
-import { executeCodeTool, giveUpTool, submitAnswerTool, submitPlanTool, toolNamePattern } from '../common/names.js'
+import {
+  executeCodeTool,
+  giveUpTool,
+  readMoreTool,
+  searchToolsTool,
+  submitAnswerTool,
+  submitPlanTool,
+  toolNamePattern,
+} from '../common/names.js'
 import {
   isPythonException,
   javascriptKeywords,
@@ -27,6 +35,8 @@ function problemOf(name: string): string | undefined {
   if (!toolNamePattern.test(name))
     return 'is not an identifier of at most 64 characters (letters, digits, _; no digit first)'
   if (name === executeCodeTool) return 'is the name of the code tool itself'
+  if (name === readMoreTool) return 'is the name of the tool that reads the rest of a result'
+  if (name === searchToolsTool) return 'is the name of the tool that searches the documentation of tools'
   if (name === submitAnswerTool) return 'is the name of the tool for the answer'
   if (name === giveUpTool) return 'is the name of the tool that gives up'
   if (name === submitPlanTool) return 'is the name of the tool for the plan'

@@ -1,7 +1,7 @@
 import { HeadTailBuffer } from '../common/text/head-tail-buffer.js'
 import type { PendingBlock, TextParts, UserBlock } from '../common/runs/messages.js'
 import { jsonToText } from '../common/text/text.js'
-import { refOf } from '../common/json/external-value.js'
+import { type Externalizable, refOf } from '../common/json/external-value.js'
 import type { Values } from './values.js'
 
 /** Larger values are never loaded as a whole; of those, the text has head and tail of the JSON. */
@@ -10,18 +10,63 @@ const maxInMemoryBytes = 4 * 1024 * 1024
 /** The joined text, truncated to its limit. */
 export async function renderTextParts(
   values: Pick<Values, 'load' | 'excerpt'>,
-  { parts, limit, suffix }: TextParts,
+  text: TextParts,
   signal: AbortSignal,
 ): Promise<string> {
+  return (await renderParts(values, text, signal)).text
+}
+
+async function renderParts(
+  values: Pick<Values, 'load' | 'excerpt'>,
+  { parts, limit, suffix }: TextParts,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly isCut: boolean }> {
   const output = new HeadTailBuffer(limit)
+  let isCut = false
   for (const part of parts) {
     const ref = refOf(part)
-    if (ref !== undefined && ref.bytes > maxInMemoryBytes)
+    if (ref !== undefined && ref.bytes > maxInMemoryBytes) {
+      isCut = true
       output.add(await values.excerpt(part, limit, neededBy, signal))
-    else output.add(jsonToText(await values.load(part, neededBy, signal)))
+    } else output.add(jsonToText(await values.load(part, neededBy, signal)))
   }
-  if (suffix === '') return output.text
-  return [output.text.trimEnd(), suffix].filter((piece) => piece !== '').join('\n')
+  isCut ||= output.length > limit
+  if (suffix === '') return { text: output.text, isCut }
+  return { text: [output.text.trimEnd(), suffix].filter((piece) => piece !== '').join('\n'), isCut }
+}
+
+/**
+ * One page of a text in parts, without those before it in memory.
+ *
+ * @returns the page, and whether more follows
+ */
+export async function readPage(
+  values: Pick<Values, 'load' | 'readText'>,
+  parts: readonly Externalizable[],
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+  signal: AbortSignal,
+): Promise<{ readonly page: string; readonly hasMore: boolean }> {
+  let skip = offset
+  let page = ''
+  for await (const piece of pieces(values, parts, signal)) {
+    const rest = piece.slice(skip)
+    skip = Math.max(0, skip - piece.length)
+    page += rest.slice(0, limit + 1 - page.length)
+    if (page.length > limit) return { page: page.slice(0, limit), hasMore: true }
+  }
+  return { page, hasMore: false }
+}
+
+async function* pieces(
+  values: Pick<Values, 'load' | 'readText'>,
+  parts: readonly Externalizable[],
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for (const part of parts) {
+    const ref = refOf(part)
+    if (ref !== undefined && ref.bytes > maxInMemoryBytes) yield* values.readText(ref, neededBy, signal)
+    else yield jsonToText(await values.load(part, neededBy, signal))
+  }
 }
 
 const neededBy = 'what the model is to read'
@@ -32,8 +77,20 @@ export async function toUserBlock(
   block: PendingBlock,
   signal: AbortSignal,
 ): Promise<UserBlock> {
-  if (!('externalContent' in block)) return block
+  return (await toCutBlock(values, block, signal)).block
+}
+
+/** A block as {@link toUserBlock} returns it, with its parts if some of the text was cut out. */
+export async function toCutBlock(
+  values: Pick<Values, 'load' | 'excerpt'>,
+  block: PendingBlock,
+  signal: AbortSignal,
+): Promise<{ readonly block: UserBlock; readonly whole?: readonly Externalizable[] }> {
+  if (!('externalContent' in block)) return { block }
   const { externalContent, ...rest } = block
-  const text = await renderTextParts(values, externalContent, signal)
-  return { ...rest, content: text === '' ? '(empty)' : text }
+  const { text, isCut } = await renderParts(values, externalContent, signal)
+  return {
+    block: { ...rest, content: text === '' ? '(empty)' : text },
+    ...(isCut && { whole: externalContent.parts }),
+  }
 }

@@ -1,4 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow'
+import { type ContextUse, describeContextUse } from '../common/runs/context-window.js'
 import type { RunConfig } from '../common/runs/run-config.js'
 import { promptTokens, type RunCounts } from '../common/runs/runs.js'
 import type { PlanStepResult } from '../common/runs/task-modes.js'
@@ -8,6 +9,8 @@ import { formatCompactNumber, pluralize, toMarkdownCode, truncateEnd } from '../
 export type RunActivity =
   | { readonly type: 'model'; readonly turn: number }
   | { readonly type: 'direct_calls' }
+  /** The messages are compacted. */
+  | { readonly type: 'compaction' }
   | { readonly type: 'cell'; readonly cell: number }
   | {
       readonly type: 'waiting'
@@ -44,6 +47,8 @@ export class Progress {
   /** Neutral Markdown. */
   readonly about: string | undefined
   activity: RunActivity | undefined
+  /** Undefined before the first turn of a model. */
+  context: ContextUse | undefined
   since = 0
   /** The steps of a run in mode `plan`, once there are some. */
   plan: readonly PlanStepResult[] | undefined
@@ -121,7 +126,7 @@ export function describeProgress({ kind, config, counts, progress }: ShownRun): 
       ? []
       : [[...calls.map(describeCall), ...(hidden > 0 ? [`- and ${pluralize(hidden, 'more call')}`] : [])].join('\n')]),
     ...(plan.length === 0 ? [] : [describePlan(plan, config.isRedacted === true)]),
-    describeCounts(kind, config, counts),
+    describeCounts(kind, config, counts, progress.context),
   ].join('\n\n')
 }
 
@@ -151,6 +156,8 @@ function describeActivity(activity: RunActivity, openCalls: number): string {
   switch (activity.type) {
     case 'model':
       return `Waits for the model (turn ${activity.turn})`
+    case 'compaction':
+      return 'Compacts the messages'
     case 'direct_calls':
       return `Waits for ${pluralize(openCalls, 'tool call')} of the model`
     case 'cell':
@@ -193,6 +200,7 @@ function describeCounts(
   kind: ShownRun['kind'],
   { limits, sessions, mode }: ShownRun['config'],
   counts: RunCounts,
+  context: ContextUse | undefined,
 ): string {
   const { turns, cells, toolCalls, usage, costUsd } = counts
   const isAgent = kind === 'agent' || kind === 'conversation'
@@ -206,6 +214,7 @@ function describeCounts(
       ? [
           `tokens ${formatCompactNumber(promptTokens(usage))} in, ${formatCompactNumber(usage.outputTokens)} out`,
           costUsd === null ? 'cost unknown' : `cost $${costUsd.toFixed(4)}`,
+          ...(context ? [describeContextUse(context)] : []),
         ]
       : []),
   ].join(' · ')

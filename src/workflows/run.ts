@@ -183,7 +183,7 @@ export function isStorageExhausted({ stored, config }: Run): boolean {
 }
 
 /** Adds the tokens and the cost of a model reply. */
-export function addReplyUsage(run: Run, { usage, costUsd }: ModelReply): void {
+export function addReplyUsage(run: Run, { usage, costUsd }: Pick<ModelReply, 'usage' | 'costUsd'>): void {
   const { counts } = run
   counts.usage = addUsage(counts.usage, usage)
   counts.costUsd = counts.costUsd === null || costUsd === null ? null : counts.costUsd + costUsd

@@ -1,25 +1,51 @@
 import type { ValueLog } from '../../common/json/value-log.js'
-import type { AssistantBlock, Message, PendingBlock } from '../../common/runs/messages.js'
+import {
+  type AssistantBlock,
+  type Message,
+  type PendingBlock,
+  type StoredMessage,
+  toMessage,
+  type UserBlock,
+  type WholeResults,
+} from '../../common/runs/messages.js'
 import type { ModelId } from '../../common/runs/run-config.js'
+import { cutNote } from '../../models/read-more-tool.js'
 import type { Values } from '../../values/values.js'
 import { appendToLog, readLog } from '../../values/value-log.js'
-import { toUserBlock } from '../../values/text-parts.js'
+import { toCutBlock } from '../../values/text-parts.js'
 
 const neededBy = 'the conversation'
 
-/**
- * The messages for the model: those of earlier turns, and the pending user message (none to continue a truncated
- * reply).
- */
-export async function loadMessages(
+/** The messages of earlier turns. */
+export function loadMessages(
   values: Values,
   history: ValueLog | null,
-  pending: readonly PendingBlock[],
   signal: AbortSignal,
-): Promise<{ readonly earlier: readonly Message[]; readonly now: readonly Message[] }> {
-  const earlier = await readLog<Message>(values, history, neededBy, signal)
-  const content = await Promise.all(pending.map((block) => toUserBlock(values, block, signal)))
-  return { earlier, now: content.length === 0 ? [] : [{ role: 'user', content }] }
+): Promise<readonly StoredMessage[]> {
+  return readLog<StoredMessage>(values, history, neededBy, signal)
+}
+
+/**
+ * The pending user message; none to continue a truncated reply.
+ *
+ * @param readMore the model may read the rest of a result that is cut
+ */
+export async function loadPending(
+  values: Values,
+  pending: readonly PendingBlock[],
+  readMore: boolean,
+  signal: AbortSignal,
+): Promise<readonly StoredMessage[]> {
+  if (pending.length === 0) return []
+  const whole: Record<string, WholeResults[string]> = {}
+  const load = async (pendingBlock: PendingBlock): Promise<UserBlock> => {
+    const { block, whole: parts } = await toCutBlock(values, pendingBlock, signal)
+    if (!readMore || parts === undefined || block.type !== 'tool_result') return block
+    whole[block.tool_use_id] = parts
+    return { ...block, content: `${block.content}\n${cutNote(block.tool_use_id)}` }
+  }
+  const content = await Promise.all(pending.map(load))
+  return [{ role: 'user', content, ...(Object.keys(whole).length > 0 && { whole }) }]
 }
 
 /** A reply for the stored conversation. */
@@ -31,8 +57,8 @@ export function toStored(content: readonly AssistantBlock[], model: ModelId): Me
  * A stored message as the model gets it. Thinking is signed for the model that wrote it: any other one would refuse the
  * request.
  */
-export function toSent(message: Message, model: ModelId): Message {
-  if (message.role === 'user' || message.model === undefined) return message
+export function toSent(message: StoredMessage, model: ModelId): Message {
+  if (message.role === 'user' || message.model === undefined) return toMessage(message)
   const { content, model: author } = message
   return {
     role: 'assistant',
@@ -52,7 +78,7 @@ function nameOf({ provider, name }: ModelId): string {
 export function appendTurn(
   values: Values,
   history: ValueLog | null,
-  messages: readonly Message[],
+  messages: readonly StoredMessage[],
   signal: AbortSignal,
 ): Promise<ValueLog> {
   return appendToLog(values, history, messages, neededBy, signal)

@@ -14,7 +14,7 @@ import {
   type ToolUseBlock,
   type UnknownBlock,
 } from '../../common/runs/messages.js'
-import { executeCodeTool, submitAnswerTool, taskTools } from '../../common/names.js'
+import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskTools } from '../../common/names.js'
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
@@ -28,7 +28,7 @@ import type { StreamPublisher } from '../../stream/index.js'
 import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
-import { appendTurn, loadMessages, toSent, toStored } from './conversation.js'
+import { appendTurn, loadMessages, loadPending, toSent, toStored } from './conversation.js'
 import { endLostCode } from './lost-code.js'
 import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
@@ -51,15 +51,15 @@ export function modelTurn(
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
       const { turn, model, limits, tools: runTools, history, pending, message, mode, planStep, hosted } = input
-      const { inputDescription, requester } = input
+      const { inputDescription, isCompacted, toolSearch, readMore, requester } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
       const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
-      const prompt = hosted ? hostedPrompt(described) : buildPrompt(described)
-      const loaded = await loadMessages(values, history, pending, signal)
-      const { earlier } = loaded
-      const now = hosted?.lost ? endLostCode(earlier, loaded.now, hosted.lost) : loaded.now
-      const withoutMedia = [...earlier, ...now].map((message) => toSent(message, model))
+      const prompt = hosted ? hostedPrompt(described) : buildPrompt({ ...described, isCompacted, toolSearch, readMore })
+      const earlier = await loadMessages(values, history, signal)
+      const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
+      const now = hosted?.lost ? endLostCode(earlier, loaded, hosted.lost) : loaded
+      const withoutMedia = [...earlier, ...now].map((each) => toSent(each, model))
       const messages = await loadMedia(values, withoutMedia, signal)
       const { name: modelName, provider, fallbacks, serverTools: allServerTools, ...settings } = model
       const serverTools = allServerTools?.[provider]
@@ -233,5 +233,8 @@ async function describeDoneCheck(
 }
 
 function directToolUses({ content }: ModelReply): ToolUseBlock[] {
-  return content.filter(isToolUseBlock).filter(({ name }) => name !== executeCodeTool && !taskTools.includes(name))
+  return content.filter(isToolUseBlock).filter(({ name }) => !engineTools.includes(name))
 }
+
+/** No tool of a user has such a name. */
+const engineTools: readonly string[] = [executeCodeTool, readMoreTool, searchToolsTool, ...taskTools]

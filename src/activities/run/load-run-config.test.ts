@@ -45,13 +45,20 @@ const defaults: RunDefaults = {
   approvals: { expiresMs: ms },
 }
 
+interface LoadOptions {
+  readonly workflowType?: string
+  readonly mode?: RunDefaults['mode']
+  readonly contextWindow?: number
+}
+
 async function load(
   options: RunConfigInput,
-  { workflowType = 'agent', mode }: { workflowType?: string; mode?: RunDefaults['mode'] } = {},
+  { workflowType = 'agent', mode, contextWindow }: LoadOptions = {},
 ): Promise<RunConfig> {
   const providers = ['anthropic', 'local']
+  const model = { ...defaults.model, ...(contextWindow !== undefined && { contextWindow }) }
   const configuration = {
-    defaults: { ...defaults, ...(mode && { mode }) },
+    defaults: { ...defaults, model, ...(mode && { mode }) },
     registry,
     agents,
     providers,
@@ -71,6 +78,22 @@ it('records all tools and the instructions of the configuration for a run withou
   expect(config.toolSet.digest).toBe(registry.digest)
   expect(config).not.toHaveProperty('agentName')
   expect(config.toolSet).not.toHaveProperty('names')
+})
+
+it('records the context window of each model where it is known or configured', async () => {
+  const model = ['claude-sonnet-5-5', 'claude-haiku-4-5', 'local/claude-sonnet-5-5']
+  const known = { provider: 'anthropic', name: 'claude-haiku-4-5', contextWindow: 200_000 }
+  const unknown = { provider: 'local', name: 'claude-sonnet-5-5' }
+  expect((await load({ model })).model).toMatchObject({ contextWindow: 1_000_000, fallbacks: [known, unknown] })
+  expect((await load({ model })).model.fallbacks?.[1]).toEqual(unknown)
+  expect((await load({})).model).not.toHaveProperty('contextWindow')
+  expect((await load({ model }, { contextWindow: 50_000 })).model).toMatchObject({
+    contextWindow: 50_000,
+    fallbacks: [
+      { ...known, contextWindow: 50_000 },
+      { ...unknown, contextWindow: 50_000 },
+    ],
+  })
 })
 
 it('records the agent, and the overrides of the run take precedence', async () => {

@@ -11,6 +11,7 @@ import { overrideSettings, problemOfSettings } from '../../common/runs/model-set
 import type { ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/runs/run-config.js'
 import type { RecordedMode } from '../../common/runs/task-modes.js'
 import { type RunConfigInput, zeroUsage } from '../../common/runs/runs.js'
+import { contextWindowOf } from '../../models/context-windows.js'
 import { costOf } from '../../models/prices.js'
 import type { SearchAttributeName } from '../../common/runs/search-attributes.js'
 import { parseModelNames } from '../../models/model-name.js'
@@ -72,7 +73,7 @@ export function loadRunConfig(
         ...runDefaults,
         tools: tools.toolConfigs(),
         toolSet,
-        model,
+        model: withContextWindows(model),
         backend,
         limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits ?? {}), options.limits ?? {}),
         searchAttributes,
@@ -93,6 +94,20 @@ export function loadRunConfig(
       failpoint('config.loaded')
       return runConfig
     })
+}
+
+/** The windows of the models that have no configured one, where they are known. */
+function withContextWindows(model: ModelConfig): ModelConfig {
+  const { contextWindow: configured, fallbacks } = model
+  const windowOf = (id: ModelId) => {
+    const contextWindow = configured ?? contextWindowOf(id)
+    return contextWindow === undefined ? {} : { contextWindow }
+  }
+  return {
+    ...model,
+    ...windowOf(model),
+    ...(fallbacks && { fallbacks: fallbacks.map((id) => ({ ...id, ...windowOf(id) })) }),
+  }
 }
 
 /**

@@ -26,13 +26,7 @@ export function chatCommand(): Command {
     .description('converse: send messages, one a line; the conversation survives crashes and waits for months')
     .argument('[name]', 'name of the conversation (default: a new one)')
     .addOption(configOption())
-<<<<<<< HEAD
-    .addOption(sandboxOption())
-=======
     .addOption(sandboxOption(hostedBackend))
-    .addOption(agentOption())
-    .addOption(modelOption())
->>>>>>> h-dialect/main
     .addOption(
       new Option('--message <text>', 'send only this message, print its answer, and leave; - reads it from stdin'),
     )

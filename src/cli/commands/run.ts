@@ -32,14 +32,8 @@ export function runCommand(): Command {
     .description('ask a question; the model answers it with code that calls the tools')
     .argument('<question>', 'what to ask; - reads it from standard input')
     .addOption(configOption())
-<<<<<<< HEAD
-    .addOption(sandboxOption())
-    .addOption(modeOption())
-=======
     .addOption(sandboxOption(hostedBackend))
-    .addOption(agentOption())
-    .addOption(modelOption())
->>>>>>> h-dialect/main
+    .addOption(modeOption())
     .addOption(idOption())
     .addOption(new Option('-d, --detach', 'start the run, print its id, and leave'))
     .addOption(

@@ -223,7 +223,9 @@ export function createConversation(
       const { runId } = await describe(conversation)
       const { history, pending } = await query<ConversationHistory>(conversation, runId, conversationMessages.history)
       const never = new AbortController().signal
-      const stored = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
+      const log = await readLog<ProviderMessage>(values, history, `conversation ${name}`, never)
+      // The log also has references to results that were cut.
+      const stored = log.map(({ role, content }) => ({ role, content }))
       const content = await Promise.all(pending.map((block) => toUserBlock(wholeValues(values), block, never)))
       const messages: readonly ProviderMessage[] =
         content.length === 0 ? stored : [...stored, { role: 'user', content: content.map((each) => ({ ...each })) }]

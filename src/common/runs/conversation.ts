@@ -111,6 +111,8 @@ export interface ConversationStatus extends RunCounts {
   readonly waitingCalls: number
   /** Tokens that the last turn read and wrote; null before the first. */
   readonly contextTokens: number | null
+  /** Tokens of the model's context window; null when it is unknown. */
+  readonly contextWindow: number | null
   readonly createdAt: number
   /** When the last answer was given, or the conversation began. */
   readonly lastUsedAt: number

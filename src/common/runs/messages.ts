@@ -90,6 +90,20 @@ interface UserMessage {
 
 export type Message = AssistantMessage | UserMessage
 
+/**
+ * A message in the value store. Tool `read_more` reads the results that the model got only a part of. Only activities
+ * add them: a message from elsewhere has none, so nobody can make up a reference.
+ */
+export type StoredMessage = Message & { readonly whole?: WholeResults }
+
+/** The whole texts of results, in parts, by `tool_use_id`. */
+export type WholeResults = Readonly<Record<string, readonly Externalizable[]>>
+
+/** What a provider gets. */
+export function toMessage({ role, content }: StoredMessage): Message {
+  return { role, content } as Message
+}
+
 /** Why the model stopped; a `string`, because the API may add reasons. */
 export type StopReason =
   | 'end_turn'
@@ -136,4 +150,16 @@ export function isTextBlock(block: AssistantBlock): block is TextBlock {
 
 export function isToolUseBlock(block: AssistantBlock): block is ToolUseBlock {
   return block.type === 'tool_use'
+}
+
+export function isToolResultBlock(block: AssistantBlock | UserBlock): block is ToolResultBlock {
+  return block.type === 'tool_result'
+}
+
+export function isMediaBlock(block: AssistantBlock | UserBlock): block is MediaBlock {
+  return (block.type === 'image' || block.type === 'document') && 'source' in block
+}
+
+export function isThinkingBlock({ type }: AssistantBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
 }

@@ -27,6 +27,12 @@ export interface ModelTurnInput {
   readonly planStep?: string
   /** Describes the data of the run that code has; absent without any. */
   readonly inputDescription?: string
+  /** The messages may be compacted; absent: never. */
+  readonly isCompacted?: true
+  /** As in `RunConfig`. */
+  readonly readMore?: true
+  /** The model searches the documentation of tools; absent: it has all of it. */
+  readonly toolSearch?: true
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
@@ -54,6 +60,62 @@ export interface ModelTurnResult {
   readonly calls: Readonly<Record<string, DescribedCall>>
   /** What the reply submits with one of the task tools, if it does. */
   readonly answer?: SubmittedAnswer
+}
+
+/** Argument of activity `model.compact`. */
+export interface CompactionInput {
+  /** The turn that follows. */
+  readonly turn: number
+  readonly model: ModelConfig
+  readonly history: ValueLog
+  /** Estimated tokens of the next request as it would be. */
+  readonly tokens: number
+  /** The request should have fewer tokens. If short results are not enough, early messages are summarised. */
+  readonly targetTokens: number
+  /** Tokens of the latest messages that a summary leaves as they are. */
+  readonly keptTokens: number
+  /** As in `RunConfig`. */
+  readonly readMore?: true
+}
+
+/** Result of activity `model.compact`. */
+export interface CompactionResult {
+  /** The messages, compacted; as before when nothing could be shortened. */
+  readonly history: ValueLog
+  /** Estimated tokens of the next request. */
+  readonly tokens: number
+  /** Results of tools that were shortened. */
+  readonly shortened: number
+  /** Messages that were replaced by a summary. */
+  readonly summarized: number
+  /** What the summary has used, also if it was no use; absent when the model was not asked. */
+  readonly summary?: Omit<ModelReply, 'content'>
+  /** Why the early messages could not be summarised. */
+  readonly problem?: string
+}
+
+/** Argument of activity `result.page`. */
+export interface ReadMoreInput {
+  readonly history: ValueLog
+  /** What the model has written, unchecked. */
+  readonly input: Externalizable<JsonObject>
+  /** Characters of a page. */
+  readonly limit: number
+}
+
+/** Argument of activity `tool.search`. */
+export interface SearchToolsInput {
+  readonly tools: ModelTurnInput['tools']
+  /** What the model has written, unchecked. */
+  readonly input: Externalizable<JsonObject>
+}
+
+/** The result of a tool of the engine, for the model. */
+export interface EngineToolResult {
+  readonly text: Externalizable<string>
+  /** Follows the text. */
+  readonly note: string
+  readonly isError: boolean
 }
 
 /** What the model has submitted: an answer or a plan, checked by the worker, or why it gives up. */

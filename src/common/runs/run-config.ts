@@ -184,6 +184,12 @@ export interface SnapshotConfig {
   readonly timeoutSeconds: number
 }
 
+/** When the messages of a run are compacted. */
+export interface CompactionConfig {
+  /** Share of the context window in use, from 0 to 1. */
+  readonly threshold: number
+}
+
 /** The configuration of a run, read once when it starts, and recorded. */
 export interface RunConfig {
   readonly tools: readonly ToolConfig[]
@@ -196,8 +202,14 @@ export interface RunConfig {
   readonly approvals: ApprovalConfig
   /** What an agent or a conversation may use. Undefined: no bound. */
   readonly budget?: Budget
+  /** Undefined: messages are never compacted. */
+  readonly compaction?: CompactionConfig
   /** Undefined: no snapshots. */
   readonly snapshots?: SnapshotConfig
+  /** With more tools than this, the model searches their documentation. Undefined: every request has all of it. */
+  readonly documentedTools?: number
+  /** The model has tool `read_more`. Undefined: what was cut out of a result is lost to it. */
+  readonly readMore?: true
   /** Workers may execute follow-up steps. Undefined: never. */
   readonly followUps?: true
   /** The workers redact texts, which workflow code can't. It leaves such texts out. */
@@ -243,12 +255,19 @@ export type RunDefaults = Omit<
   | 'searchAttributes'
 >
 
+/** Whether the model has one line of each tool, and searches the documentation. */
+export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
+  return documentedTools !== undefined && tools.length > documentedTools
+}
+
 /** A model of a provider. */
 export interface ModelId {
   /** Name of the provider in the configuration. */
   readonly provider: string
   /** The provider's own model id. */
   readonly name: string
+  /** Tokens of the context window. Undefined: unknown. */
+  readonly contextWindow?: number
 }
 
 export interface ModelConfig extends ModelId, ModelSettings {

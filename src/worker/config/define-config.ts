@@ -37,6 +37,16 @@ export interface PtcConfig {
     /** Maximum output tokens of one reply. Default 8,192. */
     readonly maxTokens?: number
     /**
+     * Tokens of the context window, for all models of the configuration and its runs. Default: that of a known model of
+     * Anthropic; other models have an unknown one. docs/guides/context.md describes it.
+     */
+    readonly contextWindow?: number
+    /**
+     * With more tools than this, each request has one line of each tool that code can call, and the model searches their
+     * documentation. Default 40. docs/guides/context.md describes it.
+     */
+    readonly documentedTools?: number
+    /**
      * From 0 to 2, or to 1 for models of Anthropic; some models take none. Not together with `thinking`. Default: the
      * API's.
      */
@@ -115,6 +125,16 @@ export interface PtcConfig {
     /** Maximum number of executions of one named session. Default and maximum: 1,000. */
     readonly executions?: number
   }
+  /**
+   * When the messages of a run are compacted, because the context window of the model gets full; `false`: never.
+   * docs/guides/context.md describes it.
+   */
+  readonly compaction?:
+    | false
+    | {
+        /** Share of the window in use, from 0.2 to 0.95. Default 0.8. */
+        readonly threshold?: number
+      }
   /**
    * When a snapshot of a session's state is taken between two cells, so that a rebuild starts there and not at the
    * first step; `false`: never. docs/guides/long-runs.md lists the state that can be saved.

@@ -20,6 +20,7 @@ import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './approvals-option.js'
 import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
+import { compactionOption } from './compaction-option.js'
 import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
@@ -57,6 +58,8 @@ const schema = z.strictObject({
     .strictObject({
       name: modelNames.optional(),
       maxTokens: positiveInteger.default(8_192),
+      contextWindow: z.int().min(1_000, 'is a number of tokens; at least 1,000').optional(),
+      documentedTools: z.int().min(0).default(40),
       ...modelSettingFields,
       serverTools: z.unknown().optional(),
       instructions: z.string().optional(),
@@ -100,6 +103,7 @@ const schema = z.strictObject({
       executions: positiveInteger.max(1_000, 'a Temporal workflow takes 2,000 updates; at most 1,000').default(1_000),
     })
     .prefault({}),
+  compaction: compactionOption,
   snapshots: snapshotsOption,
   values: valuesOption.prefault({}),
   encryption: encryptionOption.optional(),
@@ -169,6 +173,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     limits: configuredLimits,
     timeouts,
     sessions,
+    compaction,
     snapshots,
     taskQueue,
     tools,
@@ -198,10 +203,19 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       tools: registry.toolConfigs(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
+      ...(compaction !== false && { compaction }),
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
-      model: { ...configuredModel(model.name, providers), maxTokens: model.maxTokens, ...settings, ...serverTools },
+      model: {
+        ...configuredModel(model.name, providers),
+        maxTokens: model.maxTokens,
+        ...(model.contextWindow !== undefined && { contextWindow: model.contextWindow }),
+        ...settings,
+        ...serverTools,
+      },
       backend,
       followUps: true,
+      readMore: true,
+      documentedTools: model.documentedTools,
       ...(mode !== 'answer' && { mode }),
       ...(budget && { budget }),
       ...(hook && { isRedacted: true }),

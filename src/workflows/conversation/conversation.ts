@@ -158,11 +158,10 @@ export class Conversation {
     const counts = this.#ready?.run.counts ?? zeroCounts
     return {
       state: this.#isClosing ? 'closing' : this.#messages.hasWork ? 'working' : 'waiting',
-      messages: this.#messages.state.accepted,
-      queued: this.#messages.state.queue.length,
-      message: this.#messages.currentId,
+      ...this.#messages.counts,
       waitingCalls: this.#ready?.run.deferredCalls.waiting.length ?? 0,
       contextTokens: this.#ready?.turns.messages.state.lastTurnTokens ?? null,
+      contextWindow: this.#ready?.run.config.model.contextWindow ?? null,
       createdAt: this.#createdAt,
       lastUsedAt: this.#lastUsedAt,
       ...counts,
@@ -250,12 +249,8 @@ export class Conversation {
     try {
       const outcome = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       if (!outcome) turns.messages.addPending([{ type: 'text', text: interruptedNote }])
-      await this.#answer(
-        run,
-        turns,
-        before,
-        outcome ?? { status: 'interrupted', answer: turns.messages.state.lastReplyText },
-      )
+      const answer = turns.messages.state.lastReplyText
+      await this.#answer(run, turns, before, outcome ?? { status: 'interrupted', answer })
     } catch (thrown) {
       if (isCancellation(thrown) || thrown instanceof ContinueAsNew) throw thrown
       const error = failureOf(thrown)
@@ -279,8 +274,7 @@ export class Conversation {
     outcome: Omit<MessageOutcome, 'isTakenBack'>,
   ): Promise<void> {
     const compensation = await compensateMessage(run, messages, outcome.status === 'answered')
-    const isTakenBack = before?.history === messages.state.history && takenBackStatuses.includes(outcome.status)
-    if (before && isTakenBack) messages.restore(before)
+    const isTakenBack = before !== undefined && takenBackStatuses.includes(outcome.status) && messages.restore(before)
     this.#messages.answer({ ...outcome, ...compensation, isTakenBack }, run.counts, this.#input.startedByMessage)
     this.#lastUsedAt = Date.now()
   }
@@ -303,5 +297,4 @@ export class Conversation {
   }
 }
 
-/** The model reads it with the next message. */
 const interruptedNote = '(A person interrupted the work on this message.)'

@@ -1,5 +1,6 @@
 import {
   type ConversationAnswer,
+  type ConversationStatus,
   maxQueuedMessages,
   type MessageStatus,
   type SendInput,
@@ -68,10 +69,11 @@ export class Messages {
     return this.#state.current
   }
 
-  /** Id of the message that is worked on, or of the next one; null when none waits. */
-  get currentId(): string | null {
-    const { current, queue } = this.#state
-    return (current?.messages[0] ?? queue[0])?.id ?? null
+  /** For the status of the conversation. `message`: the one that is worked on, or the next one. */
+  get counts(): Pick<ConversationStatus, 'messages' | 'queued' | 'message'> {
+    const { accepted, current, queue } = this.#state
+    const message = (current?.messages[0] ?? queue[0])?.id ?? null
+    return { messages: accepted, queued: queue.length, message }
   }
 
   /** A message is worked on, or waits. */

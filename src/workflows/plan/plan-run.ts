@@ -79,7 +79,7 @@ export class PlanRun {
     const { toolUseId: tool_use_id, messages } = state
     const step = runningStep(steps)
     const content = step ? describeStep(steps, step) : describeEnd(steps)
-    this.#turns.messages.restore(messages)
+    this.#turns.messages.rewind(messages)
     this.#turns.messages.addToolResults([{ type: 'tool_result', tool_use_id, content }])
     this.#update({ ...state, steps, turnsBefore: this.#run.counts.turns })
   }

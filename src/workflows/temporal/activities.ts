@@ -21,9 +21,18 @@ import type { CompensableCall } from '../../common/calls/compensation.js'
 import { notRetriedInputErrors } from '../../common/errors.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { describeContextUse } from '../../common/runs/context-window.js'
 import { activityNames, type Role, roleQueue } from '../../common/names.js'
 import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
-import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
+import type {
+  CompactionInput,
+  CompactionResult,
+  EngineToolResult,
+  ModelTurnInput,
+  ModelTurnResult,
+  ReadMoreInput,
+  SearchToolsInput,
+} from '../../common/runs/model-turn.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
@@ -65,13 +74,24 @@ export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
 
 /** Asks the model for one turn. */
 export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
-  return scheduleEngineActivity(activityNames.modelTurn, input, {
+  return scheduleEngineActivity(activityNames.modelTurn, input, modelOptions(timeouts, summary))
+}
+
+/** Shortens the messages of a run, because the context window of its model gets full. */
+export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
+  const summary = `compact: ${describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })}`
+  return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
+}
+
+/** Options of an activity that asks the model. */
+function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
+  return {
     ...onRoleQueue('model'),
-    startToCloseTimeout: timeouts.modelMs,
-    heartbeatTimeout: timeouts.heartbeatMs,
+    startToCloseTimeout: modelMs,
+    heartbeatTimeout: heartbeatMs,
     retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
     summary,
-  })
+  }
 }
 
 /** Opens a sandbox on any host. */
@@ -168,6 +188,16 @@ export async function loadCalls(value: ExternalValue, timeouts: Timeouts): Promi
 /** Joins output whose parts are external values. */
 export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
+}
+
+/** Reads a page of a result that the model got only a part of. */
+export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<EngineToolResult> {
+  return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
+}
+
+/** Searches the documentation of tools for the model. */
+export function searchTools(input: SearchToolsInput, timeouts: Timeouts): Promise<EngineToolResult> {
+  return scheduleEngineActivity(activityNames.searchTools, input, valueOptions(timeouts, 'search the tools'))
 }
 
 /** Loads an external value. */

@@ -2,9 +2,10 @@
  * Turns of a model: from a message to its answer, with the code and the tools that the model uses on the way.
  *
  * Owns: the loop of turns, its limits, how it ends, its interruption, and what it takes through continue-as-new.
- * Boundary: `message-history.ts` has the messages, `interpret-reply.ts` says what a reply asks for,
- * `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns decides what
- * the next message is, and what an answer means: the end of workflow `agent`, one message of workflow `conversation`.
+ * Boundary: `message-history.ts` has the messages, `compaction.ts` shortens them, `interpret-reply.ts` says what a reply
+ * asks for, `execute-tool-uses.ts` executes its tool uses, `cell/` runs its code. The workflow that has the turns
+ * decides what the next message is, and what an answer means: the end of workflow `agent`, one message of workflow
+ * `conversation`.
  * No workflow has the text of earlier messages: activity `model.turn` keeps them in the value store.
  *
  * Invariants:
@@ -16,25 +17,27 @@
  *    recorded are not computed again.
  */
 
-import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow'
-import { isToolUseBlock, type PendingBlock, type ToolUseBlock } from '../../common/runs/messages.js'
+import { workflowInfo } from '@temporalio/workflow'
+import { isToolUseBlock, type PendingBlock } from '../../common/runs/messages.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { type AgentStatus, replyText } from '../../common/runs/runs.js'
 import { type CodeRuntime, createCodeRuntime, scheduleIdlePark, serializeRuntime } from '../cell/code-runtime.js'
 import { startPendingCalls } from '../cell/run-cell.js'
 import { showProgress } from '../progress.js'
-import { addReplyUsage, isHosted, type Run } from '../run.js'
+import { addReplyUsage, type Run } from '../run.js'
 import { ContinueAsNewPolicy } from '../temporal/continue-as-new.js'
 import type { AgentTurnsOptions, AgentTurnsState } from './agent-turns-state.js'
 import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
 import { checkDone } from './check-done.js'
+import { Compaction } from './compaction.js'
 import { executeToolUses, type PendingToolUses, rejectSubmissions, type SuspendedCell } from './execute-tool-uses.js'
-import { afterReply, endStaleCode, loseContainer, numberCalls } from './hosted-code.js'
+import { HostedTurns } from './hosted-turns.js'
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory } from './message-history.js'
 import { toolResult } from './tool-result.js'
 import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
+import { TurnInterruption } from './turn-interruption.js'
 import { isContainerExpired, isContextTooLong, turnRequest } from './turn-request.js'
 import { waitForBudget } from './wait-for-budget.js'
 
@@ -47,9 +50,9 @@ export class AgentTurns {
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
   #suspendedCell: SuspendedCell | null
-  #isInterrupted = false
-  /** What an interruption cancels: the request to the model, or the direct calls. */
-  #interruptible: CancellationScope | undefined
+  readonly #interruption = new TurnInterruption()
+  readonly #compaction: Compaction
+  readonly #hosted: HostedTurns
 
   constructor(run: Run, options: AgentTurnsOptions) {
     const { state } = options
@@ -59,6 +62,8 @@ export class AgentTurns {
     this.#continueAsNewPolicy = new ContinueAsNewPolicy(run.callSlots, run.config.limits.historyEvents)
     this.#pendingToolUses = state?.pendingToolUses ?? null
     this.#suspendedCell = state?.suspendedCell ?? null
+    this.#hosted = new HostedTurns(run, this.messages)
+    this.#compaction = new Compaction(run, this.messages, this.#interruption)
     this.codeRuntime = createCodeRuntime(run, {
       idleMs: run.config.timeouts.idleMs,
       isContinueAsNewDue: () => this.#continueAsNewPolicy.isDue,
@@ -88,17 +93,21 @@ export class AgentTurns {
       if (config.mode === 'single-turn') return outcomeOfResults(this.#run, results)
     }
     for (let isFirst = true; counts.turns - this.messages.hosted.freeTurns < turnLimit; isFirst = false) {
-      if (this.#isInterrupted) return undefined
+      if (this.#interruption.isRequested) return undefined
       // Not before the first turn: each execution of a run makes progress, also when none of them can be upgraded.
       await this.continueAsNewIfDue(null, !isFirst)
-      if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#isInterrupted)))
-        return this.#isInterrupted ? undefined : { status: 'budget_spent', answer: this.messages.state.lastReplyText }
+      if (this.#run.budget.spent && !(await waitForBudget(this.#run, () => this.#interruption.isRequested)))
+        return this.#interruption.isRequested ? undefined : this.#endWith('budget_spent')
+      if (this.#compaction.isDue) {
+        await this.#compaction.run()
+        continue // the summary may have spent the budget
+      }
       beforeTurn?.()
       counts.turns += 1
       const outcome = await this.#runTurn(stage)
       if (outcome) return outcome
     }
-    return { status: 'turn_limit', answer: this.messages.state.lastReplyText }
+    return this.#endWith('turn_limit')
   }
 
   /** After continue-as-new, which keeps no call and no timer. */
@@ -116,14 +125,12 @@ export class AgentTurns {
    */
   interrupt(endsTurns: boolean): void {
     if (this.codeRuntime.usage.isBusy) this.codeRuntime.session.interruption.request()
-    if (!endsTurns) return
-    this.#isInterrupted = true
-    this.#interruptible?.cancel()
+    if (endsTurns) this.#interruption.request()
   }
 
   /** Another message begins. */
   clearInterruption(): void {
-    this.#isInterrupted = false
+    this.#interruption.clear()
   }
 
   /** After a failure of the engine: every tool use gets a result, so that the next message can follow. */
@@ -131,7 +138,7 @@ export class AgentTurns {
     const pending = this.#pendingToolUses
     if (!pending) return
     const { toolUses, results, currentCell } = pending
-    this.#interruptible?.cancel()
+    this.#interruption.cancelWork()
     if (currentCell !== undefined && results[currentCell] === undefined) {
       this.codeRuntime.pendingCalls.dropCell()
       await this.codeRuntime.session.dropCell()
@@ -161,10 +168,11 @@ export class AgentTurns {
     const goal = turnGoal(this.#run.config, stage)
     const turnResult = await this.#askModel(stage)
     if (turnResult === 'interrupted' || turnResult === 'code_lost') return undefined
-    if (turnResult === 'context_full') return { status: 'context_full', answer: messages.state.lastReplyText }
+    if (turnResult === 'context_full') return this.#compactOrEnd(messages.state.lastReplyText)
     const { reply, calls } = turnResult
     addReplyUsage(this.#run, reply)
-    messages.recordReply(reply)
+    messages.recordReply(turnResult)
+    this.#compaction.showUse()
     const action = interpretReply(reply, {
       mustSubmit: goal.promptAfterText !== undefined,
       submitted: acceptSubmission(goal, turnResult.answer),
@@ -172,6 +180,7 @@ export class AgentTurns {
     switch (action.type) {
       case 'end': {
         const { status, answer, output } = action
+        if (status === 'context_full') return this.#compactOrEnd(answer)
         if (status === 'answered') {
           const uses = reply.content.filter(isToolUseBlock)
           const check = calls[uses[0]?.id ?? '']
@@ -188,7 +197,7 @@ export class AgentTurns {
         return { status: 'answered', answer: '', submittedPlan: { steps, toolUseId } }
       }
       case 'ask_for_answer':
-        if (!messages.rejectAnswer(goal.attempts)) return this.#endWithoutAnswer(goal.failure.text)
+        if (!messages.rejectAnswer(goal.attempts)) return this.#endWith(goal.failure.text)
         this.#commit(turnResult)
         messages.addPending([{ type: 'text', text: goal.promptAfterText ?? '' }])
         return undefined
@@ -196,24 +205,20 @@ export class AgentTurns {
         return messages.raiseTokenLimit() ? undefined : { status: 'truncated', answer: replyText(reply.content) }
       case 'prompt_again':
         // Code that has run is not forgotten.
-        if (isHosted(this.#run.config) && reply.content.length > 0) this.#commit(turnResult)
-        return messages.promptAgain() ? undefined : { status: 'no_answer', answer: messages.state.lastReplyText }
+        if (this.#hosted.isUsed && reply.content.length > 0) this.#commit(turnResult)
+        return messages.promptAgain() ? undefined : this.#endWith('no_answer')
       case 'continue':
         this.#commit(turnResult)
         return undefined
       case 'execute_tools': {
         const { uses, problem } = action
         if (problem !== undefined && !messages.rejectAnswer(goal.attempts))
-          return this.#endWithoutAnswer(goal.failure.submission)
+          return this.#endWith(goal.failure.submission)
         this.#commit(turnResult)
         if (problem === undefined && mode === 'autonomous') messages.forgetRejectedAnswers()
         const rejected = problem === undefined ? {} : rejectSubmissions(uses, problem)
-        const results = await this.#executeToolUses({
-          toolUses: uses,
-          calls,
-          results: rejected,
-          ...this.#numberHostedCalls(uses, calls),
-        })
+        const pending = { toolUses: uses, calls, results: rejected, ...this.#hosted.numberCalls(uses, calls) }
+        const results = await this.#executeToolUses(pending)
         return mode === 'single-turn' ? outcomeOfResults(this.#run, results) : undefined
       }
     }
@@ -222,53 +227,37 @@ export class AgentTurns {
   /** The turn becomes part of the history. */
   #commit(turnResult: ModelTurnResult): void {
     this.messages.commitTurn(turnResult)
-    if (isHosted(this.#run.config))
-      this.messages.setHosted(afterReply(this.messages.hosted, turnResult.reply, this.#run.counts))
-  }
-
-  /** Also counts a turn that only continues code, and makes calls that may be executed. */
-  #numberHostedCalls(uses: readonly ToolUseBlock[], calls: ModelTurnResult['calls']): Partial<PendingToolUses> {
-    if (!isHosted(this.#run.config)) return {}
-    const { state, positions } = numberCalls(this.messages.hosted, uses)
-    const continuesCode = uses.every(({ id }) => positions[id] && calls[id]?.refused === null)
-    const isFree = continuesCode && state.freeTurns < this.#run.config.limits.callsPerRun
-    this.messages.setHosted({ ...state, freeTurns: state.freeTurns + (isFree ? 1 : 0) })
-    return { hostedCalls: positions }
+    this.#hosted.afterReply(turnResult.reply)
   }
 
   async #askModel(stage: TurnStage): Promise<ModelTurnResult | 'interrupted' | 'context_full' | 'code_lost'> {
     const { counts } = this.#run
-    if (isHosted(this.#run.config))
-      this.messages.setHosted(endStaleCode(this.messages.hosted, this.messages.state.pending, Date.now()))
+    this.#hosted.beforeTurn()
     showProgress(this.#run, { type: 'model', turn: counts.turns })
     const { state } = this.messages
     const request = turnRequest(this.#run, state, stage.type === 'step' ? stage.id : undefined)
     const summary = this.messages.summary(counts.turns)
     try {
-      return await this.#runInterruptible(() => askModel(this.#run, request, state.maxTokens, summary))
+      return await this.#interruption.run(() => askModel(this.#run, request, state.maxTokens, summary))
     } catch (thrown) {
-      if (this.#isInterrupted && isCancellation(thrown) && !CancellationScope.current().consideredCancelled)
-        return 'interrupted'
+      if (this.#interruption.hasCaused(thrown)) return 'interrupted'
       if (isContextTooLong(thrown)) return 'context_full'
       if (isContainerExpired(thrown)) {
-        this.messages.setHosted(loseContainer(this.messages.hosted, 'expired'))
+        this.#hosted.loseContainer()
         return 'code_lost'
       }
       throw thrown
     }
   }
 
-  async #runInterruptible<Result>(work: () => Promise<Result>): Promise<Result> {
-    const scope = new CancellationScope()
-    this.#interruptible = scope
-    try {
-      return await scope.run(work)
-    } finally {
-      this.#interruptible = undefined
-    }
+  /** The messages are larger than the context window: the turn is repeated once, with compacted messages. */
+  async #compactOrEnd(answer: string): Promise<AnswerOutcome | undefined> {
+    const isRepeated = (await this.#compaction.force()) || this.#interruption.isRequested
+    return isRepeated ? undefined : { status: 'context_full', answer }
   }
 
-  #endWithoutAnswer(status: AgentStatus): AnswerOutcome {
+  /** Ends with the latest text. */
+  #endWith(status: AgentStatus): AnswerOutcome {
     return { status, answer: this.messages.state.lastReplyText }
   }
 
@@ -276,12 +265,12 @@ export class AgentTurns {
     this.#pendingToolUses = pending
     const suspended = this.#suspendedCell ?? undefined
     this.#suspendedCell = null
-    const directCalls = new CancellationScope()
-    this.#interruptible = directCalls
-    const interruption = { isRequested: () => this.#isInterrupted, directCalls }
-    const results = await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption)
+    const isRequested = () => this.#interruption.isRequested
+    const interruption = { isRequested, directCalls: this.#interruption.beginWork() }
+    const { history } = this.messages.state
+    const results = await executeToolUses(this.#run, this.codeRuntime, pending, suspended, interruption, history)
     this.#endToolUses(results)
-    this.#interruptible = undefined
+    this.#interruption.endWork()
     return results
   }
 
@@ -298,9 +287,8 @@ export class AgentTurns {
       onContinuing?.(false)
       return
     }
-    const codeRuntime = await serializeRuntime(this.#run, this.codeRuntime)
     const state: AgentTurnsState = {
-      codeRuntime,
+      codeRuntime: await serializeRuntime(this.#run, this.codeRuntime),
       conversation: this.messages.state,
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,

@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
+import type { ModelId } from '../../common/runs/run-config.js'
 import type { Run } from '../run.js'
 import { modelTurn } from '../temporal/activities.js'
 import { isContainerExpired } from './turn-request.js'
@@ -17,11 +18,12 @@ export function askModel(
   summary: string,
 ): Promise<ModelTurnResult> {
   const { timeouts, model } = run.config
-  const { fallbacks = [], provider, name, ...settings } = model
-  const chain = [{ provider, name }, ...fallbacks]
+  const { fallbacks = [], provider, name, contextWindow, ...settings } = model
+  const first: ModelId = { provider, name, ...(contextWindow !== undefined && { contextWindow }) }
+  const chain = [first, ...fallbacks]
 
   async function ask(position: number): Promise<ModelTurnResult> {
-    const id = chain[position] ?? { provider, name }
+    const id = chain[position] ?? first
     const left = chain.slice(position + 1)
     const asked = { ...settings, ...id, maxTokens, ...(left.length > 0 && { fallbacks: left }) }
     const suffix = position === 0 ? '' : ` · ${id.provider}/${id.name}`

@@ -1,14 +1,19 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow'
 import { codeCallerOf } from '../../common/runs/hosted-code.js'
 import type { PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
-import { executeCodeTool, taskTools } from '../../common/names.js'
+import { executeCodeTool, readMoreTool, searchToolsTool, taskTools } from '../../common/names.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
 import { executeCall } from '../cell/execute-call.js'
 import { toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
+import type { ValueLog } from '../../common/json/value-log.js'
 import { showProgress } from '../progress.js'
+import type { EngineToolResult } from '../../common/runs/model-turn.js'
+import { hasToolSearch } from '../../common/runs/run-config.js'
+import { readMore, searchTools } from '../temporal/activities.js'
+import { documentedToolSet } from './turn-request.js'
 import { isHosted, type Run } from '../run.js'
 import { executeHostedCall } from './execute-hosted-call.js'
 import type { HostedCallPosition } from './hosted-code.js'
@@ -56,6 +61,7 @@ export interface ToolUseInterruption {
  * parallel. Cells share one session and run one after the other, beside the direct calls.
  *
  * @param suspended the cell to continue
+ * @param history the messages, of which `read_more` reads results
  */
 export async function executeToolUses(
   run: Run,
@@ -63,6 +69,7 @@ export async function executeToolUses(
   pending: PendingToolUses,
   suspended: SuspendedCell | undefined,
   interruption: ToolUseInterruption,
+  history: ValueLog | null,
 ): Promise<PendingBlock[]> {
   let cells: Promise<unknown> = Promise.resolve()
   const runInOrder = <T>(runCell: () => Promise<T>): Promise<T> => {
@@ -81,6 +88,8 @@ export async function executeToolUses(
       })
     }
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
+    const engineTool = requestEngineTool(run, use, history)
+    if (engineTool) return runInterruptible(interruption, engineTool, () => record(toolResult(use, interrupted, true)))
     const call = () =>
       codeCallerOf(use) === undefined
         ? executeDirectCall(run, use, calls[use.id], position + 1, record)
@@ -125,6 +134,23 @@ async function executeCell(
 function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   const { code } = input
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
+}
+
+/** What executes a tool of the engine: no call, so nothing of it counts or needs an approval. Undefined for others. */
+function requestEngineTool(
+  { config }: Run,
+  use: ToolUseBlock,
+  history: ValueLog | null,
+): (() => Promise<PendingBlock>) | undefined {
+  const { timeouts, limits } = config
+  const limit = limits.outputCharacters
+  const toBlock = ({ text, note, isError }: EngineToolResult) =>
+    toolResult(use, isError ? note : { parts: [text], limit, suffix: note }, isError)
+  if (use.name === readMoreTool && config.readMore && history !== null)
+    return async () => toBlock(await readMore({ history, input: use.input, limit }, timeouts))
+  if (use.name === searchToolsTool && hasToolSearch(config))
+    return async () => toBlock(await searchTools({ tools: documentedToolSet(config), input: use.input }, timeouts))
+  return undefined
 }
 
 async function executeDirectCall(

@@ -6,8 +6,8 @@
  * and the reply to it, and returns the new reference. The workflow commits that reference or ignores it.
  *
  * Invariants:
- * 1. The history changes only by `commitTurn`, `restore` and `replace`. A turn that is not committed is repeated with
- *    the same history.
+ * 1. The history changes only by `commitTurn`, `compact` and `replace`. A turn that is not committed is repeated with
+ *    the same history, or with the same messages compacted.
  * 2. After a committed turn nothing is pending. The results of its tool uses are added before the next turn.
  * 3. The token limit is doubled at most once for a turn, and an empty reply is prompted again at most once for a message.
  *    Answers that do not fit the output schema are counted.
@@ -16,7 +16,9 @@
 
 import type { ValueLog } from '../../common/json/value-log.js'
 import { type Attachment, messageBlocks } from '../../common/runs/attachments.js'
-import type { ModelReply, PendingBlock } from '../../common/runs/messages.js'
+import type { PendingBlock } from '../../common/runs/messages.js'
+import { refOf } from '../../common/json/external-value.js'
+import { estimateTokens } from '../../common/runs/context-window.js'
 import { promptTokens, replyText } from '../../common/runs/runs.js'
 import type { ModelTurnResult } from '../../common/runs/model-turn.js'
 import { type HostedCodeState, noHostedCode } from './hosted-code.js'
@@ -36,12 +38,21 @@ export interface MessageHistoryState {
   readonly rejectedAnswers?: number
   /** Text of the latest reply that had any. */
   readonly lastReplyText: string
-  /** Prompt and output tokens of the last turn; null before the first. */
+  /** Prompt and output tokens of the last turn; null before the first. After a compaction they are estimated. */
   readonly lastTurnTokens: number | null
   /** Id of the message that is worked on, for the live stream. Absent outside of conversations. */
   readonly message?: string
   /** Only of a run whose code Anthropic executes. */
   readonly hosted?: HostedCodeState
+  /** How many turns were committed. Absent: none. */
+  readonly committedTurns?: number
+  /** Absent before the first compaction. */
+  readonly compaction?: {
+    /** The next one is due when the messages have more tokens: the last one left nearly as many, or failed. */
+    readonly notBelow: number
+    /** The provider has forced it, and no turn was committed since. */
+    readonly isForced: boolean
+  }
 }
 
 /** What a person says. */
@@ -86,15 +97,26 @@ export class MessageHistory {
     this.addPending(messageBlocks(text, attachments))
   }
 
-  /** Takes back everything since the given state. */
-  restore(state: MessageHistoryState): void {
+  /**
+   * Takes back everything since the given state but compactions. False when a turn was committed since: then everything
+   * stays.
+   */
+  restore(before: MessageHistoryState): boolean {
+    const { history, lastTurnTokens, committedTurns, compaction } = this.#state
+    if (before.committedTurns !== committedTurns) return false
+    this.#state = { ...before, history, lastTurnTokens, ...(compaction && { compaction: ended(compaction) }) }
+    return true
+  }
+
+  /** Continues with the messages of an earlier state, whatever was committed since. */
+  rewind(state: MessageHistoryState): void {
     this.#state = state
   }
 
   /** Replaces all messages; null: there are none. */
   replace(history: ValueLog | null): void {
-    const { hosted } = this.#state
-    this.#state = { ...this.#state, history, pending: [], lastReplyText: '', lastTurnTokens: null }
+    const { compaction: _, hosted, ...state } = this.#state
+    this.#state = { ...state, history, pending: [], lastReplyText: '', lastTurnTokens: null }
     if (hosted?.container) this.setHosted({ ...noHostedCode, container: hosted.container })
   }
 
@@ -107,15 +129,41 @@ export class MessageHistory {
     this.#state = { ...this.#state, hosted }
   }
 
-  /** Notes text and tokens of a reply, whether or not the turn is committed. */
-  recordReply({ content, usage }: ModelReply): void {
-    const lastTurnTokens = promptTokens(usage) + usage.outputTokens
+  /**
+   * The next request has these messages before what is pending.
+   *
+   * @param tokens estimate of the next request
+   * @param notBelow the next compaction is due when the messages have more tokens
+   */
+  compact(history: ValueLog, tokens: number, notBelow: number, isForced: boolean): void {
+    const lastTurnTokens = Math.max(0, tokens - this.#pendingTokens)
+    this.#state = { ...this.#state, history, lastTurnTokens, compaction: { notBelow, isForced } }
+  }
+
+  /** Estimated tokens of the next request; null when the messages were never sent. */
+  get nextTurnTokens(): number | null {
+    const { lastTurnTokens } = this.#state
+    return lastTurnTokens === null ? null : lastTurnTokens + this.#pendingTokens
+  }
+
+  get #pendingTokens(): number {
+    return estimateTokens(this.#state.pending.reduce((sum, block) => sum + charactersOf(block), 0))
+  }
+
+  /**
+   * Notes text and tokens of a reply, whether or not the turn is committed. The tokens are estimated where the provider
+   * reports none.
+   */
+  recordReply({ reply: { content, usage }, conversationBytes }: ModelTurnResult): void {
+    const lastTurnTokens = (promptTokens(usage) || estimateTokens(conversationBytes)) + usage.outputTokens
     this.#state = { ...this.#state, lastReplyText: replyText(content) || this.#state.lastReplyText, lastTurnTokens }
   }
 
   /** The turn becomes part of the history. Nothing is pending. */
   commitTurn({ history }: ModelTurnResult): void {
-    this.#state = { ...this.#state, history, pending: [] }
+    const { committedTurns = 0, compaction } = this.#state
+    const changed = { committedTurns: committedTurns + 1, ...(compaction && { compaction: ended(compaction) }) }
+    this.#state = { ...this.#state, history, pending: [], ...changed }
   }
 
   /** Doubles the token limit, to repeat a truncated turn. False when it was doubled already. */
@@ -168,4 +216,21 @@ export class MessageHistory {
       ? `model turn ${turn}`
       : `model turn ${turn} · ${formatCompactNumber(lastTurnTokens)} in`
   }
+}
+
+function ended(compaction: NonNullable<MessageHistoryState['compaction']>): typeof compaction {
+  return { ...compaction, isForced: false }
+}
+
+/** About the tokens of a large image. The provider counts them with the next reply. */
+const mediaCharacters = 6_000
+
+/** At most: the middle of a result that is external may be cut. */
+function charactersOf(block: PendingBlock): number {
+  if (block.type === 'text') return block.text.length
+  if (block.type !== 'tool_result') return mediaCharacters
+  if (!('externalContent' in block)) return block.content.length
+  const { parts, limit, suffix } = block.externalContent
+  const length = parts.reduce<number>((sum, part) => sum + (refOf(part)?.bytes ?? JSON.stringify(part).length), 0)
+  return Math.min(length, limit) + suffix.length
 }

@@ -7,8 +7,8 @@ import { jsonToText, truncateMiddle } from '../../common/text/text.js'
 export function outcomeText(outcome: CallOutcome, limit: number): string | TextParts {
   if (outcome.status !== 'ok') return truncateMiddle(`[${outcome.status}] ${outcome.message}`, limit)
   const { value } = outcome
-  if (isExternal(value)) return { parts: [value], limit, suffix: '' }
-  return truncateMiddle(jsonToText(value), limit)
+  const text = isExternal(value) ? undefined : jsonToText(value)
+  return text !== undefined && text.length <= limit ? text : { parts: [value], limit, suffix: '' }
 }
 
 export function toolResult({ id }: ToolUseBlock, text: string | TextParts, isError: boolean): PendingBlock {

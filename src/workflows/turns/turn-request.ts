@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { ModelTurnInput } from '../../common/runs/model-turn.js'
 import { requesterOf } from '../../common/runs/requester.js'
+import { hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
 import { isHosted, type Run } from '../run.js'
 import { hostedTurn, noHostedCode } from './hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
@@ -16,8 +17,7 @@ export function turnRequest(
   { history, pending, message, hosted = noHostedCode }: MessageHistoryState,
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
-  const { limits, toolSet, instructions, outputSchema, mode, doneCheck, input } = config
-  const { signatures: _, outputSchemas: __, ...tools } = toolSet
+  const { limits, instructions, outputSchema, mode, doneCheck, input, compaction, readMore, model } = config
   const agent = {
     ...(instructions !== undefined && { instructions }),
     ...(outputSchema && { outputSchema }),
@@ -26,11 +26,22 @@ export function turnRequest(
     ...(planStep !== undefined && { planStep }),
     ...(input && { inputDescription: input.description }),
   }
+  const context = {
+    ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
+    ...(readMore && { readMore }),
+    ...(hasToolSearch(config) && { toolSearch: true as const }),
+  }
   const requester = requesterOf(config.context)
   const code = isHosted(config) && { hosted: hostedTurn(hosted) }
   const ofMessage = message !== undefined && { message }
   const asked = { history, pending, ...ofMessage, ...(requester && { requester }), ...code }
-  return { turn: counts.turns, limits, tools, ...agent, ...asked }
+  return { turn: counts.turns, limits, tools: documentedToolSet(config), ...agent, ...context, ...asked }
+}
+
+/** The tools of the run for activities that document them. */
+export function documentedToolSet({ toolSet }: RunConfig): ModelTurnInput['tools'] {
+  const { signatures: _, outputSchemas: __, ...tools } = toolSet
+  return tools
 }
 
 /** A conversation that no longer fits into the model's context ends the turns; every other failure fails the run. */

@@ -46,6 +46,7 @@ export interface TestEnvironmentOptions
       | 'budget'
       | 'timeouts'
       | 'sessions'
+      | 'compaction'
       | 'snapshots'
       | 'values'
       | 'approvals'
@@ -115,6 +116,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       limits: options.limits,
       budget: options.budget,
       sessions: options.sessions,
+      compaction: options.compaction,
       snapshots: options.snapshots,
       approvals: options.approvals,
       audit: options.audit,
@@ -222,8 +224,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
 
   /** Containers of a run, running or not. */
   async containers(handle: WorkflowHandle): Promise<ContainerInfo[]> {
-    if (inject('docker') !== 'available') return []
-    return containersOf(handle.workflowId)
+    return inject('docker') === 'available' ? containersOf(handle.workflowId) : []
   }
 
   /** kill -9 of a run's containers; in `always-evict` they may be gone already. */

@@ -68,7 +68,7 @@ export function buildTree(
     failure: end ? end.failure : taskFailure,
     unserved: [],
     turns,
-    totals: countsOf(agent ?? program) ?? countNodes(turns, carriedState?.counts ?? zeroCounts),
+    totals: countsOf(agent ?? program) ?? countNodes(turns, run.summaries, carriedState?.counts ?? zeroCounts),
     phase: phaseOf(run, activities, settledCount, end),
   }
   if (workflowType === workflowNames.agent || workflowType === workflowNames.conversation) {
@@ -167,10 +167,10 @@ function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
 }
 
 /** @param earlierCounts counts of the executions that the server no longer has */
-function countNodes(turns: readonly TurnNode[], earlierCounts: RunCounts): RunCounts {
+function countNodes(turns: readonly TurnNode[], summaries: RunDraft['summaries'], earlierCounts: RunCounts): RunCounts {
   const cells = turns.flatMap((turn) => turn.cells)
   const calls = [...cells.flatMap((cell) => cell.calls), ...turns.flatMap((turn) => turn.directCalls)]
-  const replies = turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : []))
+  const replies = [...turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : [])), ...summaries]
   return {
     turns: earlierCounts.turns + turns.filter(({ model }) => model).length,
     cells: earlierCounts.cells + cells.filter(({ number, steps }) => number > earlierCounts.cells && steps > 0).length,

@@ -20,7 +20,7 @@ export function phaseOf(
   const cell = runningCell(run)?.number
   for (const { input } of openActivities) {
     if (input.type === 'config') return { type: 'starting' }
-    if (input.type === 'model') return { type: 'model', turn: input.turn }
+    if (input.type === 'model' || input.type === 'compaction') return { type: 'model', turn: input.turn }
     if (input.type === 'open') return openingPhase(input.reason, cell)
     if (input.type === 'compensation') return { type: 'compensating' }
     if (input.type === 'step') {

@@ -54,6 +54,11 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     }
     case 'model':
       return applyModelTurn(run, record, input)
+    case 'compaction': {
+      const summary = resultOf(record, 'compaction')?.summary
+      if (summary) run.summaries.push(summary)
+      return
+    }
     case 'open':
       return applySessionOpen(run, record, input.reason)
     case 'park':

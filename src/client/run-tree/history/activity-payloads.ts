@@ -1,5 +1,6 @@
 import type { CallPosition } from '../../../common/calls/calls.js'
 import { activityNames, compensationActivity, parseCallActivityId } from '../../../common/names.js'
+import type { RunCounts } from '../../../common/runs/runs.js'
 import type { ValueRef } from '../../../common/json/external-value.js'
 import {
   type CodeToolUse,
@@ -36,6 +37,8 @@ export type ActivityInput =
       /** Server tool uses whose code was lost before the turn. */
       readonly lostCode: readonly string[]
     }
+  /** Compacts the messages before a turn. */
+  | { readonly type: 'compaction'; readonly turn: number }
   | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
   /** Checkpoints the sandbox while the run waits. */
   | { readonly type: 'park' }
@@ -69,6 +72,8 @@ export type ActivityResult =
       /** UTF-8 bytes of the conversation that the model was given. */
       readonly conversationBytes: number
     }
+  /** What a summary has used. */
+  | { readonly type: 'compaction'; readonly summary: Pick<RunCounts, 'usage' | 'costUsd'> | undefined }
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'step'; readonly result: StepResult }
   | { readonly type: 'park'; readonly isCheckpointed: boolean }
@@ -105,6 +110,10 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
         toolResults: toolResults(pending),
         lostCode,
       }
+    }
+    case activityNames.compactMessages: {
+      const { data } = shapes.compactionInput.safeParse(input)
+      return data ? { type: 'compaction', turn: data.turn } : other
     }
     case activityNames.openSession: {
       const { data } = shapes.openInput.safeParse(input)
@@ -185,6 +194,10 @@ export function parseActivityResult(
         calls: new Map(isExecuted ? Object.entries(data.calls) : []),
         conversationBytes: data.conversationBytes,
       }
+    }
+    case 'compaction': {
+      const { data } = shapes.compactionResult.safeParse(value)
+      return data ? { type: 'compaction', summary: data.summary } : other
     }
     case 'open': {
       const { data } = shapes.openResult.safeParse(value)

@@ -126,6 +126,11 @@ export const modelResult = z.object({
   conversationBytes: z.number(),
 })
 
+export const compactionInput = z.object({ turn: z.number() })
+export const compactionResult = z.object({
+  summary: z.object({ usage, costUsd: z.number().nullable() }).optional(),
+})
+
 const session = z.object({ epoch: z.number(), backend: z.string() })
 const openReason = z.enum(['new', 'unpark', 'rebuild'])
 export const openInput = z.object({ session, reason: openReason })

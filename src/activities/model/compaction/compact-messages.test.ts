@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, expect, it } from 'vitest'
+import { checkMessages, randomMessages } from '../../../../test/support/random-messages.js'
+import { PtcError } from '../../../common/errors.js'
+import { estimateTokens } from '../../../common/runs/context-window.js'
+import type { Message, ModelReply } from '../../../common/runs/messages.js'
+import type { CompactionInput, CompactionResult } from '../../../common/runs/model-turn.js'
+import type { ModelProvider, ModelRequest } from '../../../models/provider.js'
+import { ModelProviders } from '../../../models/providers.js'
+import { LocalStore } from '../../../values/local/local-store.js'
+import { Values } from '../../../values/values.js'
+import { appendTurn, loadMessages } from '../conversation.js'
+import { compactMessages } from './compact-messages.js'
+import { countCharacters } from './split-messages.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+const values = new Values({ store: new LocalStore(folder) })
+afterAll(() => rmSync(folder, { recursive: true }))
+const { signal } = new AbortController()
+const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 }
+
+const use = (id: string): Message => ({
+  role: 'assistant',
+  content: [{ type: 'tool_use', id, name: 'ping', input: {} }],
+})
+const result = (id: string, content: string): Message => ({
+  role: 'user',
+  content: [{ type: 'tool_result', tool_use_id: id, content }],
+})
+const question: Message = { role: 'user', content: [{ type: 'text', text: 'What is open?' }] }
+const turns = (count: number, content: string): readonly Message[] =>
+  Array.from({ length: count }, (_, index) => [use(`t${index}`), result(`t${index}`, content)]).flat()
+
+interface Setting {
+  /** Default: the summary `notes`. */
+  readonly reply?: () => Partial<ModelReply>
+  readonly targetTokens: number
+  readonly attempt?: number
+}
+
+async function compact(messages: readonly Message[], { reply = () => ({}), targetTokens, attempt = 1 }: Setting) {
+  const requests: ModelRequest[] = []
+  const provider: ModelProvider = {
+    turn: async (request) => {
+      requests.push(request)
+      const content = [{ type: 'text', text: 'notes' }]
+      const base = { model: request.model, stopReason: 'end_turn', usage, costUsd: 0.25, requestId: null }
+      return { ...base, content, ...reply() }
+    },
+    close: () => Promise.resolve(),
+  }
+  const history = await appendTurn(values, null, messages, signal)
+  const input: CompactionInput = {
+    turn: 9,
+    model: { provider: 'test', name: 'm', maxTokens: 100 },
+    history,
+    tokens: estimateTokens(countCharacters(messages)),
+    targetTokens,
+    keptTokens: Math.floor(targetTokens / 2),
+  }
+  const activity = compactMessages(new ModelProviders({ test: provider }), values)
+  const compacted: CompactionResult = await new MockActivityEnvironment({ attempt }).run(() => activity(input))
+  const earlier = await loadMessages(values, compacted.history, signal)
+  return { ...compacted, messages: earlier, requests, before: input }
+}
+
+it('shortens old results without the model when that is enough', async () => {
+  const messages = [question, ...turns(8, 'x'.repeat(10_000)), use('last')]
+  const compacted = await compact(messages, { targetTokens: 15_000 })
+  // The last three replies could read the results of t5, t6 and t7.
+  expect(compacted).toMatchObject({ shortened: 5, summarized: 0, requests: [] })
+  expect(compacted.messages).toHaveLength(messages.length)
+  expect(compacted.messages.slice(11)).toEqual(messages.slice(11))
+  expect(compacted.tokens).toBeLessThan(15_000)
+  expect(compacted.tokens).toBe(estimateTokens(countCharacters(compacted.messages)))
+})
+
+it('puts a summary in the place of early messages when short results are not enough', async () => {
+  const messages = [question, ...turns(12, 'x'.repeat(1_900)), use('last')]
+  const compacted = await compact(messages, { targetTokens: 4_000 })
+  expect(compacted).toMatchObject({ shortened: 0, summary: { model: 'm', usage, costUsd: 0.25 } })
+  expect(compacted.summary).not.toHaveProperty('content')
+  const [first, ...kept] = compacted.messages
+  expect(first?.content).toMatchObject([
+    { text: 'What is open?' },
+    { text: expect.stringContaining('notes') as string },
+  ])
+  expect(kept).toEqual(messages.slice(compacted.summarized))
+  expect(kept.length).toBeGreaterThan(2)
+  expect(compacted.requests).toMatchObject([{ tools: [], maxTokens: 100, model: 'm' }])
+  expect(compacted.tokens).toBeLessThan(4_000)
+})
+
+it('keeps messages valid for the Messages API and the question literally, however often it runs', async () => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const messages = randomMessages(seed)
+    let current = messages
+    for (const targetTokens of [8_000, 3_000, 1_000]) {
+      const compacted = await compact(current, { targetTokens })
+      checkMessages(compacted.messages)
+      expect(compacted.messages[0]?.content[0], `seed ${seed}`).toEqual(messages[0]?.content[0])
+      expect(compacted.messages.at(-1)?.role).toBe('assistant')
+      current = compacted.messages
+    }
+  }
+})
+
+it.each<[string, () => Partial<ModelReply>, object]>([
+  [
+    'an empty summary',
+    () => ({ content: [] }),
+    { problem: 'the model wrote no summary (end_turn)', summary: { usage } },
+  ],
+  ['a refusal', () => ({ stopReason: 'refusal' }), { problem: expect.stringContaining('refusal'), summary: { usage } }],
+  [
+    'an error',
+    () => {
+      throw new PtcError('MODEL_AUTH', 'no key')
+    },
+    { problem: 'no key' },
+  ],
+])('has shorter results only after %s', async (_what, reply, expected) => {
+  const messages = [question, ...turns(12, 'x'.repeat(2_100)), use('last')]
+  const compacted = await compact(messages, { targetTokens: 2_000, reply })
+  expect(compacted).toMatchObject({ shortened: 9, summarized: 0, ...expected })
+  expect(compacted.messages).toHaveLength(messages.length)
+})
+
+it('retries an error that may pass, and at last goes on without a summary', async () => {
+  const messages = [question, ...turns(12, 'short'), use('last')]
+  const reply = () => {
+    throw new PtcError('MODEL_OVERLOADED', 'busy')
+  }
+  const failing = (attempt: number) => compact(messages, { targetTokens: 10, reply, attempt })
+  await expect(failing(2)).rejects.toMatchObject({ type: 'MODEL_OVERLOADED', nonRetryable: false })
+  const compacted = await failing(3)
+  expect(compacted).toMatchObject({ problem: 'busy', shortened: 0, summarized: 0, tokens: compacted.before.tokens })
+  expect(compacted.history).toEqual(compacted.before.history)
+})
+
+it('says so when the messages are too few', async () => {
+  expect(await compact([question, use('a')], { targetTokens: 1 })).toMatchObject({
+    problem: 'the messages are too few for a summary',
+    summarized: 0,
+  })
+})

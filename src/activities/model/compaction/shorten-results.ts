@@ -1,0 +1,68 @@
+import type { StoredMessage, UserBlock } from '../../../common/runs/messages.js'
+import { utf8Length } from '../../../common/text/text.js'
+import { cutNote } from '../../../models/read-more-tool.js'
+import { withoutThinking } from './split-messages.js'
+
+/** A longer result is shortened, to its beginning and its end. */
+const maxCharacters = 2_000
+const headCharacters = 800
+const tailCharacters = 400
+
+export interface ShortenedMessages {
+  readonly messages: readonly StoredMessage[]
+  /** How many results were shortened. */
+  readonly shortened: number
+}
+
+interface Options {
+  /** The results that the last so many replies could read stay whole. */
+  readonly recentTurns: number
+  /** The model may read the whole results with `read_more`. */
+  readonly readMore: boolean
+}
+
+/** Shortens the results of tools in old messages, and leaves out the thinking after them. */
+export function shortenOldResults(messages: readonly StoredMessage[], options: Options): ShortenedMessages {
+  const end = startOfRecentTurns(messages, options.recentTurns)
+  let shortened = 0
+  let firstChanged = messages.length
+  const changed = messages.map((message, position): StoredMessage => {
+    if (position >= end || message.role !== 'user') return message
+    const removed: Record<string, readonly [string]> = {}
+    const content = message.content.map((block) => {
+      const text = textToShorten(block)
+      if (text === undefined || block.type !== 'tool_result') return block
+      removed[block.tool_use_id] = [text]
+      return { ...block, content: shorten(text, options.readMore ? block.tool_use_id : undefined) }
+    })
+    const count = Object.keys(removed).length
+    if (count === 0) return message
+    shortened += count
+    firstChanged = Math.min(firstChanged, position)
+    // What was cut before has a reference already.
+    return { ...message, content, ...(options.readMore && { whole: { ...removed, ...message.whole } }) }
+  })
+  const unchanged = messages.slice(0, firstChanged)
+  return { messages: [...unchanged, ...withoutThinking(changed.slice(firstChanged))], shortened }
+}
+
+/** Position of the first message that the last replies answered directly; 0 when there are no more replies. */
+function startOfRecentTurns(messages: readonly StoredMessage[], recentTurns: number): number {
+  const replies = messages.flatMap(({ role }, position) => (role === 'assistant' ? [position] : []))
+  return Math.max(0, (replies.at(-recentTurns) ?? 0) - 1)
+}
+
+/** Messages from elsewhere may have a list of blocks as the content of a result. */
+function textToShorten(block: UserBlock): string | undefined {
+  if (block.type !== 'tool_result') return undefined
+  const content: unknown = block.content
+  return typeof content === 'string' && content.length > maxCharacters ? content : undefined
+}
+
+function shorten(text: string, id: string | undefined): string {
+  const head = text.slice(0, headCharacters)
+  const tail = text.slice(-tailCharacters)
+  const bytes = utf8Length(text) - utf8Length(head) - utf8Length(tail)
+  const short = `${head}\n[... ${bytes} bytes of this old result were removed ...]\n${tail}`
+  return id === undefined || short.endsWith(cutNote(id)) ? short : `${short}\n${cutNote(id)}`
+}

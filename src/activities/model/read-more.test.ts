@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { afterAll, expect, it } from 'vitest'
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import { externalValue } from '../../common/json/external-value.js'
+import type { PendingBlock } from '../../common/runs/messages.js'
+import type { EngineToolResult } from '../../common/runs/model-turn.js'
+import { LocalStore } from '../../values/local/local-store.js'
+import { Values } from '../../values/values.js'
+import { appendTurn, loadPending } from './conversation.js'
+import { readMore } from './read-more.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
+const values = new Values({ store: new LocalStore(folder) })
+afterAll(() => rmSync(folder, { recursive: true }))
+const { signal } = new AbortController()
+
+/** The message with this result, as the model gets it, and a function that reads pages of 1,000 characters. */
+async function withResult(value: JsonValue, isOffered = true) {
+  const part = externalValue(await values.store(value, signal))
+  const block: PendingBlock = {
+    type: 'tool_result',
+    tool_use_id: 'a',
+    externalContent: { parts: [part], limit: 1_000, suffix: '[failed]' },
+  }
+  const now = await loadPending(values, [block], isOffered, signal)
+  const history = await appendTurn(values, null, now, signal)
+  const read = async (input: JsonObject) => {
+    const activity = readMore(values)
+    const run = () => activity({ history, input, limit: 1_000 })
+    const result: EngineToolResult = await new MockActivityEnvironment().run(run)
+    return { ...result, page: (await values.load(result.text, 'test', signal)) as string }
+  }
+  const [content] = now[0]?.content ?? []
+  return { text: content?.type === 'tool_result' ? content.content : '', read, message: now[0] }
+}
+
+it('returns a cut result with a note, and its pages add up to the whole', async () => {
+  const whole = Array.from({ length: 700 }, (_, line) => `line ${line}`).join('\n')
+  const { text, read } = await withResult(whole)
+  expect(text).toMatch(
+    /characters cut[\s\S]*\[failed\]\n\(Not the whole result: read_more\({"id": "a", "offset": 0}\) /,
+  )
+  let [joined, offset] = ['', 0]
+  for (;;) {
+    const { page, note, isError } = await read({ id: 'a', offset })
+    expect(isError).toBe(false)
+    joined += page
+    offset = joined.length
+    if (note.endsWith(', the end)')) break
+    expect(note).toContain(`read_more({"id": "a", "offset": ${offset}}) has more`)
+  }
+  expect(joined).toBe(whole)
+  expect(await read({ id: 'a', offset })).toMatchObject({
+    isError: true,
+    note: expect.stringContaining('no more') as string,
+  })
+})
+
+it('reads values that are too large for memory, as JSON', async () => {
+  const { read } = await withResult({ rows: Array.from({ length: 500_000 }, (_, id) => ({ id })) })
+  expect(await read({ id: 'a' })).toMatchObject({ page: expect.stringMatching(/^{"rows":\[{"id":0},/) as string })
+  expect(await read({ id: 'a', offset: 5_000_000 })).toMatchObject({ isError: false })
+})
+
+it('says what is wrong with an input', async () => {
+  const { read } = await withResult('x'.repeat(2_000))
+  for (const input of [{}, { id: 7 }, { id: 'a', offset: -1 }, { id: 'a', offset: 'x' }])
+    expect(await read(input)).toMatchObject({
+      isError: true,
+      note: expect.stringContaining('read_more takes') as string,
+    })
+  for (const id of ['b', 'constructor', '__proto__'])
+    expect(await read({ id })).toMatchObject({ isError: true, note: expect.stringContaining('no result') as string })
+})
+
+it('adds no note to a whole result, nor for a model without the tool', async () => {
+  const short = await withResult('short')
+  expect(short).toMatchObject({ text: 'short\n[failed]' })
+  expect(short.message).not.toHaveProperty('whole')
+  const without = await withResult('x'.repeat(2_000), false)
+  expect(without.text).not.toContain('read_more')
+  expect(without.message).not.toHaveProperty('whole')
+})

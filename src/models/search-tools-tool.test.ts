@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { documentManyTools } from '../../test/support/many-tools.js'
+import { defaultLimits as limits } from '../common/runs/limits.js'
+import { estimateTokens } from '../common/runs/context-window.js'
+import type { ToolDocumentation } from '../tools/documentation.js'
+import { buildPrompt } from './prompt.js'
+
+const tools = documentManyTools()
+
+const tokensOf = (all: readonly ToolDocumentation[], toolSearch: boolean): number =>
+  estimateTokens(JSON.stringify(buildPrompt({ tools: all, limits, toolSearch })).length)
+
+it('describes each of many tools once, in one line', () => {
+  const { tools: sent } = buildPrompt({ tools, limits, toolSearch: true, readMore: true })
+  expect(sent.map(({ name }) => name)).toEqual(['execute_code', 'search_tools', 'read_more'])
+  expect(sent[0]?.description).toContain(
+    'get_domestic_customer(customer_id, department, since, limit)  # Gets domestic records of type customer.\n',
+  )
+  expect(sent[0]?.description).not.toContain('async def')
+})
+
+it('costs a fraction of the tokens with 200 tools', () => {
+  const [before, after] = [tokensOf(tools, false), tokensOf(tools, true)]
+  // docs/guides/context.md has the figures: 79,500 and 6,800.
+  expect(before).toBeGreaterThan(75_000)
+  expect(after).toBeLessThan(7_500)
+})
+
+it('keeps the definitions of tools that only the model can call, and searches none without tools for code', () => {
+  const [first] = tools
+  if (!first) throw new Error('there are tools')
+  const direct: ToolDocumentation = { ...first, name: 'ask_person', allowedCallers: ['direct'] }
+  const names = (all: readonly ToolDocumentation[]) =>
+    buildPrompt({ tools: all, limits, toolSearch: true }).tools.map(({ name }) => name)
+  expect(names([...tools, direct])).toEqual(['execute_code', 'search_tools', 'ask_person'])
+  expect(names([direct])).toEqual(['execute_code', 'ask_person'])
+})

@@ -1,0 +1,112 @@
+import { ActivityFailure, isCancellation } from '@temporalio/workflow'
+import type { CompactionInput, CompactionResult } from '../../common/runs/model-turn.js'
+import { showProgress } from '../progress.js'
+import { addReplyUsage, isHosted, type Run } from '../run.js'
+import { compactMessages } from '../temporal/activities.js'
+import type { MessageHistory } from './message-history.js'
+import type { TurnInterruption } from './turn-interruption.js'
+
+/** After a compaction the next request should have this share of the tokens at which it is due. */
+const targetShare = 7 / 8
+
+/** The latest messages that a summary leaves have this share of the target. */
+const keptShare = 1 / 2
+
+/** Share of the window by which the messages must grow before the next compaction. */
+const growthShare = 1 / 20
+
+/** A forced compaction shortens the messages to this share at most, because the window is smaller than was thought. */
+const forcedShare = 3 / 4
+
+/**
+ * When the messages of a run are compacted, by activity `model.compact`. Decided from recorded results alone: the tokens
+ * that the provider counted, and the recorded configuration, which runs of earlier versions lack.
+ */
+export class Compaction {
+  readonly #run: Run
+  readonly #messages: MessageHistory
+  readonly #interruption: TurnInterruption
+
+  constructor(run: Run, messages: MessageHistory, interruption: TurnInterruption) {
+    this.#run = run
+    this.#messages = messages
+    this.#interruption = interruption
+    this.showUse()
+  }
+
+  /** The next request would use more of the window than the configured share. */
+  get isDue(): boolean {
+    const { compaction, model } = this.#run.config
+    const { history, compaction: last } = this.#messages.state
+    const tokens = this.#messages.nextTurnTokens
+    if (!compaction || isHosted(this.#run.config)) return false
+    if (history === null || tokens === null || model.contextWindow === undefined) return false
+    return tokens > Math.max(compaction.threshold * model.contextWindow, last?.notBelow ?? 0)
+  }
+
+  /** Compacts the messages when that is due. An interruption ends it. */
+  async run(): Promise<void> {
+    const { compaction, model } = this.#run.config
+    const limit = (compaction?.threshold ?? 1) * (model.contextWindow ?? 0)
+    await this.#compact(this.#messages.nextTurnTokens ?? 0, limit * targetShare, false)
+  }
+
+  /**
+   * Compacts the messages once for a turn, because the provider has refused them.
+   *
+   * @returns false when they are as before
+   */
+  async force(): Promise<boolean> {
+    const { compaction, model } = this.#run.config
+    const { history, compaction: last } = this.#messages.state
+    if (!compaction || isHosted(this.#run.config) || history === null || last?.isForced === true) return false
+    // Of messages from elsewhere the tokens are unknown, but they fill the window.
+    const tokens = this.#messages.nextTurnTokens ?? model.contextWindow
+    if (tokens === undefined) return false
+    const limit = compaction.threshold * (model.contextWindow ?? Infinity)
+    return this.#compact(tokens, Math.min(limit * targetShare, tokens * forcedShare), true)
+  }
+
+  /** Shows how much of the window is in use. */
+  showUse(): void {
+    const { lastTurnTokens: tokens } = this.#messages.state
+    const window = this.#run.config.model.contextWindow
+    this.#run.progress.context = tokens === null ? undefined : { tokens, window }
+  }
+
+  async #compact(tokens: number, targetTokens: number, isForced: boolean): Promise<boolean> {
+    const { history } = this.#messages.state
+    const { config, counts } = this.#run
+    if (history === null) return false
+    showProgress(this.#run, { type: 'compaction' })
+    const input: CompactionInput = {
+      turn: counts.turns + 1,
+      model: config.model,
+      history,
+      tokens,
+      targetTokens: Math.floor(targetTokens),
+      keptTokens: Math.floor(targetTokens * keptShare),
+      ...(config.readMore && { readMore: true as const }),
+    }
+    const result = await this.#requestCompaction(input)
+    if (result === 'interrupted') return false
+    if (result?.summary) addReplyUsage(this.#run, result.summary)
+    const left = result?.tokens ?? tokens
+    const notBelow = left + growthShare * (config.model.contextWindow ?? left)
+    this.#messages.compact(result?.history ?? history, left, Math.floor(notBelow), isForced)
+    this.showUse()
+    return result !== undefined && result.shortened + result.summarized > 0
+  }
+
+  /** Undefined when it failed: the run goes on with the messages as they are, and the provider decides. */
+  async #requestCompaction(input: CompactionInput): Promise<CompactionResult | 'interrupted' | undefined> {
+    const { timeouts } = this.#run.config
+    try {
+      return await this.#interruption.run(() => compactMessages(input, timeouts))
+    } catch (thrown) {
+      if (this.#interruption.hasCaused(thrown)) return 'interrupted'
+      if (thrown instanceof ActivityFailure && !isCancellation(thrown)) return undefined
+      throw thrown
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { expect, it } from 'vitest'
+import type { Script, ScriptedTurn } from '../../../../src/testing/index.js'
+import { TestConversation } from '../../../support/environment/test-conversation.js'
+import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'
+import { call, text, turn } from '../../../support/script.js'
+import { tool } from '../../../support/tools.js'
+
+/** A tool that counts its calls, with results that fill a window of 12,000 tokens after about ten calls. */
+function countingTool() {
+  let steps = 0
+  return tool('step', () => `step ${(steps += 1)} ${'x'.repeat(3_000)}`)
+}
+
+const isSummary = { firstUserText: '<transcript>' }
+const notes = turn(text('Some steps are done.'))
+
+/** Calls the tool so often, then answers. The last result decides, because compaction removes replies. */
+const stepsTo = (last: number): { readonly turns: readonly ScriptedTurn[] } => ({
+  turns: [
+    { ...turn(text(`done after ${last}`)), match: { lastToolResult: { pattern: `^step ${last} ` } } },
+    { ...turn(call('step')), match: { lastToolResult: { pattern: '^step ' } } },
+    turn(call('step')),
+  ],
+})
+
+const script = (last: number, summary = notes): Script => ({
+  conversations: [{ match: isSummary, turns: [summary] }, stepsTo(last)],
+})
+
+const small = { model: { contextWindow: 12_000, maxTokens: 1_000 }, contextTokens: 12_000 }
+
+/** Requests for a summary, and all others. */
+function requestsOf({ api }: Pick<TestEnvironment, 'api'>) {
+  const isTranscript = (body: unknown) => JSON.stringify(requestMessages(body)[0] ?? '').includes('<transcript>')
+  const bodies = api.requests.map(({ body }) => body)
+  return { summaries: bodies.filter(isTranscript), turns: bodies.filter((body) => !isTranscript(body)) }
+}
+
+it('answers after 30 turns in a small window, over continue-as-new', async () => {
+  const env = await TestEnvironment.start({
+    tools: [countingTool()],
+    script: script(30),
+    limits: { turns: 40, historyEvents: 100 },
+    ...small,
+  })
+  const handle = await env.startAgent({ question: 'Take 30 steps.' })
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'done after 30', turns: 31 })
+  const { summaries, turns } = requestsOf(env)
+  expect(turns).toHaveLength(31)
+  expect(summaries.length).toBeGreaterThan(0)
+  const last = turns.at(-1) as { readonly system: readonly { readonly text: string }[] }
+  expect(last.system[0]?.text).toContain('Write down in your replies what must last')
+  const [first] = requestMessages(last)
+  expect(first?.content).toMatchObject([
+    { text: 'Take 30 steps.' },
+    { text: expect.stringContaining('Some steps are done.') as string },
+  ])
+  const executions = await env.executionHistories(handle)
+  expect(executions.length).toBeGreaterThan(1)
+  const compactions = (await env.chainActivities(handle)).filter(({ type }) => type === 'model.compact')
+  // Some of them shorten results only.
+  expect(compactions.length).toBeGreaterThan(summaries.length)
+  await env.expectCleanEnd(handle)
+})
+
+it('counts the summary in the usage of the run, and in its budget before the next turn', async () => {
+  const expensive = { ...notes, reply: { ...notes.reply, usage: { output_tokens: 1_000_000 } } }
+  const env = await TestEnvironment.start({
+    tools: [countingTool()],
+    script: script(100, expensive),
+    limits: { turns: 100 },
+    budget: { tokens: 1_000_000, whenSpent: 'end' },
+    ...small,
+  })
+  const { status, turns, usage } = await env.runAgent()
+  expect({ status, outputTokens: usage.outputTokens }).toMatchObject({
+    status: 'budget_spent',
+    outputTokens: expect.any(Number) as number,
+  })
+  expect(usage.outputTokens).toBeGreaterThan(1_000_000)
+  expect(requestsOf(env).turns).toHaveLength(turns)
+})
+
+it('goes on without a summary when the model writes none', async () => {
+  const failing = { ...notes, faults: [{ type: 'status', attempt: 'every', status: 401 } as const] }
+  const env = await TestEnvironment.start({
+    tools: [countingTool()],
+    script: script(14, failing),
+    limits: { turns: 40 },
+    compaction: { threshold: 0.5 },
+    ...small,
+  })
+  expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'done after 14', turns: 15 })
+  expect(requestsOf(env).summaries.length).toBeGreaterThan(0)
+})
+
+it('compacts once when the provider refuses messages whose window is unknown, and ends as before without that', async () => {
+  const options = { tools: [countingTool()], limits: { turns: 40 }, contextTokens: 12_000 }
+  const env = await TestEnvironment.start({ ...options, script: script(14) })
+  const result = await env.runAgent()
+  expect(result).toMatchObject({ status: 'answered', answer: 'done after 14' })
+  // The refused turn counts.
+  expect(result.turns).toBeGreaterThan(15)
+  const off = await TestEnvironment.start({
+    ...options,
+    tools: [countingTool()],
+    script: script(30),
+    compaction: false,
+  })
+  expect(await off.runAgent()).toMatchObject({ status: 'context_full' })
+  expect(requestsOf(off).summaries).toHaveLength(0)
+})
+
+it('shows the share of a conversation, exports compacted messages, and takes a message back after a compaction', async () => {
+  const refused = { type: 'status', attempt: 'every', status: 401 } as const
+  const talk = await TestConversation.start({
+    tools: [countingTool()],
+    script: {
+      conversations: [
+        { match: isSummary, turns: [notes] },
+        {
+          turns: [
+            { ...turn(text('late')), faults: [refused], match: { lastUserText: { includes: 'And now?' } } },
+            ...stepsTo(8).turns,
+          ],
+        },
+      ],
+    },
+    ...small,
+  })
+  const { conversation } = talk
+  expect(await conversation.ask('Take 8 steps.')).toMatchObject({ status: 'answered' })
+  const before = await conversation.status()
+  expect(before).toMatchObject({ contextWindow: 12_000, contextTokens: expect.any(Number) as number })
+  // The message itself makes the compaction due.
+  const answer = await conversation.ask(`And now? ${'y'.repeat(7_000)}`)
+  expect(answer).toMatchObject({ status: 'failed', error: { code: 'MODEL_AUTH' }, isTakenBack: true })
+  const after = await conversation.status()
+  expect(after.contextTokens).toBeLessThan(before.contextTokens ?? 0)
+  const history = JSON.stringify(await conversation.history())
+  expect(history).toContain('bytes of this old result were removed')
+  expect(history).toContain('Take 8 steps.')
+  expect(history).not.toContain('And now?')
+  await talk.close()
+})

@@ -26,9 +26,9 @@ import { describeReport } from '../../common/calls/compensation.js'
 import { incompleteStatusMessages } from '../run/incomplete-status.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { Draft } from '../rendering/index.js'
-import { drafts } from '../run/drafts.js'
 import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
+import { showDrafts } from './show-drafts.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
   /** Undefined: a new conversation. */
@@ -109,7 +109,6 @@ Ctrl-C interrupts the work on a message. A message that is sent meanwhile is rea
 A message that begins with / has another / before it.`
 
 const progressIntervalMs = 1_000
-const redrawMs = 100
 
 type ConversationStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>
 
@@ -187,7 +186,8 @@ class Chat {
       const message = await sending
       const finished = new AbortController()
       if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
-      if (isFirst) void this.#showDrafts(message.id, finished.signal)
+      if (isFirst && this.#stream && this.#setDraft)
+        void showDrafts(this.#stream(finished.signal), message.id, this.#setDraft, finished.signal)
       const answer = await message.answer().finally(() => finished.abort())
       if (isFirst) this.#setDraft?.(undefined)
       if (answer.joined === undefined) this.#printAnswer(answer)
@@ -274,26 +274,6 @@ class Chat {
       if (status !== 'answered') printStatus(`ptc: ${describeEnd(answer)}`)
       if (answer.compensation) printStatus(`ptc: ${describeReport(answer.compensation)}`)
     })
-  }
-
-  /** Shows what the model writes for a message. Never rejects: the answer has what counts. */
-  async #showDrafts(id: string, signal: AbortSignal): Promise<void> {
-    const setDraft = this.#setDraft
-    if (!this.#stream || !setDraft) return
-    let latest: Draft | undefined
-    let shown: Draft | undefined
-    const redraw = (): void => {
-      if (latest !== shown && !signal.aborted) setDraft((shown = latest))
-    }
-    const timer = setInterval(redraw, redrawMs)
-    try {
-      for await (latest of drafts(this.#stream(signal), ({ message }) => message === id));
-    } catch {
-      // The stream ended with the answer, or its store does not answer.
-    } finally {
-      clearInterval(timer)
-      setDraft(undefined)
-    }
   }
 
   async #showProgress(signal: AbortSignal): Promise<void> {

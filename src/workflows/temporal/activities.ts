@@ -1,5 +1,6 @@
 /*
- * The engine's own activities, and how each is scheduled. Tool calls have their own place: `cell/call-tool.ts`.
+ * The engine's own activities, and how each is scheduled. Tool calls have their own place,
+ * `cell/call-tool.ts`, and so have those that serve the model, `model-activities.ts`.
  *
  * Owns: task queues, timeouts, retry policies and summaries of these activities.
  * Boundary: one function for each activity. No function keeps state or interprets a result; the callers do.
@@ -13,26 +14,15 @@
  * 4. The options depend only on the input and on the recorded configuration of the run.
  */
 
-import { type ActivityOptions, ApplicationFailure, scheduleActivity, workflowInfo } from '@temporalio/workflow'
+import { ApplicationFailure } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
 import type { AuditCallInput, PrepareArgumentsInput, ToolResultInput } from '../../common/calls/calls.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
-import { notRetriedInputErrors } from '../../common/errors.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
-import { describeContextUse } from '../../common/runs/context-window.js'
-import { activityNames, type Role, roleQueue } from '../../common/names.js'
+import { activityNames } from '../../common/names.js'
 import type { ValueLog, ValueLogSegment } from '../../common/json/value-log.js'
-import type {
-  CompactionInput,
-  CompactionResult,
-  EngineToolResult,
-  ModelTurnInput,
-  ModelTurnResult,
-  ReadMoreInput,
-  SearchToolsInput,
-} from '../../common/runs/model-turn.js'
 import type { RunConfigInput } from '../../common/runs/runs.js'
 import type { RunConfig, Timeouts } from '../../common/runs/run-config.js'
 import type { ExecuteStepInput, RecordedStep, StepActivityResult } from '../../common/session/steps.js'
@@ -41,21 +31,13 @@ import type { SnapshotResult, SnapshotInput } from '../../common/session/snapsho
 import type { TextParts } from '../../common/runs/messages.js'
 import type { RequestSlotInput } from '../../common/calls/tool-slots.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
+import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from './schedule-activity.js'
 
 /** Milliseconds a step may take beyond the time limit of its code: connecting, sending, the last frame. */
 const stepMarginMs = 30_000
 
 /** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
-
-/** Retry policy of the engine's activities. The table in `common/errors.ts` says which errors are not retried. */
-const defaultRetry = {
-  initialInterval: '500ms',
-  backoffCoefficient: 2,
-  maximumInterval: '30s',
-  maximumAttempts: 10,
-  nonRetryableErrorTypes: [...notRetriedInputErrors],
-}
 
 /** A run that has variables to lose retries for about ten minutes, for example while a full disk is cleaned up. */
 const rebuildAttempts = 25
@@ -70,28 +52,6 @@ export function loadRunConfig(options: RunConfigInput): Promise<RunConfig> {
     retry: defaultRetry,
     summary: 'read the configuration',
   })
-}
-
-/** Asks the model for one turn. */
-export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
-  return scheduleEngineActivity(activityNames.modelTurn, input, modelOptions(timeouts, summary))
-}
-
-/** Shortens the messages of a run, because the context window of its model gets full. */
-export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
-  const summary = `compact: ${describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })}`
-  return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
-}
-
-/** Options of an activity that asks the model. */
-function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
-  return {
-    ...onRoleQueue('model'),
-    startToCloseTimeout: modelMs,
-    heartbeatTimeout: heartbeatMs,
-    retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
-    summary,
-  }
 }
 
 /** Opens a sandbox on any host. */
@@ -190,16 +150,6 @@ export function joinText(text: TextParts, timeouts: Timeouts): Promise<string> {
   return scheduleEngineActivity(activityNames.joinText, text, valueOptions(timeouts, 'join the output'))
 }
 
-/** Reads a page of a result that the model got only a part of. */
-export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<EngineToolResult> {
-  return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
-}
-
-/** Searches the documentation of tools for the model. */
-export function searchTools(input: SearchToolsInput, timeouts: Timeouts): Promise<EngineToolResult> {
-  return scheduleEngineActivity(activityNames.searchTools, input, valueOptions(timeouts, 'search the tools'))
-}
-
 /** Loads an external value. */
 export function loadValue(value: ExternalValue, timeouts: Timeouts): Promise<JsonValue> {
   return scheduleEngineActivity(activityNames.loadValue, value, valueOptions(timeouts, 'load a large result'))
@@ -245,17 +195,6 @@ export function requestSlot(input: RequestSlotInput, { heartbeatMs }: Timeouts):
     retry: defaultRetry,
     summary: `request a slot of ${input.tool}`,
   })
-}
-
-/** Options of an activity that moves or checks values. The value store may be unavailable for a while. */
-function valueOptions({ heartbeatMs }: Timeouts, summary: string, role: Role = 'workflow'): ActivityOptions {
-  return {
-    ...onRoleQueue(role),
-    startToCloseTimeout: '5m',
-    heartbeatTimeout: heartbeatMs,
-    retry: defaultRetry,
-    summary,
-  }
 }
 
 /** Interrupts the code of a step in progress. Retried until the caller cancels it, when the step has ended. */
@@ -309,13 +248,4 @@ export function closeSession(
     retry: { ...defaultRetry, maximumAttempts: 3 },
     summary,
   })
-}
-
-/** The task queue of a role, derived from the task queue of this workflow. */
-export function onRoleQueue(role: Role): { readonly taskQueue: string } {
-  return { taskQueue: roleQueue(workflowInfo().taskQueue, role) }
-}
-
-function scheduleEngineActivity<Result>(activity: string, input: unknown, options: ActivityOptions): Promise<Result> {
-  return scheduleActivity<Result>(activity, [input], options)
 }

@@ -2,7 +2,7 @@ import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 import type { CompactionInput, CompactionResult } from '../../common/runs/model-turn.js'
 import { showProgress } from '../progress.js'
 import { addReplyUsage, isHosted, type Run } from '../run.js'
-import { compactMessages } from '../temporal/activities.js'
+import { compactMessages } from '../temporal/model-activities.js'
 import type { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
 

@@ -1,0 +1,46 @@
+import type { ActivityOptions } from '@temporalio/workflow'
+import { activityNames } from '../../common/names.js'
+import { describeContextUse } from '../../common/runs/context-window.js'
+import type {
+  CompactionInput,
+  CompactionResult,
+  EngineToolResult,
+  ModelTurnInput,
+  ModelTurnResult,
+  ReadMoreInput,
+  SearchToolsInput,
+} from '../../common/runs/model-turn.js'
+import type { Timeouts } from '../../common/runs/run-config.js'
+import { defaultRetry, onRoleQueue, scheduleEngineActivity, valueOptions } from './schedule-activity.js'
+
+/** Asks the model for one turn. */
+export function modelTurn(input: ModelTurnInput, timeouts: Timeouts, summary: string): Promise<ModelTurnResult> {
+  return scheduleEngineActivity(activityNames.modelTurn, input, modelOptions(timeouts, summary))
+}
+
+/** Shortens the messages of a run, because the context window of its model gets full. */
+export function compactMessages(input: CompactionInput, timeouts: Timeouts): Promise<CompactionResult> {
+  const summary = `compact: ${describeContextUse({ tokens: input.tokens, window: input.model.contextWindow })}`
+  return scheduleEngineActivity(activityNames.compactMessages, input, modelOptions(timeouts, summary))
+}
+
+/** Options of an activity that asks the model. */
+function modelOptions({ modelMs, heartbeatMs }: Timeouts, summary: string): ActivityOptions {
+  return {
+    ...onRoleQueue('model'),
+    startToCloseTimeout: modelMs,
+    heartbeatTimeout: heartbeatMs,
+    retry: { ...defaultRetry, initialInterval: '1s', maximumInterval: '60s' },
+    summary,
+  }
+}
+
+/** Reads a page of a result that the model got only a part of. */
+export function readMore(input: ReadMoreInput, timeouts: Timeouts): Promise<EngineToolResult> {
+  return scheduleEngineActivity(activityNames.readMore, input, valueOptions(timeouts, 'read more of a result'))
+}
+
+/** Searches the documentation of tools for the model. */
+export function searchTools(input: SearchToolsInput, timeouts: Timeouts): Promise<EngineToolResult> {
+  return scheduleEngineActivity(activityNames.searchTools, input, valueOptions(timeouts, 'search the tools'))
+}

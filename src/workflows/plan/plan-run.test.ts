@@ -32,7 +32,7 @@ function planRun(outcomes: readonly (AnswerOutcome | 'continues')[], state?: Pla
     runToAnswer: (turnLimit: number, _: undefined, stage: unknown) => {
       stages.push({ stage, turnLimit, messages: messages.state })
       run.counts.turns += 3
-      messages.restore({ ...messages.state, history: log(stages.length), pending: [], rejectedAnswers: 2 })
+      messages.rewind({ ...messages.state, history: log(stages.length), pending: [], rejectedAnswers: 2 })
       const outcome = outcomes[stages.length - 1]
       return outcome === 'continues' ? new Promise(() => undefined) : Promise.resolve(outcome)
     },

@@ -115,3 +115,13 @@ it('ends the waiting for an answer, and not the work, when the signal is aborted
   expect(await sent.answer()).toMatchObject({ status: 'answered', answer: 'done' })
   await talk.close()
 })
+
+it('rejects the sending of a message that the conversation refuses', async () => {
+  const talk = await TestConversation.start({ script: [turn(text('hello'))] }, { context: { user: 'ann' } })
+  await talk.conversation.ask('Hi.')
+  const refused = { code: 'RUN_INPUT_INVALID', message: expect.stringContaining('another context') as string }
+  for (const options of [{ context: { user: 'eve' } }, { context: { user: 'eve' }, mustExist: true }])
+    await expect(talk.another(options).send('Hi.')).rejects.toMatchObject(refused)
+  expect(await talk.conversation.status()).toMatchObject({ messages: 1 })
+  await talk.close()
+})

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client, WorkflowNotFoundError, type WorkflowUpdateHandle, WorkflowUpdateStage } from '@temporalio/client'
+import {
+  type Client,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type WorkflowUpdateHandle,
+  WorkflowUpdateStage,
+} from '@temporalio/client'
 import type {
   AnswerRequest,
   AnswerResult,
@@ -74,6 +80,22 @@ export async function request<Result>(
       return withDerivedSignal(signal, (derived) => connection.withAbortSignal(derived, send))
     }),
   )
+}
+
+/**
+ * A request for an update settles also when the workflow has rejected the update: then the outcome is there already, and
+ * no further request is needed for it.
+ *
+ * @throws WorkflowUpdateFailedError of a rejected update, and of one that has failed since
+ */
+export async function requireAccepted(client: Client, sending: Promise<UpdateHandle>): Promise<UpdateHandle> {
+  const handle = await sending
+  try {
+    await client.connection.withDeadline(Date.now() - 1, () => handle.result())
+  } catch (thrown) {
+    if (thrown instanceof WorkflowUpdateFailedError) throw thrown
+  }
+  return handle
 }
 
 async function requestAgain<Result>(conversation: ConversationRef, send: () => Promise<Result>): Promise<Result> {

@@ -41,6 +41,7 @@ import {
   interruptWork,
   query,
   request,
+  requireAccepted,
   requireOpen,
   type UpdateHandle,
   waitForAnswer,
@@ -190,7 +191,7 @@ export function createConversation(
     }
     const join = (): Promise<UpdateHandle> =>
       client.workflow.getHandle(workflowId).startUpdate<AnswerResult, [SendInput]>(conversationMessages.send, update)
-    const handle = await request(conversation, mustExist ? join : start)
+    const handle = await request(conversation, () => requireAccepted(client, mustExist ? join() : start()))
     return { id, answer: () => waitForAnswer(conversation, id, handle) }
   }
   return {

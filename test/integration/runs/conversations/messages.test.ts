@@ -100,3 +100,28 @@ it('works on a message once, whoever sends it under the same id and asks for its
   expect(talk.env.api.requests).toHaveLength(2)
   await talk.close()
 })
+
+it('ends the waiting for an answer, and not the work, when the signal is aborted', async () => {
+  const { wait, called, open } = gate()
+  const talk = await TestConversation.start({ tools: [wait], script: [turn(call('wait')), turn(text('done'))] })
+  const sent = await talk.conversation.send('Go.', { id: 'go' })
+  await called
+  const controller = new AbortController()
+  const waiting = talk.another().answer('go', { signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+  expect(await talk.conversation.status()).toMatchObject({ state: 'working', message: 'go' })
+  open()
+  expect(await sent.answer()).toMatchObject({ status: 'answered', answer: 'done' })
+  await talk.close()
+})
+
+it('rejects the sending of a message that the conversation refuses', async () => {
+  const talk = await TestConversation.start({ script: [turn(text('hello'))] }, { context: { user: 'ann' } })
+  await talk.conversation.ask('Hi.')
+  const refused = { code: 'RUN_INPUT_INVALID', message: expect.stringContaining('another context') as string }
+  for (const options of [{ context: { user: 'eve' } }, { context: { user: 'eve' }, mustExist: true }])
+    await expect(talk.another(options).send('Hi.')).rejects.toMatchObject(refused)
+  expect(await talk.conversation.status()).toMatchObject({ messages: 1 })
+  await talk.close()
+})

@@ -255,22 +255,6 @@ it('starts once when the sandbox of its parent is rebuilt', async () => {
   await env.expectCleanEnd(handle)
 })
 
-it('keeps its lease, and its parent its counts, over continue-as-new', async () => {
-  const loop = turn(
-    code('import asyncio\nfor n in range(40):\n    await ping()\n    await asyncio.sleep(0)\nprint("done")'),
-  )
-  const looper = defineAgent({ name: 'looper', ...about, tools: [ping] })
-  const env = await start(
-    { tools: [ping], agents: [looper, chief(looper)], limits: { historyEvents: 100 } },
-    answering('go', turn(call('looper', { task: 'loop' })), loop, turn(call('looper', { task: 'loop' })), answerResult),
-    answering('loop', loop, answerResult),
-  )
-  const handle = await env.startAgent({ agent: 'chief', budget: { turns: 40 } })
-  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', subagents: { runs: 2 } })
-  expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
-  await env.expectCleanEnd(handle)
-})
-
 it.each([['analist', 'AGENT_UNKNOWN']])('a configuration with the sub-agent %s is refused', async (name, errorCode) => {
   const agents = [researcher, defineAgent({ name: 'chief', ...about, agents: [name] })]
   await expect(TestEnvironment.start({ agents })).rejects.toMatchObject({ code: errorCode })

@@ -121,7 +121,7 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
         {
           turns: [
             { ...turn(text('late')), faults: [refused], match: { lastUserText: { includes: 'And now?' } } },
-            ...stepsTo(8).turns,
+            ...stepsTo(7).turns,
           ],
         },
       ],
@@ -129,7 +129,7 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
     ...small,
   })
   const { conversation } = talk
-  expect(await conversation.ask('Take 8 steps.')).toMatchObject({ status: 'answered' })
+  expect(await conversation.ask('Take 7 steps.')).toMatchObject({ status: 'answered' })
   const before = await conversation.status()
   expect(before).toMatchObject({ contextWindow: 12_000, contextTokens: expect.any(Number) as number })
   // The message itself makes the compaction due.
@@ -139,7 +139,7 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
   expect(after.contextTokens).toBeLessThan(before.contextTokens ?? 0)
   const history = JSON.stringify(await conversation.history())
   expect(history).toContain('bytes of this old result were removed')
-  expect(history).toContain('Take 8 steps.')
+  expect(history).toContain('Take 7 steps.')
   expect(history).not.toContain('And now?')
   await talk.close()
 })

@@ -45,29 +45,12 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const {
-        turn,
-        model,
-        limits,
-        tools: runTools,
-        history,
-        pending,
-        inputDescription,
-        isCompacted,
-        readMore,
-        requester,
-      } = input
+      const { turn, model, limits, tools: runTools, history, pending, requester } = input
+      const { inputDescription, isCompacted, readMore, toolSearch } = input
       const tools = await loadDocumentation(runTools, registry, values, signal)
       const { instructions, outputSchema } = await loadAgent(input, values, signal)
-      const prompt = buildPrompt({
-        tools,
-        limits,
-        instructions,
-        outputSchema,
-        inputDescription,
-        isCompacted,
-        ...options,
-      })
+      const described = { inputDescription, isCompacted, readMore, toolSearch, ...options }
+      const prompt = buildPrompt({ tools, limits, instructions, outputSchema, ...described })
       const now = await loadPending(values, pending, readMore === true, signal)
       const messages = [...(await loadMessages(values, history, signal)), ...now].map(toMessage)
       const { name: modelName, maxTokens, temperature, fallbacks } = model

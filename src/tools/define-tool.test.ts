@@ -179,6 +179,8 @@ describe('defineTool', () => {
     ['ToolOutcomeUnknown', 'is a name that every program already has'],
     ['asyncio', 'is a name that every program already has'],
     ['execute_code', 'is the name of the code tool itself'],
+    ['read_more', 'is the name of the tool that reads the rest of a result'],
+    ['search_tools', 'is the name of the tool that searches the documentation'],
     ['__proto__', 'begins with two underscores'],
   ])('refuses the name %s', (name, problem) => {
     expect(failure({ name })).toMatchObject({ code: 'TOOL_NAME_INVALID', message: expect.stringContaining(problem) })

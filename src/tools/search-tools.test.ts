@@ -25,6 +25,10 @@ it('ranks by the words of names, descriptions and parameters', () => {
   expect(found.others).toHaveLength(12)
 })
 
+it('leaves out tools that match common words only', () => {
+  expect(namesFor('delete the domestic ticket of a caller').every((name) => /delete|ticket/.test(name))).toBe(true)
+})
+
 it('finds nothing for words that no tool has, and is the same every time', () => {
   for (const query of ['', '???', 'photosynthesis', '日本']) expect(namesFor(query)).toEqual([])
   expect(namesFor('list open orders')).toEqual(namesFor('list open orders'))

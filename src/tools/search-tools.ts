@@ -12,6 +12,9 @@ const b = 0.75
 /** A word of the name of a tool counts as much as so many of its description. */
 const nameWeight = 3
 
+/** Tools below this share of the best score match words that nearly every tool has. */
+const leastShare = 1 / 4
+
 interface FoundTools {
   /** In the order of their relevance. */
   readonly found: readonly ToolDocumentation[]
@@ -44,9 +47,10 @@ function rank(tools: readonly ToolDocumentation[], words: readonly string[]): re
     }
   }
   const scored = tools.map((tool, index) => ({ tool, score: scores[index] ?? 0 }))
+  const least = Math.max(...scores, 0) * leastShare
   // The sort is stable: equal scores keep the order of the tools.
   return scored
-    .filter(({ score }) => score > 0)
+    .filter(({ score }) => score > least)
     .sort((first, second) => second.score - first.score)
     .map(({ tool }) => tool)
 }

@@ -59,6 +59,17 @@ describe('current details', () => {
     expect(shown.details).toContain('1. `a` gave up\n2. `b` skipped\n')
   })
 
+  it('show how much of the context window is in use, or that the window is unknown', () => {
+    const run = shownRun()
+    run.progress.context = { tokens: 82_000, window: 200_000 }
+    showProgress(run, { type: 'compaction' })
+    expect(shown.details).toContain('**Compacts the messages**')
+    expect(shown.details).toMatch(/ · context 41 % of 200\.0k tokens$/)
+    run.progress.context = { tokens: 82_000, window: undefined }
+    showProgress(run, { type: 'model', turn: 3 })
+    expect(shown.details).toMatch(/ · context 82\.0k tokens of an unknown window$/)
+  })
+
   it('keep the time at which a wait began, and follow the calls', () => {
     const run = shownRun()
     vi.setSystemTime(Date.UTC(2026, 0, 1))

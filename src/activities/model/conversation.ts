@@ -42,7 +42,7 @@ export async function loadPending(
     const { block, whole: parts } = await toCutBlock(values, pendingBlock, signal)
     if (!readMore || parts === undefined || block.type !== 'tool_result') return block
     whole[block.tool_use_id] = parts
-    return { ...block, content: `${block.content}\n${cutNote(block.tool_use_id)}` }
+    return { ...block, content: `${block.content.trimEnd()}\n${cutNote(block.tool_use_id)}` }
   }
   const content = await Promise.all(pending.map(load))
   return [{ role: 'user', content, ...(Object.keys(whole).length > 0 && { whole }) }]

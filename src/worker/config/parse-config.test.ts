@@ -43,6 +43,9 @@ describe('parseConfig', () => {
       backend: 'auto',
       limits: defaultLimits,
       model: { provider: 'anthropic', maxTokens: 8_192 },
+      compaction: { threshold: 0.8 },
+      documentedTools: 40,
+      readMore: true,
       timeouts: {
         heartbeatMs: 10_000,
         hostMs: 30_000,
@@ -87,6 +90,17 @@ describe('parseConfig', () => {
       timeouts: { heartbeatMs: 500, hostMs: 120_000 },
       sessions: { idleMs: 3_600_000, executions: 5 },
     })
+  })
+
+  it('compacts at a share of a configured window, or never', () => {
+    const runConfigOf = (config: object) => parseConfig({ tools: [], ...config }, 'x').runConfig
+    expect(runConfigOf({ model: { contextWindow: 8_000 }, compaction: { threshold: 0.5 } })).toMatchObject({
+      model: { contextWindow: 8_000 },
+      compaction: { threshold: 0.5 },
+    })
+    expect(runConfigOf({ compaction: false })).not.toHaveProperty('compaction')
+    expect(messageOf({ tools: [], compaction: { threshold: 80 } })).toContain('share of the context window')
+    expect(messageOf({ tools: [], model: { contextWindow: 100 } })).toContain('at least 1,000')
   })
 
   it('accepts a folder relative to the configuration, or a bucket, for values', () => {

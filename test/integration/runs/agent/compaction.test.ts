@@ -85,12 +85,12 @@ it('goes on without a summary when the model writes none', async () => {
   const failing = { ...notes, faults: [{ type: 'status', attempt: 'every', status: 401 } as const] }
   const env = await TestEnvironment.start({
     tools: [countingTool()],
-    script: script(14, failing),
+    script: script(10, failing),
     limits: { turns: 40 },
     compaction: { threshold: 0.5 },
     ...small,
   })
-  expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'done after 14', turns: 15 })
+  expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'done after 10', turns: 11 })
   expect(requestsOf(env).summaries.length).toBeGreaterThan(0)
 })
 
@@ -104,7 +104,8 @@ it('compacts once when the provider refuses messages whose window is unknown, an
   const off = await TestEnvironment.start({
     ...options,
     tools: [countingTool()],
-    script: script(30),
+    contextTokens: 5_000,
+    script: script(14),
     compaction: false,
   })
   expect(await off.runAgent()).toMatchObject({ status: 'context_full' })
@@ -121,7 +122,7 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
         {
           turns: [
             { ...turn(text('late')), faults: [refused], match: { lastUserText: { includes: 'And now?' } } },
-            ...stepsTo(8).turns,
+            ...stepsTo(7).turns,
           ],
         },
       ],
@@ -129,17 +130,17 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
     ...small,
   })
   const { conversation } = talk
-  expect(await conversation.ask('Take 8 steps.')).toMatchObject({ status: 'answered' })
+  expect(await conversation.ask('Take 7 steps.')).toMatchObject({ status: 'answered' })
   const before = await conversation.status()
   expect(before).toMatchObject({ contextWindow: 12_000, contextTokens: expect.any(Number) as number })
   // The message itself makes the compaction due.
-  const answer = await conversation.ask(`And now? ${'y'.repeat(7_000)}`)
+  const answer = await conversation.ask(`And now? ${'y'.repeat(9_000)}`)
   expect(answer).toMatchObject({ status: 'failed', error: { code: 'MODEL_AUTH' }, isTakenBack: true })
   const after = await conversation.status()
   expect(after.contextTokens).toBeLessThan(before.contextTokens ?? 0)
   const history = JSON.stringify(await conversation.history())
   expect(history).toContain('bytes of this old result were removed')
-  expect(history).toContain('Take 8 steps.')
+  expect(history).toContain('Take 7 steps.')
   expect(history).not.toContain('And now?')
   await talk.close()
 })

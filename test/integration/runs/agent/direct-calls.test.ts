@@ -88,7 +88,7 @@ describe('a direct call', () => {
 
   it('with a long result is truncated in the middle for the model', async () => {
     const { content } = await resultOf([tool('long', () => 'x'.repeat(100_000))], call('long'))
-    expect(content.length).toBeLessThan(20_100)
+    expect(content.length).toBeLessThan(20_200)
     expect(content).toContain('80000 characters cut')
   })
 })

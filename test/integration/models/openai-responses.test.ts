@@ -251,7 +251,7 @@ it('a run by the responses API keeps its reasoning over turns, and is in the liv
     input: [
       { role: 'user', content: 'go' },
       ...first.map(({ item }) => item),
-      { type: 'function_call_output', call_id: 'call_1', output: 'pong\n' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'pong' },
     ],
   })
   const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())

@@ -63,7 +63,7 @@ it('is due above the threshold, with what is pending, when the window is known',
   expect(runAfter(800).compaction.isDue).toBe(false)
   expect(runAfter(801).compaction.isDue).toBe(true)
   const { messages, compaction } = runAfter(700)
-  messages.addMessage({ text: 'x'.repeat(354 }))
+  messages.addMessage({ text: 'x'.repeat(354) })
   expect(compaction.isDue).toBe(true)
   expect(runAfter(5_000, {}, 0).compaction.isDue).toBe(false)
 })

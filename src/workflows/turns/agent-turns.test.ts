@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
 import type { ErrorCode } from '../../common/errors.js'
 import { defaultLimits, type Limits } from '../../common/runs/limits.js'
-import type { AssistantBlock, CodeContainer, StopReason } from '../../common/runs/messages.js'
+import { type AssistantBlock, type CodeContainer, isToolUseBlock, type StopReason } from '../../common/runs/messages.js'
 import type { ModelTurnInput, ModelTurnResult } from '../../common/runs/model-turn.js'
 import type { RunConfig, ToolConfig } from '../../common/runs/run-config.js'
 import { zeroCounts, zeroUsage } from '../../common/runs/runs.js'
@@ -92,7 +92,7 @@ const container = (id: string, seconds = 300): CodeContainer => ({
 })
 
 function result(content: readonly AssistantBlock[], where: CodeContainer, stopReason: StopReason): ModelTurnResult {
-  const uses = content.flatMap((block) => ('name' in block && block.type === 'tool_use' ? [String(block['id'])] : []))
+  const uses = content.filter(isToolUseBlock).map(({ id }) => id)
   const described = { index: 1, tool: 'pay', summary: 'pay', digest: 'd', refused: null }
   return {
     reply: { model: 'm', content, stopReason, usage: zeroUsage, costUsd: 0, requestId: null, container: where },

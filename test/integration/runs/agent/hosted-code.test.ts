@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunTree } from '../../../../src/client/index.js'
-import { TestEnvironment } from '../../../support/environment/test-environment.js'
+import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
 import { container, hostedCall, hostedCode, hostedResult, hostedTurn } from '../../../support/hosted-code.js'
 import { faulty, text, turn } from '../../../support/script.js'
 import { tool } from '../../../support/tools.js'
@@ -15,6 +15,11 @@ const pauses = [
   hostedTurn([hostedCall('s1', 'double', { n: 2 }), hostedCall('s1', 'double', { n: 3 })]),
 ]
 
+/** No code runs on this machine, so the workers need no Docker. */
+function start(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+  return TestEnvironment.start({ backend: 'wasm', ...options })
+}
+
 /** The bodies of the requests to the model. */
 function bodies({ api }: TestEnvironment) {
   return api.requests.map(({ body }) => body as { readonly container?: string; readonly messages: readonly object[] })
@@ -27,7 +32,7 @@ function cellsOf(tree: RunTree) {
 it('executes the calls of code at the API as activities, and answers with results and the container', async () => {
   const script = [...pauses, hostedTurn([hostedResult('s1', '12\n'), text('It is 12.')])]
   // Turns that only continue the code do not count.
-  const env = await TestEnvironment.start({ tools: [double], script, limits: { turns: 1 } })
+  const env = await start({ tools: [double], script, limits: { turns: 1 } })
   expect(await env.runAgent({ sandbox })).toMatchObject({
     status: 'answered',
     answer: 'It is 12.',
@@ -56,7 +61,7 @@ it('executes the calls of code at the API as activities, and answers with result
 
 it('shows the code and its calls in the run tree', async () => {
   const script = [...pauses, hostedTurn([hostedResult('s1', '12\n'), text('It is 12.')])]
-  const env = await TestEnvironment.start({ tools: [double], script })
+  const env = await start({ tools: [double], script })
   await env.runAgent({ sandbox })
   const tree = await env.ptc.handle(env.lastRun.workflowId).tree()
   expect(tree).toMatchObject({ backend: sandbox, totals: { cells: 1, toolCalls: 3 } })
@@ -68,7 +73,7 @@ it('shows the code and its calls in the run tree', async () => {
       status: 'ok',
       output: '12\n',
       calls: [
-        { summary: expect.stringContaining('n=1') as string, status: 'ok', position: { turn: 1, cell: 1, index: 1 } },
+        { summary: 'double 1', status: 'ok', position: { turn: 1, cell: 1, index: 1 } },
         { status: 'ok', resultPreview: '4', position: { turn: 2, cell: 1, index: 2 } },
         {
           caller: 'code_execution',
@@ -84,7 +89,7 @@ it('gives code the outcome of calls that fail, and refuses calls over the limit 
   const failing = tool('failing', () => Promise.reject(new Error('down')), { retry: { attempts: 1 } })
   const direct = tool('direct_only', () => 'ran', { allowedCallers: ['direct'] })
   const calls = ['failing', 'direct_only', 'gone', 'double'].map((name) => hostedCall('s1', name))
-  const env = await TestEnvironment.start({
+  const env = await start({
     tools: [double, failing, direct],
     limits: { callsPerCell: 3 },
     script: [hostedTurn([hostedCode('s1', source), ...calls]), hostedTurn([hostedResult('s1', ''), text('Well.')])],
@@ -103,14 +108,14 @@ it('resumes a paused turn with its container', async () => {
     hostedTurn([hostedCode('s1', 'long()')], { stop_reason: 'pause_turn' }),
     hostedTurn([hostedResult('s1', ''), text('Done.')]),
   ]
-  const env = await TestEnvironment.start({ script })
+  const env = await start({ script })
   expect(await env.runAgent({ sandbox })).toMatchObject({ status: 'answered', answer: 'Done.', turns: 2, cells: 1 })
   expect(bodies(env)[1]).toMatchObject({ container: container.id, messages: [{ role: 'user' }, { role: 'assistant' }] })
 })
 
 it('keeps the container over continue-as-new while code waits', async () => {
   const calls = Array.from({ length: 40 }, (_, n) => hostedCall('s1', 'double', { n }))
-  const env = await TestEnvironment.start({
+  const env = await start({
     tools: [double],
     limits: { historyEvents: 100 },
     script: [
@@ -131,7 +136,7 @@ describe('when the container is gone', () => {
     let calls = 0
     const count = tool('count', () => (calls += 1), { effect: 'once' })
     const [pause = {}, refusal] = script
-    const env = await TestEnvironment.start({
+    const env = await start({
       tools: [count],
       script: [
         hostedTurn([hostedCode('s1', 'await count({})'), hostedCall('s1', 'count')], pause),
@@ -172,7 +177,7 @@ describe('when the container is gone', () => {
 })
 
 it('fails a program, which has no model, before it begins', async () => {
-  const env = await TestEnvironment.start()
+  const env = await start()
   const handle = await env.startProgram('print(1)', { sandbox })
   await expect(env.ptc.handle(handle.workflowId).result()).rejects.toMatchObject({ code: 'RUN_INPUT_INVALID' })
 })

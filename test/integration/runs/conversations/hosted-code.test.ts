@@ -14,6 +14,7 @@ it('gives up code that waits when a message follows an interruption, and asks fo
   })
   const talk = await TestConversation.start(
     {
+      backend: 'wasm',
       tools: [pay],
       approvals: { onRequest: (request) => void requests.push(request) },
       script: [

@@ -10,7 +10,7 @@ import { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
 
 const activity = vi.hoisted(() => ({ inputs: [] as unknown[], run: (): unknown => undefined }))
-vi.mock('../temporal/activities.js', () => ({
+vi.mock('../temporal/model-activities.js', () => ({
   compactMessages: async (input: unknown) => {
     activity.inputs.push(input)
     return activity.run()

@@ -65,7 +65,7 @@ it('the current details describe the state of a run', async () => {
     expect.stringMatching(`^The sandbox is kept. The cell ends at ${time} at the latest.$`),
     expect.stringMatching(`^- \`wait\` since ${time}$`),
     expect.stringMatching(
-      /^turn 1 of at most 9 · cells 1 · tool calls 1 of at most 5000 · tokens \d+ in, \d+ out · cost unknown$/,
+      /^turn 1 of at most 9 · cells 1 · tool calls 1 of at most 5000 · tokens \d+ in, \d+ out · cost unknown · context \d+ tokens of an unknown window$/,
     ),
   ])
   go.resolve(null)

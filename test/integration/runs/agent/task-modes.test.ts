@@ -61,7 +61,7 @@ it('single turn: the only reply of an agent with an output schema must have the 
     expect(await run(question)).toMatchObject({ status: 'invalid_answer', turns: 1, cells: 0 })
 })
 
-it('autonomous: a text does not end the work, until it is in place of an answer too often', async () => {
+it('autonomous: a text does not end the work, unless it is in place of an answer too often, or the budget is spent', async () => {
   const script = [
     turn(text('I begin.')),
     turn(call('ping')),
@@ -75,14 +75,13 @@ it('autonomous: a text does not end the work, until it is in place of an answer 
   expect(result).not.toHaveProperty('output')
   expect(lastMessages(env)[1]).toContain('Nobody reads this text')
 
-  const talking = await TestEnvironment.start({
-    script: [turn(text('One.')), turn(text('Two.')), turn(text('Three.'))],
-  })
-  expect(await talking.runAgent({ mode: 'autonomous' })).toMatchObject({
+  expect(await env.runAgent({ mode: 'autonomous', limits: { answerAttempts: 1 } })).toMatchObject({
     status: 'no_answer',
-    answer: 'Three.',
-    turns: 3,
+    answer: 'I begin.',
+    turns: 1,
   })
+  const budget = { turns: 2, whenSpent: 'end' } as const
+  expect(await env.runAgent({ mode: 'autonomous', budget })).toMatchObject({ status: 'budget_spent', turns: 2 })
 })
 
 it('autonomous: a tool checks that the work is done, and the model goes on with its reason', async () => {
@@ -157,13 +156,6 @@ it('autonomous: giving up is a status of the result, of the list of runs and of 
   expect(memo).toMatchObject({ outcome: 'gave_up' })
   expect(typedSearchAttributes.getAll().find(({ key }) => key.name === 'PtcStatus')?.value).toBe('gave_up')
   await env.expectCleanEnd(handle)
-})
-
-it('autonomous: a budget ends the work', async () => {
-  const script = [turn(call('ping')), turn(call('ping')), turn(text('unused'))]
-  const env = await TestEnvironment.start({ tools: [ping], script })
-  const budget = { turns: 2, whenSpent: 'end' } as const
-  expect(await env.runAgent({ mode: 'autonomous', budget })).toMatchObject({ status: 'budget_spent', turns: 2 })
 })
 
 it('an unknown mode is refused at the start, and a conversation refuses an agent with one', async () => {

@@ -3,15 +3,16 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type Script, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { describeBrowser, startBrowser } from '../../support/browser/browser.js'
 import { type EnvironmentVariables, type PtcProcess, TestProject } from '../../support/cli/ptc.js'
+import { pollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 
-const configuration = `
+const configuration = () => `
 import { askHuman, defineConfig, defineTool, fileStream } from 'durable-ptc'
 import { z } from 'zod'
 const pay = defineTool({
   name: 'pay', description: 'Pays.', effect: 'once', approval: 'always',
-  input: z.object({ euros: z.number(), for: z.string() }), output: z.string(), run: ({ euros }) => 'paid ' + euros,
+  input: z.object({ euros: z.number(), purpose: z.string() }), output: z.string(), run: ({ euros }) => 'paid ' + euros,
 })
 export default defineConfig({
   tools: [pay, askHuman()],
@@ -27,9 +28,9 @@ const hostile = `<img src="x" onerror="document.title='attacked'"><script>docume
 const script = [
   turn(text(`Hello ${hostile}`), code(`print(${JSON.stringify(hostile)})`)),
   turn(text('It is printed.')),
-  turn(text('I pay. '), call('pay', { euros: 3, for: hostile })),
+  turn(text('I pay. '), call('pay', { euros: 3, purpose: hostile })),
   turn(text('Result: {{last_tool_result}}')),
-  turn(call('pay', { euros: 4, for: 'tea' })),
+  turn(call('pay', { euros: 4, purpose: 'tea' })),
   turn(text('It was denied.')),
   turn(call('ask_human', { question: 'Which invoice?' })),
   turn(text('You said {{last_tool_result}}')),
@@ -39,7 +40,7 @@ async function startProject(script: Script, variables: EnvironmentVariables = {}
   const api = await startScriptedMessagesApi({ script })
   onTestFinished(() => api.close())
   const project = await TestProject.create(
-    { 'ptc.config.ts': configuration },
+    { 'ptc.config.ts': configuration() },
     { TEMPORAL_ADDRESS: sharedServer().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test', ...variables },
   )
   onTestFinished(() => project[Symbol.asyncDispose]())
@@ -61,6 +62,11 @@ async function send(page: Page, content: string): Promise<void> {
   await page.getByRole('button', { name: 'Send' }).click()
 }
 
+async function closeConversation(url: string, headers: Record<string, string> = {}): Promise<void> {
+  const { status } = await fetch(`${url}/conversations/books/close`, { method: 'POST', headers })
+  expect(status).toBe(200)
+}
+
 const logOf = (page: Page) => page.locator('#log').innerText()
 
 /** How often a text is in the log. */
@@ -71,6 +77,7 @@ describeBrowser('the chat page of ptc serve', () => {
     const [project, browser] = await Promise.all([startProject(script), startBrowser()])
     const first = await serve(project)
     const page = await browser.newPage()
+    page.setDefaultTimeout(pollOptions.timeout)
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(String(error)))
     await page.goto(first.url)
@@ -93,7 +100,7 @@ describeBrowser('the chat page of ptc serve', () => {
     await expect.poll(() => page.locator('#status').innerText()).toBe('no connection to the server')
     const second = await serve(project, new URL(first.url).port)
     await expect.poll(() => page.locator('#status').innerText()).toMatch(/^working/)
-    await card.getByLabel('Arguments').fill('{"euros": 5, "for": "tea"}')
+    await card.getByLabel('Arguments').fill('{"euros": 5, "purpose": "tea"}')
     await card.getByRole('button', { name: 'Approve' }).click()
     await expect.poll(() => logOf(page)).toContain('Result: paid 5')
     await expect.poll(() => card.count()).toBe(0)
@@ -113,21 +120,24 @@ describeBrowser('the chat page of ptc serve', () => {
 
     // Another page reads the history.
     const other = await browser.newPage()
+    other.setDefaultTimeout(pollOptions.timeout)
     await other.goto(`${second.url}/#books`)
     await expect.poll(() => logOf(other)).toContain('You said INV-8')
     expect(await countOf(other, 'Result: paid 5')).toBe(1)
     expect(await other.locator('#log img, #log script').count()).toBe(0)
     expect([await page.title(), await other.title(), problems]).toEqual(['ptc', 'ptc', []])
 
+    await closeConversation(second.url)
     second.process.signal('SIGTERM')
     expect(await second.process.result).toMatchObject({ code: 0 })
   })
 
   it('interrupts the work, and asks for the token', async () => {
-    const waiting = [turn(call('pay', { euros: 3, for: 'tea' }))]
+    const waiting = [turn(call('pay', { euros: 3, purpose: 'tea' }))]
     const [project, browser] = await Promise.all([startProject(waiting, { PTC_SERVE_TOKEN: 'secret' }), startBrowser()])
     const { url } = await serve(project)
     const page = await browser.newPage()
+    page.setDefaultTimeout(pollOptions.timeout)
     await page.goto(`${url}/#books`)
     await page.getByLabel('Token').fill('secret')
     await page.getByRole('button', { name: 'Use' }).click()
@@ -135,5 +145,6 @@ describeBrowser('the chat page of ptc serve', () => {
     await page.locator('#approvals .approval').waitFor()
     await page.getByRole('button', { name: 'Interrupt' }).click()
     await expect.poll(() => logOf(page)).toContain('interrupted')
+    await closeConversation(url, { authorization: 'Bearer secret' })
   })
 })

@@ -43,7 +43,7 @@ it('an agent has its instructions, model, tools and limits, also after a deploym
   for (const { model, system, tools: sent } of prompts(env)) {
     expect(model).toBe('clerk-model')
     expect(system[0]?.text).toMatch(/^Version 1\./)
-    expect(sent.map(({ name }) => name)).toEqual(['execute_code', 'gate'])
+    expect(sent.map(({ name }) => name)).toEqual(['execute_code', 'gate', 'read_more'])
   }
   // The model can't call a tool of the worker that the agent does not have.
   expect((await env.activities()).map(({ type }) => type)).not.toContain('pay')

@@ -29,10 +29,11 @@ it('single turn: what the only code of the model prints, and its calls return, i
 })
 
 it('single turn: continues as new while its code waits, and then ends', async () => {
-  const script = [turn(code('for n in range(40): last = await ping()\nprint(last)'))]
+  const pings = 'for n in range(4): last = await asyncio.gather(*(ping() for _ in range(12)))'
+  const script = [turn(code(`${pings}\nprint(last[0])`))]
   const env = await TestEnvironment.start({ tools: [ping], script, limits: { historyEvents: 100 } })
   const handle = await env.startAgent({ mode: 'single-turn' })
-  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'pong', turns: 1, toolCalls: 40 })
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'pong', turns: 1, toolCalls: 48 })
   expect((await env.executionHistories(handle)).length).toBeGreaterThan(1)
   await env.expectCleanEnd(handle)
 })

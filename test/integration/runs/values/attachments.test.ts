@@ -35,8 +35,7 @@ const bytesOf = (histories: readonly Parameters<typeof History.encode>[0][]) =>
 it('the model sees images and PDFs of a question in each turn, and no history has their bytes', async () => {
   const env = await TestEnvironment.start({
     tools: [tool('ping', () => 'pong')],
-    limits: { historyEvents: 100 },
-    script: [turn(...Array.from({ length: 40 }, () => call('ping'))), turn(call('ping')), answerResult],
+    script: [turn(call('ping')), answerResult],
   })
   const file = join(await temporaryFolder(), 'Q3.pdf')
   await writeFile(file, pdf)
@@ -44,14 +43,13 @@ it('the model sees images and PDFs of a question in each turn, and no history ha
   const run = await env.ptc.startAgent({ question: 'What is it?', attachments })
   expect(await run.result()).toMatchObject({ status: 'answered', answer: 'pong' })
   const sent = env.api.requests.map(({ body }) => (body as { messages: readonly object[] }).messages[0])
-  expect(sent).toHaveLength(3)
+  expect(sent).toHaveLength(2)
   for (const first of sent) {
     expect(first).toMatchObject({ role: 'user', content: [image, document, { text: 'What is it?' }] })
   }
   const handle = env.client.workflow.getHandle(run.workflowId)
   await env.expectCleanEnd(handle)
   const histories = await env.executionHistories(handle)
-  expect(histories.length).toBeGreaterThan(1)
   for (const bytes of [png, pdf]) {
     expect(bytesOf(histories).includes(base64(bytes).slice(0, 100))).toBe(false)
     expect(bytesOf(histories).includes(base64(bytes).slice(-100))).toBe(false)
@@ -59,7 +57,7 @@ it('the model sees images and PDFs of a question in each turn, and no history ha
 
   // The stored messages refer to them: they are in use while the run is kept.
   const roots = async function* () {
-    yield bytesOf(histories.slice(-1))
+    yield bytesOf(histories)
   }
   const collect = { roots, unusedSince: Date.now() + 60_000, dryRun: false, signal: new AbortController().signal }
   await collectGarbage({ store: new LocalStore(env.valuesDirectory), ...collect })

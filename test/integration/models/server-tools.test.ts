@@ -40,7 +40,7 @@ it('a paused search of the server goes on, its blocks are kept as received, and 
   expect(await env.runAgent()).toMatchObject({ status: 'answered', answer: 'pong', turns: 3, toolCalls: 1 })
   const bodies = env.api.requests.map(({ body }) => body as { readonly tools: readonly JsonObject[] })
   expect(bodies.map(({ tools }) => tools[0])).toEqual([search, search, search])
-  expect(bodies[0]?.tools.map(({ name }) => name)).toEqual(['web_search', 'execute_code', 'ping'])
+  expect(bodies[0]?.tools.map(({ name }) => name)).toEqual(['web_search', 'execute_code', 'ping', 'read_more'])
   const replies = requestMessages(bodies[2]).filter(({ role }) => role === 'assistant')
   const blocks = replies.flatMap(({ content }) => content as readonly JsonObject[])
   expect(blocks.map((block) => JSON.stringify(block)).slice(0, 4)).toEqual(
@@ -65,7 +65,10 @@ it('an agent has server tools of its own, or none', async () => {
   const names = env.api.requests.map(({ body }) =>
     (body as { tools: readonly JsonObject[] }).tools.map((each) => each['name']),
   )
-  expect(names).toEqual([['web_fetch', 'execute_code'], ['execute_code']])
+  expect(names).toEqual([
+    ['web_fetch', 'execute_code', 'read_more'],
+    ['execute_code', 'read_more'],
+  ])
 })
 
 it('the responses API has its own, whose calls go back as received', async () => {

@@ -93,10 +93,10 @@ it('the model starts a sub-agent directly, which has no sub-agents of its own wi
   expect(subagents).toMatchObject({ runs: 1, turns: 2 })
   const sent = env.api.requests.map(({ body }) => (body as { readonly tools: readonly { name: string }[] }).tools)
   expect(sent.map((tools) => tools.map(({ name }) => name))).toEqual([
-    ['execute_code', 'researcher', 'writer'],
-    ['execute_code'],
-    ['execute_code'],
-    ['execute_code', 'researcher', 'writer'],
+    ['execute_code', 'researcher', 'writer', 'read_more'],
+    ['execute_code', 'read_more'],
+    ['execute_code', 'read_more'],
+    ['execute_code', 'researcher', 'writer', 'read_more'],
   ])
 })
 

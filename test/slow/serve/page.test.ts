@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Script, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { describeBrowser, startBrowser } from '../../support/browser/browser.js'
-import { type PtcProcess, TestProject } from '../../support/cli/ptc.js'
+import { type EnvironmentVariables, type PtcProcess, TestProject } from '../../support/cli/ptc.js'
 import { pollOptions } from '../../support/poll-options.js'
 import { call, code, text, turn } from '../../support/script.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
@@ -36,12 +36,12 @@ const script = [
   turn(text('You said {{last_tool_result}}')),
 ]
 
-async function startProject(script: Script) {
+async function startProject(script: Script, variables: EnvironmentVariables = {}) {
   const api = await startScriptedMessagesApi({ script })
   onTestFinished(() => api.close())
   const project = await TestProject.create(
     { 'ptc.config.ts': configuration() },
-    { TEMPORAL_ADDRESS: sharedServer().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test' },
+    { TEMPORAL_ADDRESS: sharedServer().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test', ...variables },
   )
   onTestFinished(() => project[Symbol.asyncDispose]())
   await project.start('worker').waitForOutput(/worker ready/)
@@ -62,8 +62,8 @@ async function send(page: Page, content: string): Promise<void> {
   await page.getByRole('button', { name: 'Send' }).click()
 }
 
-async function closeConversation(url: string): Promise<void> {
-  const { status } = await fetch(`${url}/conversations/books/close`, { method: 'POST' })
+async function closeConversation(url: string, headers: Record<string, string> = {}): Promise<void> {
+  const { status } = await fetch(`${url}/conversations/books/close`, { method: 'POST', headers })
   expect(status).toBe(200)
 }
 
@@ -130,5 +130,21 @@ describeBrowser('the chat page of ptc serve', () => {
     await closeConversation(second.url)
     second.process.signal('SIGTERM')
     expect(await second.process.result).toMatchObject({ code: 0 })
+  })
+
+  it('interrupts the work, and asks for the token', async () => {
+    const waiting = [turn(call('pay', { euros: 3, purpose: 'tea' }))]
+    const [project, browser] = await Promise.all([startProject(waiting, { PTC_SERVE_TOKEN: 'secret' }), startBrowser()])
+    const { url } = await serve(project)
+    const page = await browser.newPage()
+    page.setDefaultTimeout(pollOptions.timeout)
+    await page.goto(`${url}/#books`)
+    await page.getByLabel('Token').fill('secret')
+    await page.getByRole('button', { name: 'Use' }).click()
+    await send(page, 'pay')
+    await page.locator('#approvals .approval').waitFor()
+    await page.getByRole('button', { name: 'Interrupt' }).click()
+    await expect.poll(() => logOf(page)).toContain('interrupted')
+    await closeConversation(url, { authorization: 'Bearer secret' })
   })
 })

@@ -2,7 +2,7 @@
 
 import { showCalls } from './approvals.js'
 import { Chat } from './chat.js'
-import { attempt, byId, pause, read } from './requests.js'
+import { attempt, byId, pause, post, read } from './requests.js'
 
 const listMs = 5_000
 

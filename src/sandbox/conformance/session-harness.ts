@@ -17,9 +17,10 @@ type ToolHandler = (call: RequestedCall) => CallOutcome
 /** A tool that returns its arguments. */
 export const echoTool: ToolHandler = ({ arguments: args }) => ({ status: 'ok', value: args })
 
-/** The tools of a session: `get(a, b=None)`. */
+/** The tools of a session: `get(a, b=None)`, and `rent`, whose argument has the name of a Python keyword. */
 export const harnessTools: readonly ToolSignature[] = [
   { name: 'get', parameters: ['a', 'b'], required: ['a'], documentation: 'Gets a thing.' },
+  { name: 'rent', parameters: ['from'], required: ['from'], documentation: 'Rents a thing.' },
 ]
 
 const namespace = 'test'

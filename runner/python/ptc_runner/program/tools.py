@@ -4,6 +4,7 @@ import asyncio
 import builtins
 import inspect
 import json
+import keyword
 import re
 
 from .. import errors
@@ -69,7 +70,7 @@ def make_tool(session, signature):
                 default=inspect.Parameter.empty if parameter in required else ...,
             )
             for parameter in signature["parameters"]
-            if parameter.isidentifier()
+            if parameter.isidentifier() and not keyword.iskeyword(parameter)  # such as "from": it comes in a dict
         ]
     )
     tool.is_ptc_tool = True

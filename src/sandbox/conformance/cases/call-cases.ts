@@ -52,6 +52,15 @@ export const callCases: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'take an argument with the name of a keyword in a dict',
+    async run(context) {
+      const source =
+        'import inspect\nprint(await rent({"from": 3}), await rent(**{"from": 4}), inspect.signature(rent))'
+      const { output } = await (await context.harness()).runCell(source)
+      assert.equal(output, "{'from': 3} {'from': 4} ()\n")
+    },
+  },
+  {
     name: 'one gather is one suspension',
     async run(context) {
       const source = 'import asyncio\nprint(await asyncio.gather(*(get(i) for i in range(50))))'

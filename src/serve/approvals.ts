@@ -50,7 +50,12 @@ const decision = z.discriminatedUnion('decision', [
     remember: z.boolean().exactOptional(),
     by,
   }),
-  z.strictObject({ decision: z.literal('deny'), reason: z.string().min(1), by }),
+  z.strictObject({
+    decision: z.literal('deny'),
+    reason: z.string().min(1),
+    compensate: z.boolean().exactOptional(),
+    by,
+  }),
   z.strictObject({ decision: z.literal('answer'), value: z.json(), by }),
 ])
 
@@ -66,9 +71,11 @@ async function decide(exchange: Exchange): Promise<Reply> {
       await ptc.approveCall(token, options)
       break
     }
-    case 'deny':
-      await ptc.denyCall(token, body.reason, decider)
+    case 'deny': {
+      const { decision: _, reason, ...options } = body
+      await ptc.denyCall(token, reason, options)
       break
+    }
     case 'answer':
       await ptc.completeCall(token, body.value, decider)
   }

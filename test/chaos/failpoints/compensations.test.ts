@@ -2,33 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { CancelledFailure } from '@temporalio/common'
 import type { ProgramResult } from '../../../src/common/runs/runs.js'
 import { ledgerConfig } from '../../support/environment/ledger-environment.js'
-import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { temporaryFolder } from '../../support/folders.js'
-import { Ledger } from '../../support/ledger.js'
 import { noModel } from '../../support/script.js'
-import { type Crash, FailpointCrashes, killAtFailpoint } from '../support/failpoint-crashes.js'
+import { startCrashingWorkers } from '../support/crashing-workers.js'
+import type { Crash } from '../support/failpoint-crashes.js'
 
 const bookings = ['a', 'b', 'c', 'undo c', 'undo b', 'undo a']
 
-/** Workers of which the first ones die at these failpoints. */
-async function startWith(crashes: readonly Crash[]) {
-  const ledger = await Ledger.start()
-  const folder = await temporaryFolder()
-  const failpoints = new FailpointCrashes(crashes, folder)
-  const env = await TestEnvironment.startProcesses({
-    script: noModel,
-    config: ledgerConfig,
-    preload: killAtFailpoint,
-    environment: { LEDGER_URL: ledger.url, TEST_BACKEND: 'wasm' },
-    initialWorkers: [],
-  })
-  await env.workers.keepRunning({
-    options: (index) => ({ environment: failpoints.environment(index) }),
-    onDeath: () => undefined,
-  })
-  const deaths = () => failpoints.hits.filter(({ crashed }) => crashed).length
-  return { env, ledger, deaths }
-}
+const startWith = (crashes: readonly Crash[]) =>
+  startCrashingWorkers(crashes, { config: ledgerConfig, script: noModel })
 
 describe('a run whose calls are compensated', () => {
   it.each<[string, readonly Crash[]]>([

@@ -14,10 +14,15 @@ it('what a tool logs has the agent and the tenant of the run', async () => {
   })
   const run = await env.startAgent({ agent: 'clerk', context: { tenant: 'acme', user: 'ada' } })
   expect(await env.agentResult(run)).toMatchObject({ answer: 'paid' })
-  const { log } = env.workers.first
-  const lines = log.split('\n').filter((line) => line.startsWith('{'))
-  const entries = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  const worker = env.workers.first
+  const entryOf = (wanted: string) =>
+    worker.log
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+      .find(({ message }) => message === wanted)
   const noted = { level: 'INFO', message: 'noted', tool: 'note', agent: 'clerk', tenant: 'acme' }
-  expect(entries.find(({ message }) => message === 'noted')).toMatchObject({ ...noted, workflowId: run.workflowId })
-  expect(log).not.toContain('ada')
+  // The runtime of the SDK writes log entries a moment later.
+  await expect.poll(() => entryOf('noted')).toMatchObject({ ...noted, workflowId: run.workflowId })
+  expect(worker.log).not.toContain('ada')
 })

@@ -24,7 +24,7 @@ describe('a run whose messages are compacted', () => {
   it.each([
     ['messages.summarized', 1],
     ['messages.compacted', 1],
-    ['messages.compacted', 2],
+    ['model.begins', 12],
     ['turn.stored', 12],
   ] as const)('answers after kill -9 at %s, hit %i', async (point, hit) => {
     const { env, deaths } = await startCrashingWorkers([{ point, hit }], { config, script })

@@ -41,11 +41,17 @@ export async function completeDeferredCall(ledger: Ledger, ptc: PtcClient, name:
  * @param onPaused called before that
  */
 export async function raiseBudget(
-  handle: Pick<RunHandle<unknown>, 'budget'>,
+  handle: Pick<RunHandle<unknown>, 'budget' | 'describe'>,
   onPaused: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const isPaused = async (): Promise<boolean> => (await handle.budget()).paused !== null
-  const raise = async (): Promise<boolean> => (await handle.budget({ turns: 100 })).paused === null
+  // The response to the update may be lost with its worker, and the run may end meanwhile.
+  const raise = async (): Promise<boolean> => {
+    if ((await handle.describe()).status !== 'running') return true
+    const { paused } = await handle.budget()
+    if (paused) await handle.budget({ turns: 100 })
+    return paused === null
+  }
   // Each is a request to the run, and its worker may be dead.
   const until = (work: () => Promise<boolean>) =>
     vi.waitUntil(() => work().catch(() => false), { timeout: 300_000, interval: 250 })

@@ -12,7 +12,7 @@
 
 import { CancelledFailure, ContinueAsNew } from '@temporalio/workflow'
 import { problemOfAttachments } from '../common/runs/attachments.js'
-import type { AgentInput, AgentResult, RunCounts, SubagentInput } from '../common/runs/runs.js'
+import type { AgentInput, AgentResult, BudgetLease, RunCounts, SubagentInput } from '../common/runs/runs.js'
 import { continueAsNew, continueAsNewUpgraded } from './temporal/continue-as-new.js'
 import { recordSummary, recordOutcome } from './temporal/memo.js'
 import { failWorkflowOnError } from './temporal/fail-workflow.js'
@@ -37,7 +37,7 @@ export async function agent(input: AgentInput | SubagentInput, state?: AgentStat
     const { question: _, attachments, ...options } = input
     const problem = problemOfAttachments(attachments)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
-    const lease = 'lease' in input ? input.lease : undefined
+    const lease = leaseOf(input)
     let counts = state?.counts
     try {
       const run = await startRun({ kind: 'agent', options, state })
@@ -56,7 +56,7 @@ async function answerQuestion(
   state: AgentState | undefined,
 ): Promise<AgentResult> {
   const { question, attachments } = input
-  const lease = 'lease' in input ? input.lease : undefined
+  const lease = leaseOf(input)
   const turns = new AgentTurns(run, {
     state,
     continueAsNew: async (turnsState, isUpgraded) => {
@@ -85,6 +85,11 @@ async function answerQuestion(
   recordOutcome(outcome.status)
   const compensation = run.compensations.report
   return { ...outcome, ...run.counts, ...(compensation && { compensation }) }
+}
+
+/** Undefined for a run that is no sub-agent. */
+function leaseOf(input: AgentInput | SubagentInput): BudgetLease | undefined {
+  return 'lease' in input ? input.lease : undefined
 }
 
 function isFinished({ status }: Pick<AgentResult, 'status'>): boolean {

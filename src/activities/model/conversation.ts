@@ -1,6 +1,7 @@
 import type { ValueLog } from '../../common/json/value-log.js'
 import {
   type AssistantBlock,
+  isThinkingBlock,
   type Message,
   type PendingBlock,
   type StoredMessage,
@@ -50,7 +51,7 @@ export async function loadPending(
 
 /** A reply for the stored conversation. */
 export function toStored(content: readonly AssistantBlock[], model: ModelId): Message {
-  return { role: 'assistant', content, ...(content.some(isThinking) && { model: nameOf(model) }) }
+  return { role: 'assistant', content, ...(content.some(isThinkingBlock) && { model: nameOf(model) }) }
 }
 
 /**
@@ -62,12 +63,8 @@ export function toSent(message: StoredMessage, model: ModelId): Message {
   const { content, model: author } = message
   return {
     role: 'assistant',
-    content: author === nameOf(model) ? content : content.filter((each) => !isThinking(each)),
+    content: author === nameOf(model) ? content : content.filter((each) => !isThinkingBlock(each)),
   }
-}
-
-function isThinking({ type }: AssistantBlock): boolean {
-  return type === 'thinking' || type === 'redacted_thinking'
 }
 
 function nameOf({ provider, name }: ModelId): string {

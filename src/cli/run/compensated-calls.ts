@@ -1,3 +1,4 @@
+import { describeCompensated } from '../../common/calls/compensation.js'
 import { pluralize } from '../../common/text/text.js'
 import type { CallNode, RunTree } from '../../client/run-tree/index.js'
 
@@ -18,6 +19,6 @@ export function compensatedCalls({ turns }: Pick<RunTree, 'turns'>): Compensated
 
 /** Such as `2 calls were compensated, 1 call could not be: see ptc show agent-1`. */
 export function describeCompensation({ compensated, failed }: CompensatedCalls, workflowId: string): string {
-  const done = `${pluralize(compensated, 'call')} ${compensated === 1 ? 'was' : 'were'} compensated`
+  const done = describeCompensated(compensated)
   return failed === 0 ? done : `${done}, ${pluralize(failed, 'call')} could not be: see ptc show ${workflowId}`
 }

@@ -4,6 +4,7 @@
 
 import type { CallerIdentity, ToolCallInput } from './calls.js'
 import type { Externalizable, ExternalValue } from '../json/external-value.js'
+import { pluralize } from '../text/text.js'
 
 /** A call that has happened, or may have happened, and whose tool has `compensate`. */
 export interface CompensableCall extends ToolCallInput {
@@ -68,9 +69,14 @@ export function compensationAttempts(attemptsOfTool: number): number {
   return Math.max(attemptsOfTool, minAttempts)
 }
 
-/** For people and the model: `2 calls were compensated`. */
+/** `2 calls were compensated`. */
+export function describeCompensated(calls: number): string {
+  return `${pluralize(calls, 'call')} ${calls === 1 ? 'was' : 'were'} compensated`
+}
+
+/** For people and the model: which calls could not be compensated, too. */
 export function describeReport({ compensated, failed, failures }: CompensationReport): string {
-  const done = `${compensated} ${compensated === 1 ? 'call was' : 'calls were'} compensated`
+  const done = describeCompensated(compensated)
   if (failed === 0) return done
   const named = failures.map(({ tool, call }) => `${tool} (${call})`).join(', ')
   return `${done}, ${failed} could not be: ${named}${failed > failures.length ? ' …' : ''}`

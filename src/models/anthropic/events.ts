@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { PtcError } from '../../common/errors.js'
 import type { UnknownBlock } from '../../common/runs/messages.js'
+import { parseEvent, parseEventJson, streamError } from '../http/event-data.js'
 
 // The input is from JSON.parse, so an object with a `type` is a block. All its members are kept.
 const block = z.custom<UnknownBlock>(
@@ -48,30 +48,9 @@ const knownTypes: ReadonlySet<unknown> = new Set(streamEvent.options.map((option
  * @throws PtcError MODEL_STREAM for data that is not an event
  */
 export function parseStreamEvent(data: string): StreamEvent | undefined {
-  const value = parseJson(data)
+  const value = parseEventJson(data)
   if (typeof value !== 'object' || value === null || !('type' in value))
     throw streamError('an event without a type', data)
   if (!knownTypes.has(value.type)) return undefined
-  const parsed = streamEvent.safeParse(value)
-  if (!parsed.success) throw streamError(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '), data)
-  return parsed.data
-}
-
-function parseJson(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    throw streamError('invalid JSON', data)
-  }
-}
-
-function streamError(what: string, data: string): PtcError {
-  const hint = 'Usually passes; if not, something between here and the API changes its replies.'
-  return new PtcError(
-    'MODEL_STREAM',
-    `The model's reply can't be read: ${what} in ${JSON.stringify(data.slice(0, 80))}.`,
-    {
-      hint,
-    },
-  )
+  return parseEvent(streamEvent, value, data)
 }

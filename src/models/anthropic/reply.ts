@@ -1,6 +1,13 @@
 import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import type { AssistantBlock, CodeContainer, ModelReply, UnknownBlock, Usage } from '../../common/runs/messages.js'
+import {
+  type AssistantBlock,
+  type CodeContainer,
+  isThinkingBlock,
+  type ModelReply,
+  type UnknownBlock,
+  type Usage,
+} from '../../common/runs/messages.js'
 import { codeExecutionTool } from '../../common/runs/hosted-code.js'
 import { executeCodeTool } from '../../common/names.js'
 import { CodeDeltas } from '../code-deltas.js'
@@ -137,7 +144,7 @@ function isObject(value: unknown): value is JsonObject {
 
 function phaseOf(block: AssistantBlock): ModelPhase {
   if (block.type === 'text') return 'text'
-  if (isThinking(block)) return 'thinking'
+  if (isThinkingBlock(block)) return 'thinking'
   const isServerTool = block.type === 'server_tool_use'
   if (isServerTool && 'name' in block && block['name'] === codeExecutionTool) return 'code'
   if (block.type !== 'tool_use') return 'waiting'
@@ -146,10 +153,6 @@ function phaseOf(block: AssistantBlock): ModelPhase {
 
 function textDelta(block: number, { text }: UnknownBlock): ModelDelta | undefined {
   return typeof text === 'string' && text !== '' ? { type: 'text', block, text } : undefined
-}
-
-function isThinking({ type }: AssistantBlock): boolean {
-  return type === 'thinking' || type === 'redacted_thinking'
 }
 
 function replyError(what: string): PtcError {

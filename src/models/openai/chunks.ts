@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonValue } from '../../common/json/json.js'
-import { parseData } from './parse-data.js'
+import { parseEventData } from '../http/event-data.js'
 
 // Servers differ: any member may be missing or null.
 const text = z.string().nullish()
@@ -52,5 +52,5 @@ export type ReportedUsage = z.infer<typeof usage>
 
 /** @throws PtcError MODEL_STREAM for data that is no chunk of a chat completion */
 export function parseChunk(data: string): Chunk {
-  return parseData(chunk, data)
+  return parseEventData(chunk, data)
 }

@@ -109,29 +109,27 @@ export function appendJournal(timeouts: Timeouts): AppendToLog {
 }
 
 /** Stores messages from elsewhere as the history of a conversation. A text becomes a block of text. */
-export async function storeMessages(messages: readonly ProviderMessage[], timeouts: Timeouts): Promise<ValueLog> {
+export function storeMessages(messages: readonly ProviderMessage[], timeouts: Timeouts): Promise<ValueLog> {
   const stored = messages.map(({ role, content }) => ({
     role,
     content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
   }))
-  const options = valueOptions(timeouts, `store ${pluralize(stored.length, 'message')}`)
-  const logs: readonly ValueLog[] = await scheduleEngineActivity(
-    activityNames.appendJournal,
-    { log: null, batches: [stored] },
-    options,
-  )
-  const [log] = logs
-  if (!log) throw ApplicationFailure.nonRetryable('the messages were not stored', 'INTERNAL')
-  return log
+  return startLog(stored, 'message', timeouts)
 }
 
 /** Stores calls that may have to be compensated later. */
 export async function storeCalls(calls: readonly CompensableCall[], timeouts: Timeouts): Promise<ExternalValue> {
-  const input = { log: null, batches: [calls] }
-  const options = valueOptions(timeouts, `store ${pluralize(calls.length, 'call')}`)
+  const { head } = await startLog(calls, 'call', timeouts)
+  return externalValue(head)
+}
+
+/** Stores items as the first batch of a log. */
+async function startLog(items: readonly unknown[], noun: string, timeouts: Timeouts): Promise<ValueLog> {
+  const input = { log: null, batches: [items] }
+  const options = valueOptions(timeouts, `store ${pluralize(items.length, noun)}`)
   const [log]: readonly ValueLog[] = await scheduleEngineActivity(activityNames.appendJournal, input, options)
-  if (!log) throw ApplicationFailure.nonRetryable('the calls were not stored', 'INTERNAL')
-  return externalValue(log.head)
+  if (!log) throw ApplicationFailure.nonRetryable(`the ${noun}s were not stored`, 'INTERNAL')
+  return log
 }
 
 /** Loads calls from {@link storeCalls}. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../../common/json/json.js'
-import { parseData } from '../parse-data.js'
+import { parseEventData } from '../../http/event-data.js'
 
 /** An item of the output: all its members are kept. */
 export interface OutputItem extends JsonObject {
@@ -71,6 +71,6 @@ const anyEvent = z.looseObject({ type: z.string() })
  * @throws PtcError MODEL_STREAM for data that is no event
  */
 export function parseEvent(data: string): ResponseEvent | undefined {
-  const { type } = parseData(anyEvent, data)
-  return knownTypes.has(type) ? parseData(event, data) : undefined
+  const { type } = parseEventData(anyEvent, data)
+  return knownTypes.has(type) ? parseEventData(event, data) : undefined
 }

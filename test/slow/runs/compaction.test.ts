@@ -1,30 +1,19 @@
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { ScriptedTurn } from '../../../src/testing/index.js'
+import { compactionConfig, compactionScript } from '../../support/compaction-steps.js'
 import { completedReplies } from '../../support/environment/completed-replies.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { requestMessages, TestEnvironment } from '../../support/environment/test-environment.js'
 import { pollSignal } from '../../support/poll-options.js'
-import { call, text, turn } from '../../support/script.js'
-
-const config = fileURLToPath(new URL('../../fixtures/compaction.config.ts', import.meta.url))
+import { text, turn } from '../../support/script.js'
 
 const isSummary = (body: unknown): boolean => JSON.stringify(requestMessages(body)[0] ?? '').includes('<transcript>')
-
-/** Calls the tool with the numbers from 1 to 15, then answers. */
-const turns: readonly ScriptedTurn[] = [
-  { ...turn(text('done')), match: { lastToolResult: 'step 15 ' } },
-  ...Array.from({ length: 14 }, (_, index): ScriptedTurn => {
-    return { ...turn(call('step', { number: index + 2 })), match: { lastToolResult: `step ${index + 1} ` } }
-  }),
-  turn(call('step', { number: 1 })),
-]
 
 it('kill -9 of the worker while it waits for a summary: only the compaction is repeated', async () => {
   const notes: ScriptedTurn = { ...turn(text('Notes.')), faults: [{ type: 'delay', attempt: 1, ms: 60_000 }] }
   const env = await TestEnvironment.startProcesses({
-    config,
-    script: { conversations: [{ match: { firstUserText: '<transcript>' }, turns: [notes] }, { turns }] },
+    config: compactionConfig,
+    script: compactionScript(notes),
   })
   const handle = await env.startAgent({ question: 'Take 15 steps.' })
   await env.api.waitForRequest(({ body }) => isSummary(body), pollSignal())

@@ -43,7 +43,7 @@ Example:
 async function runDev(options: Options): Promise<void> {
   using interrupts = listenForInterrupts()
   const { startForegroundWorker, overrideBackend } = await import('../environment/cli-worker.js')
-  const { displayPath, loadProject } = await import('../environment/project.js')
+  const { displayPath, loadProject, withStream } = await import('../environment/project.js')
   const { runUntilStopped } = await import('../environment/run-until-stopped.js')
   const { resolveServerWithUi } = await import('../environment/server.js')
   const { watchConfig } = await import('../environment/watch-config.js')
@@ -58,7 +58,7 @@ async function runDev(options: Options): Promise<void> {
   try {
     const ports = { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) }
     const server = await resolveServerWithUi(project, { ...ports, signal })
-    const config = overrideBackend(project.config, sandbox)
+    const config = overrideBackend(withStream(project, server).config, sandbox)
     const worker = await startForegroundWorker({ config, server, warm: 1, logLevel, logFormat: 'text', signal })
     print(formatWelcome(server, worker, project))
     await runUntilStopped(worker, server, interrupts)

@@ -54,7 +54,7 @@ async function serve({ config, host, port, origin: origins }: Options): Promise<
   const server = await startServer({ ptc, host, port, token, origins, onError })
   try {
     print(`chat page: ${server.url}`)
-    if (!stream) printStatus('the configuration has no `stream`: answers are shown when they are complete')
+    if (!stream) printStatus('the configuration has no `stream`, so answers are shown when they are complete')
     const exitError = await Promise.race([environment.unexpectedExit, waitForAbort(interrupts.first)])
     if (exitError !== undefined) throw exitError
   } finally {

@@ -68,7 +68,7 @@ async function runWorkerCommand({ config: file, roles, logLevel, logFormat, ...r
   const version = workerVersion(rest)
   using interrupts = listenForInterrupts()
   const { startForegroundWorker } = await import('../environment/cli-worker.js')
-  const { loadProject } = await import('../environment/project.js')
+  const { loadProject, withStream } = await import('../environment/project.js')
   const { runUntilStopped } = await import('../environment/run-until-stopped.js')
   const { resolveServer } = await import('../environment/server.js')
 
@@ -76,12 +76,12 @@ async function runWorkerCommand({ config: file, roles, logLevel, logFormat, ...r
   const inform = logFormat === 'text' ? printStatus : (line: string) => write(logEntry(line))
   const signal = interrupts.first
   const project = await loadProject(file)
-  const { config } = project
   const server = await resolveServer(project, {
     ifNoServer: 'fail',
     onProgress: logFormat === 'text' ? printStep : inform,
     signal,
   })
+  const { config } = withStream(project, server)
   const { metricsAddress = config.endpoints.metrics, healthAddress = config.endpoints.health } = rest
   const endpoints = { metricsAddress, healthAddress }
   const worker = await startForegroundWorker({

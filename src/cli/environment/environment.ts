@@ -17,7 +17,7 @@ import { closeTimeoutMs, exitedShutdownTimeoutMs, type Interrupts, waitAtMost } 
 import { printStatus } from '../process/stdio.js'
 import type { StreamSink } from '../../stream/index.js'
 import type { CliWorker } from './cli-worker.js'
-import { keysOf, type LoadedProject, type Project, type ProjectOptions, resolveProject } from './project.js'
+import { keysOf, type LoadedProject, type Project, type ProjectOptions, resolveProject, withStream } from './project.js'
 import { resolveServer, type ResolveServerOptions } from './server.js'
 
 /*
@@ -58,7 +58,8 @@ interface ConnectEnvironmentOptions
 
 /** @throws PtcError TEMPORAL_UNREACHABLE, and what opening a store and starting a worker throw */
 export async function connectEnvironment(options: ConnectEnvironmentOptions): Promise<Environment> {
-  const { project, server, startsWorker, interrupts } = options
+  const { server, startsWorker, interrupts } = options
+  const project = withStream(options.project, server)
   const { config, store } = project
   const stack = new DisposableStack()
   stack.defer(() => server.close())
@@ -138,7 +139,7 @@ export class Environment implements AsyncDisposable {
     return this.server.origin === 'started'
   }
 
-  /** The live stream of the configuration; undefined when it has none, or was not loaded. */
+  /** The live stream of the project; undefined when it has none, or its configuration was not loaded. */
   get stream(): StreamSink | undefined {
     return this.#parts.project.config?.stream
   }

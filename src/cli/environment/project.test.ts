@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseConfig } from '../../worker/config/parse-config.js'
-import { type LoadedConfig, keysOf } from './project.js'
+import { fileStream } from '../../stream/index.js'
+import { type LoadedConfig, keysOf, type Project, withStream } from './project.js'
 
 const encryption = { currentKeyId: 'k1', key: () => Buffer.alloc(32) }
 
@@ -19,4 +20,21 @@ it('refuses to encrypt and decrypt while the configuration with the keys is not 
     message: expect.stringContaining('--config'),
   })
   expect(keysOf({ config: undefined })).toBe(undefined)
+})
+
+it('has a live stream with the dev server of the project, and with any other server only if it is configured', () => {
+  const project = (config: LoadedConfig | undefined): Project => ({
+    statePath: '/nonexistent/.ptc',
+    config,
+    taskQueue: 'test',
+    store: { kind: 'local', directory: '/nonexistent/.ptc/values' },
+  })
+  const stream = fileStream({ folder: '/nonexistent/stream' })
+  for (const origin of ['running', 'started'] as const) {
+    expect(withStream(project(load({})), { origin }).config?.stream).toBeDefined()
+    expect(withStream(project(load({ stream })), { origin }).config?.stream).toBe(stream)
+    expect(withStream(project(undefined), { origin }).config).toBe(undefined)
+  }
+  expect(withStream(project(load({})), { origin: 'configured' }).config?.stream).toBe(undefined)
+  expect(withStream(project(load({ stream })), { origin: 'configured' }).config?.stream).toBe(stream)
 })

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { PtcError } from '../../common/errors.js'
 import { defaultTaskQueue } from '../../common/names.js'
+import type { TemporalServer } from '../../dev-server/index.js'
+import { fileStream } from '../../stream/index.js'
 import { KeyRing } from '../../values/encryption/key-ring.js'
 import { configFileNames, loadConfig } from '../../worker/config/load-config.js'
 import { printStatus } from '../process/stdio.js'
@@ -11,7 +13,7 @@ export type LoadedConfig = Awaited<ReturnType<typeof loadConfig>>
 
 /** The project of the current folder: where its state is, and the settings that its commands share. */
 export interface Project extends CachedSettings {
-  /** The folder `.ptc`: database and log of the dev server, worker log, values. */
+  /** The folder `.ptc`: database and log of the dev server, worker log, values, live stream. */
   readonly statePath: string
   /** Undefined when there is no configuration, or when it was not loaded. */
   readonly config: LoadedConfig | undefined
@@ -64,6 +66,16 @@ async function projectOf(config: LoadedConfig, file: string | undefined): Promis
   if (file === undefined) await cacheSettings(statePath, config)
   const { taskQueue, values, encryption } = config
   return { statePath, config, taskQueue, store: values.store, currentKeyId: encryption?.currentKeyId }
+}
+
+/**
+ * The project with a live stream. Without `stream` in the configuration it is in `.ptc/stream` where the dev server of
+ * the project is used, because all its workers and clients are on this machine. Any other server needs the option.
+ */
+export function withStream<P extends Project>(project: P, { origin }: Pick<TemporalServer, 'origin'>): P {
+  const { config, statePath } = project
+  if (config === undefined || config.stream !== undefined || origin === 'configured') return project
+  return { ...project, config: { ...config, stream: fileStream({ folder: join(statePath, 'stream') }) } }
 }
 
 /**

@@ -177,7 +177,8 @@ export interface PtcConfig {
   readonly audit?: AuditOption
   /**
    * Where the live stream of runs goes: `fileStream({ folder: '.ptc/stream' })` for one machine, `redisStream({ url })`
-   * for a fleet. Default: there is none. docs/guides/streaming.md describes it.
+   * for a fleet. Default: `.ptc/stream` with the server of `ptc dev`, else there is none. docs/guides/streaming.md
+   * describes it.
    */
   readonly stream?: StreamSink
   /**

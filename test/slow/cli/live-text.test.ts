@@ -1,32 +1,40 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { type Script, startScriptedMessagesApi } from '../../../src/testing/index.js'
-import { TestProject } from '../../support/cli/ptc.js'
+import { type EnvironmentVariables, TestProject } from '../../support/cli/ptc.js'
 import { PseudoTerminal } from '../../support/cli/terminal.js'
 import { faulty, text, turn } from '../../support/script.js'
 import { sharedServer, uniqueName } from '../../support/temporal/shared-server.js'
 
 const answer = 'The travel budget was exceeded by Ada, Lin and Grace in the third quarter.'
 
-const configuration = `
+function configuration(stream: string): string {
+  return `
 import { defineConfig, fileStream } from 'durable-ptc'
 
 export default defineConfig({
   tools: [],
   model: { name: 'scripted', idleTimeout: '5s' },
   sandbox: { backend: 'wasm', wasm: { warm: 0 } },
-  stream: fileStream({ folder: '.ptc/stream' }),
+  ${stream}
   taskQueue: '${uniqueName('live-text')}',
 })
 `
+}
 
-async function startProject(script: Script): Promise<TestProject> {
+async function createProject(script: Script, stream: string, env: EnvironmentVariables): Promise<TestProject> {
   const api = await startScriptedMessagesApi({ script })
   onTestFinished(() => api.close())
   const project = await TestProject.create(
-    { 'ptc.config.ts': configuration },
-    { TEMPORAL_ADDRESS: sharedServer().address, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test-key' },
+    { 'ptc.config.ts': configuration(stream) },
+    { ...env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test-key' },
   )
   onTestFinished(() => project[Symbol.asyncDispose]())
+  return project
+}
+
+async function startProject(script: Script): Promise<TestProject> {
+  const stream = `stream: fileStream({ folder: '.ptc/stream' }),`
+  const project = await createProject(script, stream, { TEMPORAL_ADDRESS: sharedServer().address })
   await project.start('worker').waitForOutput(/worker ready/)
   return project
 }
@@ -53,5 +61,14 @@ it('ptc chat shows text of the message that is worked on while the model writes 
   // The draft is gone, and the line that is typed is below the answer.
   await terminal.waitForScreen(new RegExp(`${answer}\\r\\n> $`))
   terminal.type('exit\r')
+  expect(await terminal.exitCode).toBe(0)
+})
+
+it('needs no `stream` in the configuration with the server of ptc dev', async () => {
+  const project = await createProject([stalling], '', {})
+  await project.start('dev').waitForOutput(/Ready\./, 'stdout')
+  const terminal = PseudoTerminal.start(project, 'run', 'Who exceeded the travel budget?')
+  await terminal.waitForScreen(/▸ waiting for the model \(turn 1\).*\r\n│ The travel/)
+  await terminal.waitForScreen(new RegExp(answer))
   expect(await terminal.exitCode).toBe(0)
 })

@@ -31,7 +31,7 @@ export async function prepareDemoModel(
       'model: no ANTHROPIC_API_KEY is set, so a script plays the model, behind a local server that speaks the Messages API.\n' +
       '       Everything else is real. Set ANTHROPIC_API_KEY to see the real model do it.',
     // The server accepts any key.
-    scriptedApi: { baseURL: api.url, apiKey: 'scripted' },
+    scriptedApi: { baseURL: api.url, apiKey: 'no-api-key' },
     close: () => api.close(),
   }
 }

@@ -29,9 +29,13 @@ for name, amounts in zip(names, lists):
         print(name, sum(amounts), "EUR")
 `
 
-/** Typed by `startScriptedMessagesApi`, which checks it when it starts. */
+/**
+ * One turn for any message of the user and one for any result, so that a conversation may have many messages. Typed by
+ * `startScriptedMessagesApi`, which checks it when it starts.
+ */
 const script = [
   {
+    match: { lastUserText: { pattern: '' } },
     reply: {
       content: [
         { type: 'text', text: 'I fetch the expenses of all employees in parallel.' },
@@ -40,6 +44,7 @@ const script = [
     },
   },
   {
+    match: { lastToolResult: { pattern: '' } },
     reply: {
       content: [
         {

@@ -30,7 +30,7 @@ export function createProviders({ config, modelApi, scriptedModelUrl }: Provider
     const provider = createProvider(name, option, modelApi, timeouts)
     if (scriptedModelUrl === undefined || name !== defaultProvider) return [name, provider] as const
     // The server wants a key, and accepts any.
-    const scripted = createLazyAnthropicProvider({ ...timeouts, apiKey: 'scripted', baseURL: scriptedModelUrl })
+    const scripted = createLazyAnthropicProvider({ ...timeouts, apiKey: 'no-api-key', baseURL: scriptedModelUrl })
     return [name, withScriptedModel(provider, scripted)] as const
   })
   return new ModelProviders(Object.fromEntries(entries))

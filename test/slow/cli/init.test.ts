@@ -23,6 +23,9 @@ describe('ptc init', () => {
     expect(code).toBe(0)
     expect((await project.run('show', 'who')).stdout).toContain('scripted (no API key)')
 
+    const chat = await project.start('chat', 'books').input('Who was it?\nAnd who else?\n').result
+    expect(chat).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ada 6340 EUR\n.*\nada 6340 EUR\n/) })
+
     const named = await project.run('run', 'why?', '--model', 'claude-sonnet-5-5')
     expect(named.stderr).toContain('There is no API key for the model')
     expect(named).toMatchObject({ code: 1, stdout: '' })

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { expectedSeconds, longestFirst, type TestFile, selectShard, withShard } from './scripts/shards.js'
+import { expectedSeconds, longestFirst, type TestFile, selectShard, withShard } from './scripts/tests/shards.js'
 
 /** Tests mostly wait: for a container, a timer, a killed process that is missed. */
 const workers = availableParallelism() * 2
@@ -38,7 +38,7 @@ function inMode(mode: 'always-replay' | 'always-evict' | 'always-reattach', incl
   }
 }
 
-/** Orders files by what they took before, and makes `--shard` choose a shard of the long suites (scripts/shards.ts). */
+/** Orders files by what they took before, and makes `--shard` choose a shard of the long suites (scripts/tests/shards.ts). */
 class PlannedSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return longestFirst(files.map((file) => this.#planned(file))).map(({ specification }) => specification)

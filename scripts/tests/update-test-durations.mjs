@@ -1,13 +1,13 @@
-// `node scripts/update-test-durations.mjs`: writes the durations of the last test run (test-report.json) to
+// `node scripts/tests/update-test-durations.mjs`: writes the durations of the last test run (test-report.json) to
 // test-durations.json. Slices and the order of files depend on them. Run it after `npm run test:all` on a quiet
 // machine.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, stop } from './setup.mjs'
-import { nameOf } from './test-results.mjs'
+import { root, stop } from '../setup.mjs'
+import { nameOf } from './reports/test-results.mjs'
 
 const report = join(root, 'test-report.json')
-const table = join(root, 'scripts/test-durations.json')
+const table = join(root, 'scripts/tests/test-durations.json')
 
 if (!existsSync(report)) stop('there is no test-report.json: run the tests first.')
 const { files } = JSON.parse(readFileSync(report, 'utf8'))

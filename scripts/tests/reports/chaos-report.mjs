@@ -22,7 +22,7 @@ chaos report
   leaks        ${sum('leaks')}
   recovery     p50 ${seconds(quantile(recoveries, 0.5))}, p99 ${seconds(quantile(recoveries, 0.99))}, over ${recoveries.length} kills of a worker: from kill -9 to the next effect
 `)
-  const { failpoints } = await import('../dist/common/failpoint.js')
+  const { failpoints } = await import('../../../dist/common/failpoint.js')
   return [...failpoints, ...disturbances].filter((fault) => !faults.has(fault))
 }
 

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { createVitest } from 'vitest/node'
 import { expectedSeconds, longestFirst, type TestFile, selectShard, withShard } from './shards.js'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const count = Number(/^const shards = (\d+)$/m.exec(readFileSync(`${root}scripts/test-ci.mjs`, 'utf8'))?.[1])
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const count = Number(/^const shards = (\d+)$/m.exec(readFileSync(`${root}scripts/tests/test-ci.mjs`, 'utf8'))?.[1])
 const indices = Array.from({ length: count }, (_, place) => place + 1)
 
 /** The files of all projects of vitest.config.ts. */

@@ -3,11 +3,11 @@
 // A file that fails and then passes by itself is reported as flaky and does not fail the run.
 // PTC_CI_SECONDS limits the time of the whole run.
 import { spawnSync } from 'node:child_process'
-import { build } from './build.mjs'
-import { modes } from './modes-report.mjs'
+import { build } from '../build.mjs'
+import { modes } from './reports/modes-report.mjs'
 import { vitestSelection, printCountOnExit, runTests } from './run-tests.mjs'
-import { progress, root, setup } from './setup.mjs'
-import { withReports } from './suite-reports.mjs'
+import { progress, root, setup } from '../setup.mjs'
+import { withReports } from './reports/suite-reports.mjs'
 
 /**
  * A shard takes about half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 23

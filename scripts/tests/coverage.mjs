@@ -3,10 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from './build.mjs'
+import { build } from '../build.mjs'
 import { linesOfProcesses } from './process-coverage.mjs'
 import { printCountOnExit, runTests, vitestSelection } from './run-tests.mjs'
-import { progress, root, setup, stop } from './setup.mjs'
+import { progress, root, setup, stop } from '../setup.mjs'
 
 /** Percent of lines, by unit and integration tests. */
 const threshold = 89

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { progress, root, stop } from './setup.mjs'
+import { progress, root, stop } from '../setup.mjs'
 
 const startMs = 60_000
 
@@ -29,7 +29,8 @@ try {
   // What it can't do is said in docs/guides/sandboxes.md: sandboxes end with their worker.
   const env = { ...process.env, DOCKER_HOST: `unix://${socket}`, PTC_TEST_DOCKER: 'required', PTC_TEST_PODMAN: '1' }
   const tests = ['--project', 'integration', 'test/integration/sandbox/docker/conformance.test.ts']
-  status = spawnSync(process.execPath, ['scripts/test.mjs', ...tests], { cwd: root, stdio: 'inherit', env }).status ?? 1
+  status =
+    spawnSync(process.execPath, ['scripts/tests/test.mjs', ...tests], { cwd: root, stdio: 'inherit', env }).status ?? 1
 } finally {
   service.kill()
   rmSync(folder, { recursive: true, force: true })

@@ -1,10 +1,10 @@
 // Runs vitest, optionally repeats failed files, and prints the count as the last line.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withTemporaryFiles } from './report-lines.mjs'
-import { root } from './setup.mjs'
+import { withTemporaryFiles } from './reports/report-lines.mjs'
+import { root } from '../setup.mjs'
 import { exitCodeOf, exitOnSignals } from './signals.mjs'
-import { countLine, countsOf, hasFailed, nameOf } from './test-results.mjs'
+import { countLine, countsOf, hasFailed, nameOf } from './reports/test-results.mjs'
 import { runVitest } from './vitest-process.mjs'
 
 /** When more files fail, none is repeated. */

@@ -1,11 +1,11 @@
 // Runs vitest as a process and reads its results.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { readLines } from './report-lines.mjs'
-import { root } from './setup.mjs'
+import { readLines } from './reports/report-lines.mjs'
+import { root } from '../setup.mjs'
 import { handleSignals } from './signals.mjs'
-import { resultsVariable } from './test-reporter.mjs'
-import { hasFailed, resultsOf, wholeFile } from './test-results.mjs'
+import { resultsVariable } from './reports/test-reporter.mjs'
+import { hasFailed, resultsOf, wholeFile } from './reports/test-results.mjs'
 
 /** Time from SIGTERM to SIGKILL. */
 const graceMs = 15_000
@@ -19,7 +19,7 @@ const vitest = join(root, 'node_modules/vitest/vitest.mjs')
  */
 export async function runVitest(vitestArguments, { lines, seconds }) {
   const reporters = vitestArguments.some((argument) => argument.startsWith('--reporter')) ? [] : ['--reporter=default']
-  const ourReporter = `--reporter=${join(root, 'scripts/test-reporter.mjs')}`
+  const ourReporter = `--reporter=${join(root, 'scripts/tests/reports/test-reporter.mjs')}`
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ourReporter, ...vitestArguments], {
     cwd: root,
     stdio: 'inherit',

@@ -4,15 +4,24 @@ import { parseMessages } from '../client/conversations/conversation-options.js'
 import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
+import { mediaTypes } from '../common/runs/attachments.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
 import { EventStream } from './event-stream.js'
 import { toErrorReply } from './errors.js'
-import { type Exchange, type Handler, readJson, type Reply, type Route } from './router.js'
+import { type Exchange, type Handler, maxMessageBytes, readJson, type Reply, type Route } from './router.js'
 
 export const jsonObject = z.record(z.string(), z.json()) as z.ZodType<JsonObject>
 
+/** Bytes as base64. The server reads no files for a client. */
+const attachmentBody = z.strictObject({
+  data: z.string(),
+  mediaType: z.enum(mediaTypes).exactOptional(),
+  name: z.string().exactOptional(),
+})
+
 const sendBody = z.strictObject({
   text: z.string(),
+  attachments: z.array(attachmentBody).exactOptional(),
   id: z.string().min(1).max(200).exactOptional(),
   steer: z.boolean().exactOptional(),
   agent: z.string().exactOptional(),
@@ -22,7 +31,7 @@ const sendBody = z.strictObject({
 /** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` its answer. */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, query, signal } = exchange
-  const { text, agent, context, ...options } = await readJson(exchange, sendBody)
+  const { text, agent, context, ...options } = await readJson(exchange, sendBody, maxMessageBytes)
   const started = { ...(agent !== undefined && { agent }), ...(context && { context }) }
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))

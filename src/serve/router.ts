@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { PtcClient } from '../client/index.js'
 import { messageOf, PtcError } from '../common/errors.js'
+import { attachmentLimits } from '../common/runs/attachments.js'
 import { readBody } from '../http/index.js'
 import { HttpError } from './errors.js'
 
@@ -77,7 +78,10 @@ function decode(part: string): string | undefined {
 }
 
 /** More than the text of a message may have, and than arguments of an approval. */
-const maxBodyBytes = 2 * 1024 * 1024
+const maxTextBytes = 2 * 1024 * 1024
+
+/** For the attachments of a message, which are base64, besides its text. */
+export const maxMessageBytes = maxTextBytes + Math.ceil((attachmentLimits.totalBytes * 4) / 3)
 
 /**
  * The body of a request. Without a body: `{}`.
@@ -87,9 +91,10 @@ const maxBodyBytes = 2 * 1024 * 1024
 export async function readJson<Schema extends z.ZodType>(
   { request }: Pick<Exchange, 'request'>,
   schema: Schema,
+  maxBytes = maxTextBytes,
 ): Promise<z.output<Schema>> {
-  const text = await readBody(request, maxBodyBytes)
-  if (text === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBodyBytes} bytes`)
+  const text = await readBody(request, maxBytes)
+  if (text === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBytes} bytes`)
   const { error, data } = schema.safeParse(parse(text === '' ? '{}' : text))
   if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${z.prettifyError(error)}`)
   return data

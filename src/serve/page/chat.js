@@ -57,12 +57,13 @@ export class Chat {
     }
   }
 
-  async send(text, steer) {
+  async send(text, { steer, attachments }) {
     const id = crypto.randomUUID()
-    const element = append(this.log, 'div', 'user queued', text)
+    const names = attachments.map(({ name }) => `[${name}]\n`)
+    const element = append(this.log, 'div', 'user queued', names.join('') + text)
     this.sent.set(id, element)
     try {
-      await post(`${this.path}/messages`, { text, id, steer })
+      await post(`${this.path}/messages`, { text, id, steer, attachments })
     } catch (error) {
       element.remove()
       this.sent.delete(id)
@@ -110,6 +111,7 @@ export class Chat {
 
   showBlock(role, block) {
     if (block.type === 'text') append(this.log, 'div', role === 'user' ? 'user' : 'text', block.text)
+    if (block.type === 'image' || block.type === 'document') append(this.log, 'div', 'user', toText([block]))
     if (block.type === 'tool_use') {
       const { code } = block.input
       if (block.name === 'execute_code' && typeof code === 'string') append(this.log, 'pre', 'code', code)
@@ -262,5 +264,7 @@ function isQuestion({ role, content }) {
 
 function toText(content) {
   if (typeof content === 'string') return content
-  return (content ?? []).map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')
+  return (content ?? [])
+    .map((block) => (block.type === 'text' ? block.text : `[${block.title ?? block.type}]`))
+    .join('\n')
 }

@@ -41,8 +41,21 @@ function onSubmit(id, action) {
 async function sendText(steer) {
   const { value } = byId('text')
   if (value.trim() === '') return
-  await chat.send(value, steer)
+  const files = [...byId('files').files]
+  await chat.send(value, { steer, attachments: await Promise.all(files.map(toAttachment)) })
   if (byId('text').value === value) byId('text').value = ''
+  byId('files').value = ''
+}
+
+/** The bytes of a file as base64. The server decides on its type by its content. */
+async function toAttachment(file) {
+  const reader = new FileReader()
+  const url = await new Promise((resolve, reject) => {
+    reader.addEventListener('load', () => resolve(reader.result))
+    reader.addEventListener('error', () => reject(reader.error))
+    reader.readAsDataURL(file)
+  })
+  return { data: url.slice(url.indexOf(',') + 1), name: file.name }
 }
 
 onSubmit('open', async () => openChat(byId('name').value))

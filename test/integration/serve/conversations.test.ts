@@ -119,3 +119,28 @@ it('rejects requests about what there is not', async () => {
   const unnamed = await fetch(`${server.url}/conversations/${encodeURIComponent('../a')}`)
   expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { error: { code: 'RUN_INPUT_INVALID' } }])
 })
+
+it('takes images and PDFs with a message, of more bytes than other bodies may have, and reads no files', async () => {
+  const served = await ServeEnvironment.start({ script: [turn(text('A cat.'))] })
+  const server = await served.server()
+  const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(3_000_000, 'pixel')])
+  const attachments = [{ data: png.toString('base64'), mediaType: 'image/png', name: 'cat.png' }]
+  expect(await server.post('/messages?wait', { text: 'What is it?', attachments })).toMatchObject({
+    status: 200,
+    body: { status: 'answered', answer: 'A cat.' },
+  })
+  const [sent] = served.env.api.requests.map(({ body }) => (body as { messages: readonly object[] }).messages[0])
+  const source = { type: 'base64', media_type: 'image/png', data: png.toString('base64') }
+  expect(sent).toMatchObject({ content: [{ type: 'image', source }, { text: 'What is it?' }] })
+
+  const refused = { status: 400, body: { error: { code: 'RUN_INPUT_INVALID' } } }
+  for (const each of [{ file: '/etc/passwd' }, { data: 'no base64' }, { data: 'PHN2Zz4=' }, { value: {} }]) {
+    expect(await server.post('/messages', { text: 'What is it?', attachments: [each] })).toMatchObject(refused)
+  }
+  const large = 'x'.repeat(3_000_000)
+  expect(await server.post('/reset', { messages: [{ role: 'assistant', content: large }] })).toMatchObject({
+    status: 413,
+    body: { error: { code: 'BODY_TOO_LARGE' } },
+  })
+  expect(await server.get()).toMatchObject({ body: { state: 'waiting', messages: 1 } })
+})

@@ -90,9 +90,13 @@ describeBrowser('the chat page of ptc serve', () => {
     expect(await countOf(page, hostile)).toBe(3)
     expect(await page.locator('#log img, #log script').count()).toBe(0)
 
+    const buffer = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
+    await page.getByLabel('Attachments').setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer })
     await send(page, 'pay')
     const card = page.locator('#approvals .approval')
     await card.waitFor()
+    expect(await logOf(page)).toContain('[cat.png]\npay')
+    expect(await page.getByLabel('Attachments').inputValue()).toBe('')
     expect(await card.innerText()).toContain('onerror')
     expect(await card.locator('img, script').count()).toBe(0)
     first.process.signal('SIGKILL')
@@ -123,7 +127,7 @@ describeBrowser('the chat page of ptc serve', () => {
     other.setDefaultTimeout(pollOptions.timeout)
     await other.goto(`${second.url}/#books`)
     await expect.poll(() => logOf(other)).toContain('You said INV-8')
-    expect(await countOf(other, 'Result: paid 5')).toBe(1)
+    for (const each of ['Result: paid 5', '[image]']) expect(await countOf(other, each)).toBe(1)
     expect(await other.locator('#log img, #log script').count()).toBe(0)
     expect([await page.title(), await other.title(), problems]).toEqual(['ptc', 'ptc', []])
 

@@ -135,9 +135,24 @@ describe('defineTool', () => {
       timeoutMs: 60_000,
       attempts: 3,
       allowedCallers: ['direct', 'code_execution'],
+      offeredTo: ['code_execution'],
       inputExamples: [],
     })
     expect(Object.isFrozen(tool)).toBe(true)
+  })
+
+  it('takes the callers that the Messages API names', () => {
+    const tool = defineTool({
+      ...good,
+      allowedCallers: ['code_execution_20260120', 'direct', 'code_execution_20250825'],
+    })
+    expect(tool).toMatchObject({
+      allowedCallers: ['direct', 'code_execution'],
+      offeredTo: ['direct', 'code_execution'],
+    })
+    expect(defineTool({ ...good, allowedCallers: ['code_execution_20260521'] }).allowedCallers).toEqual([
+      'code_execution',
+    ])
   })
 
   it("gives a 'once' tool one attempt, and rejects more", () => {

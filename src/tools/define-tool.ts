@@ -30,10 +30,17 @@ import {
 import { describeIssues } from './validation/describe-issues.js'
 import { measureJson } from './validation/measure-json.js'
 import { sealTool } from './tool.js'
-import type { DeferredToolDefinition, RemoteToolDefinition, Tool, ToolDefinition } from './tool.js'
+import type { AllowedCaller, DeferredToolDefinition, RemoteToolDefinition, Tool, ToolDefinition } from './tool.js'
 import { checkToolName } from './tool-name.js'
 
-const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[]
+const callers = Object.freeze(['direct', 'code_execution'] as const satisfies readonly Caller[])
+const versionedCallers: readonly AllowedCaller[] = [
+  'code_execution_20250825',
+  'code_execution_20260120',
+  'code_execution_20260521',
+]
+/** A model that can call a tool in two ways reads its documentation twice, in every turn. */
+const defaultOffer = ['code_execution'] as const satisfies readonly Caller[]
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
 const executions = ['activity', 'local'] as const satisfies readonly Execution[]
 const defaultTimeoutMs = 60_000
@@ -65,8 +72,8 @@ export function defineTool(definition: AnyDefinition): Tool {
   }
   const remote = parseRemoteTarget(definition, invalid)
   checkChoice('effect', [definition.effect], effects, invalid)
-  const allowedCallers = definition.allowedCallers ?? callers
-  checkChoice('allowedCallers', allowedCallers, callers, invalid)
+  const offeredTo = callersOf(definition.allowedCallers ?? defaultOffer, invalid)
+  const allowedCallers = definition.allowedCallers === undefined ? callers : offeredTo
   const input = readInput(definition.input, invalid)
   const output = readOutput(definition.output, invalid)
   if (remote) assertParsesToJson(input, invalid)
@@ -78,7 +85,8 @@ export function defineTool(definition: AnyDefinition): Tool {
     output,
     inputSchema: schemaOf('input', input, invalid),
     outputSchema: schemaOf('output', output, invalid),
-    allowedCallers: Object.freeze([...new Set(allowedCallers)]),
+    allowedCallers,
+    offeredTo,
     effect: definition.effect,
     execution: executionOf(definition, remote, invalid),
     deferred: deferredOf(definition, remote, invalid),
@@ -153,6 +161,15 @@ function optionalSummary<Summary>(
   if (summary === undefined) return {}
   if (typeof summary !== 'function') throw invalid('summary must be a function of the input')
   return { summarize: summary }
+}
+
+/** The Messages API names its code execution with a version, which makes no difference here. */
+function callersOf(given: readonly AllowedCaller[], invalid: InvalidError): readonly Caller[] {
+  const named: readonly AllowedCaller[] = Array.isArray(given)
+    ? given.map((caller: AllowedCaller) => (versionedCallers.includes(caller) ? 'code_execution' : caller))
+    : given
+  checkChoice('allowedCallers', named, callers, invalid)
+  return Object.freeze(callers.filter((caller) => named.includes(caller)))
 }
 
 function checkChoice(

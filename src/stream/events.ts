@@ -1,3 +1,4 @@
+import type { ToolUseCaller } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
 
 interface TurnFields {
@@ -16,6 +17,8 @@ interface CallFields {
   readonly tool: string
   /** `code_execution`: code called it; `direct`: the model. */
   readonly caller: string
+  /** The caller as the Messages API writes it: `tool_id` is the tool use with the code. Only of code of a model. */
+  readonly toolUseCaller?: Required<ToolUseCaller>
   readonly turn: number
   readonly cell: number
 }

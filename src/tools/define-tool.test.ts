@@ -141,20 +141,6 @@ describe('defineTool', () => {
     expect(Object.isFrozen(tool)).toBe(true)
   })
 
-  it('takes the callers that the Messages API names', () => {
-    const tool = defineTool({
-      ...good,
-      allowedCallers: ['code_execution_20260120', 'direct', 'code_execution_20250825'],
-    })
-    expect(tool).toMatchObject({
-      allowedCallers: ['direct', 'code_execution'],
-      offeredTo: ['direct', 'code_execution'],
-    })
-    expect(defineTool({ ...good, allowedCallers: ['code_execution_20260521'] }).allowedCallers).toEqual([
-      'code_execution',
-    ])
-  })
-
   it("gives a 'once' tool one attempt, and rejects more", () => {
     expect(defineTool({ ...good, effect: 'once' }).attempts).toBe(1)
     expect(failure({ effect: 'once', retry: { attempts: 2 } })).toMatchObject({

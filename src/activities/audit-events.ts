@@ -5,6 +5,7 @@ import type { CallDecision, ToolCallInput } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonValue } from '../common/json/json.js'
 import { toCallStatus } from '../common/calls/outcomes.js'
+import { toolUseCaller } from '../common/runs/hosted-code.js'
 import type { Requester } from '../common/runs/requester.js'
 import type { SessionRef } from '../common/session/session.js'
 import type { DescribedCall, DescribedStepResult, Step } from '../common/session/steps.js'
@@ -16,21 +17,29 @@ type Origin = Pick<ActivityScope, 'workflowId' | 'runId' | 'signal'> & {
   readonly requester: Requester | undefined
 }
 
-/** The events that report a call: its begin and its end, and the decision if it is deferred. */
-export function callEvents(
-  { tool, caller, position, idempotencyKey }: Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>,
-  { workflowId, runId, attempt, requester }: Omit<Origin, 'signal'>,
-) {
+type ReportedCall = Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>
+
+function callFields({ tool, caller, position, idempotencyKey }: ReportedCall) {
   const { turn, cell, index } = position
-  const fields = { workflowId, runId, attempt, ...requester, tool, caller, turn, cell, call: index, idempotencyKey }
+  return { tool, caller, ...toolUseCaller(position), turn, cell, call: index, idempotencyKey }
+}
+
+/** The events that report a call: its begin and its end, and the decision if it is deferred. */
+export function callEvents(call: ReportedCall, { workflowId, runId, attempt, requester }: Omit<Origin, 'signal'>) {
+  const fields = { workflowId, runId, attempt, ...requester, ...callFields(call) }
   return {
     begin: (digest: string) =>
-      ({ ...fields, id: `${idempotencyKey}/call.begins`, kind: 'call.begins', digest }) as const,
+      ({ ...fields, id: `${call.idempotencyKey}/call.begins`, kind: 'call.begins', digest }) as const,
     end: (status: string) =>
-      ({ ...fields, id: `${idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status }) as const,
+      ({ ...fields, id: `${call.idempotencyKey}/call.ends/${attempt}`, kind: 'call.ends', status }) as const,
     decision: (decision: CallDecision) => {
       const digest = 'digest' in decision ? decision.digest : 'expired'
-      return { ...fields, ...decision, id: `${idempotencyKey}/call.decided/${digest}`, kind: 'call.decided' } as const
+      return {
+        ...fields,
+        ...decision,
+        id: `${call.idempotencyKey}/call.decided/${digest}`,
+        kind: 'call.decided',
+      } as const
     },
   }
 }
@@ -38,18 +47,20 @@ export function callEvents(
 /** Runs a compensation between the two events that report it. */
 export async function auditCompensation(
   audit: AuditLog | undefined,
-  { tool, caller, position, idempotencyKey }: Pick<ToolCallInput, 'tool' | 'caller' | 'position' | 'idempotencyKey'>,
+  call: ReportedCall,
   { workflowId, runId, attempt, requester, signal }: Origin,
   run: () => Promise<void>,
 ): Promise<void> {
   if (audit === undefined) return run()
-  const { turn, cell, index } = position
-  const fields = { workflowId, runId, attempt, ...requester, tool, caller, turn, cell, call: index, idempotencyKey }
+  const fields = { workflowId, runId, attempt, ...requester, ...callFields(call) }
   const end = (status: string) => {
     const kind = 'compensation.ends'
-    return audit.after({ ...fields, id: `${idempotencyKey}/${kind}/${attempt}`, kind, status })
+    return audit.after({ ...fields, id: `${call.idempotencyKey}/${kind}/${attempt}`, kind, status })
   }
-  await audit.before({ ...fields, id: `${idempotencyKey}/compensation.begins`, kind: 'compensation.begins' }, signal)
+  await audit.before(
+    { ...fields, id: `${call.idempotencyKey}/compensation.begins`, kind: 'compensation.begins' },
+    signal,
+  )
   try {
     await run()
     await end('ok')

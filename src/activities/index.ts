@@ -21,6 +21,7 @@ import type { Values } from '../values/values.js'
 import { joinText } from './join-text.js'
 import { loadValue } from './load-value.js'
 import { appendJournal } from './session/journal.js'
+import { streamCompaction } from './compaction-events.js'
 import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn } from './model/model-turn.js'
 import { readMore } from './model/read-more.js'
@@ -81,7 +82,7 @@ export function modelActivities(
 ) {
   return {
     [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream),
-    [activityNames.compactMessages]: compactMessages(providers, values),
+    [activityNames.compactMessages]: streamCompaction(stream, compactMessages(providers, values)),
   }
 }
 

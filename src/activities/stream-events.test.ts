@@ -41,7 +41,7 @@ const reply = (...content: ModelReply['content']): ModelReply => ({
 
 it('publishes the milestones of a call, and none after its end', async () => {
   const { publisher, published } = recorder()
-  const position = { turn: 1, cell: 2, index: 3 }
+  const position = { turn: 1, cell: 2, index: 3, toolUseId: 'toolu_1' }
   const call = { tool: 'copy', caller: 'code_execution', position, idempotencyKey: 'key', summary: 'copy' } as const
   let late: (text: string) => void = () => undefined
   const run = async (milestone: (text: string) => void): Promise<null> => {
@@ -51,7 +51,8 @@ it('publishes the milestones of a call, and none after its end', async () => {
   }
   await streamCall(publisher, { ...call, isDeferred: false }, scope, run)
   late('too late')
-  const fields = { call: 'key', tool: 'copy', caller: 'code_execution', turn: 1, cell: 2 }
+  const toolUseCaller = { type: 'code_execution_20260120', tool_id: 'toolu_1' }
+  const fields = { call: 'key', tool: 'copy', caller: 'code_execution', toolUseCaller, turn: 1, cell: 2 }
   expect((await published()).map(({ data }) => data)).toEqual([
     { type: 'call.begins', ...fields, summary: 'copy' },
     { type: 'milestone', ...fields, text: 'page 1' },

@@ -1,6 +1,7 @@
 import type { ToolCallInput } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import { isTextBlock, isToolUseBlock, type ModelReply } from '../common/runs/messages.js'
+import { toolUseCaller } from '../common/runs/hosted-code.js'
 import { executeCodeTool } from '../common/names.js'
 import { toCallStatus } from '../common/calls/outcomes.js'
 import type { SessionRef } from '../common/session/session.js'
@@ -133,7 +134,8 @@ export async function streamCall<Result>(
 ): Promise<Result> {
   const publish = stream?.attempt({ workflowId, runId, attempt, unit: `call/${idempotencyKey}` })
   if (publish === undefined) return run(() => undefined)
-  const fields = { call: idempotencyKey, tool, caller, turn: position.turn, cell: position.cell }
+  const { turn, cell } = position
+  const fields = { call: idempotencyKey, tool, caller, ...toolUseCaller(position), turn, cell }
   publish({ type: 'call.begins', ...fields, summary })
   // A tool whose call has timed out may run on.
   let hasEnded = false

@@ -52,6 +52,7 @@ function toTool({ name, description, outputSchema, budget }: Agent): Tool {
     description: `${description}\n\n${isAgentNote}`,
     input,
     output: outputSchema ?? z.string(),
+    allowedCallers: ['direct', 'code_execution'],
     // The calls of the agent have identities of their own, and nothing repeats the agent by itself.
     effect: 'idempotent',
     workflow: { type: workflowNames.agent },

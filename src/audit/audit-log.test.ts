@@ -52,6 +52,15 @@ it('emits events as log records of OpenTelemetry', async () => {
   const records: object[] = []
   const sink = openTelemetryAuditSink({ emit: (record) => records.push(record) })
   await sink.write({ ...event, time: '2026-01-01T00:00:00.000Z', namespace: 'default' })
+  const toolUseCaller = { type: 'code_execution_20260120', tool_id: 'toolu_1' }
+  const ofCall = { caller: 'code_execution', toolUseCaller, turn: 1, cell: 1, idempotencyKey: 'k', kind: 'call.begins' }
+  await sink.write({ ...event, ...ofCall, time: '2026-01-01T00:00:00.000Z', namespace: 'default' } as AuditEvent)
+  expect(records.pop()).toMatchObject({
+    attributes: {
+      'ptc.audit.toolUseCaller.type': 'code_execution_20260120',
+      'ptc.audit.toolUseCaller.tool_id': 'toolu_1',
+    },
+  })
   expect(records).toMatchObject([
     { eventName: 'ptc.audit.call.refused', attributes: { 'ptc.audit.id': 'k/call.refused', 'ptc.audit.tool': 'x' } },
   ])

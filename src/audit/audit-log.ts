@@ -14,6 +14,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, PtcError } from '../common/errors.js'
+import type { ToolUseCaller } from '../common/runs/messages.js'
 import { metrics } from '../common/telemetry/metrics.js'
 import type { Redact } from '../common/text/redact.js'
 
@@ -36,6 +37,8 @@ interface CallFields {
   readonly tool: string
   /** `code_execution`: code called it; `direct`: the model. */
   readonly caller: string
+  /** The caller as the Messages API writes it: `tool_id` is the tool use with the code. Only of code of a model. */
+  readonly toolUseCaller?: Required<ToolUseCaller>
   readonly turn: number
   readonly cell: number
   readonly call: number

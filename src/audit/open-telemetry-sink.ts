@@ -36,7 +36,10 @@ export function openTelemetryAuditSink(logger: OpenTelemetryLogger): AuditSink {
 }
 
 function prefixed(fields: object): Record<string, string | number> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [`ptc.audit.${name}`, value as string | number]),
+  const flat = Object.entries(fields).flatMap(([name, value]: readonly [string, unknown]) =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([member, inner]) => [`${name}.${member}`, inner as string | number] as const)
+      : [[name, value as string | number] as const],
   )
+  return Object.fromEntries(flat.map(([name, value]) => [`ptc.audit.${name}`, value]))
 }

@@ -16,7 +16,7 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, options
     description: [rules(limits, options), stubs.length === 0 ? noTools : toolsSection(stubs, options)].join('\n\n'),
     inputSchema: {
       type: 'object',
-      properties: { code: { type: 'string', description: 'Python source. Print what you need to see.' } },
+      properties: { code: { type: 'string' } },
       required: ['code'],
       additionalProperties: false,
     },
@@ -27,6 +27,8 @@ export function codeTool(stubs: readonly string[], limits: PromptLimits, options
 interface CodeToolOptions {
   /** The stubs are one line each, and the model searches the documentation. */
   readonly toolSearch?: boolean | undefined
+  /** Some stubs have no docstring, because the model has the documentation of these tools already. */
+  readonly hasSignatures?: boolean | undefined
   /** The sandbox may have more than the standard library. */
   readonly hasPackages?: boolean | undefined
   /** Describes the data that code has as `input_data`. */
@@ -43,44 +45,42 @@ function rules(
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
   return `\
-Runs Python code in a sandbox and returns what the code prints.
+Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the calls of \
+a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.
 
-- The code is async Python 3: use \`await\` at the top level, without asyncio.run.
-- Variables, functions and imports are kept: your next call continues where this one ended.
-- Only printed output comes back, and at most ${formatCount(outputCharacters)} characters of it; of more, the middle is cut out. \
-The value of a last expression is not shown. So filter, add up and compare in code, and print only what you need to see.
-- There is ${missing}: everything outside is reached through the tools. asyncio and json are imported already.
-- The code may run for ${formatCount(cellSeconds)} seconds, waiting for tools not counted, and make ${formatCount(callsPerCell)} tool calls. \
-Time and datetime stand still while it computes: measure with time.perf_counter.${inputRule}`
+- Variables, functions and imports stay for your next call.
+- Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
+- There is ${missing}: reach everything outside through the tools.
+- Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.${inputRule}`
 }
 
 const noTools = 'No tools can be called from code here.'
 
-function toolsSection(stubs: readonly string[], { toolSearch = false }: CodeToolOptions): string {
+function toolsSection(
+  stubs: readonly string[],
+  { toolSearch = false, hasSignatures = false }: CodeToolOptions,
+): string {
   return `\
-Tools in code are async functions that are already there; don't import or define them. Call them with keyword arguments \
-(or one dict) and await the result. It is parsed JSON (dict, list, str, int, float, bool or None), never a JSON string. Pass an integer beyond 2**53 as a string.
+The functions below are defined already. Await them with keyword arguments or one dict. They return parsed JSON, never a JSON \
+string. Pass integers beyond 2**53 as strings. Make independent calls at once, with asyncio.gather.
 
-Run independent calls at the same time:
-
-\`\`\`python
-results = await asyncio.gather(*(some_tool(id=i) for i in ids))
-\`\`\`
-
-A call that fails raises ToolError; str(error) says why. Its subclasses are ToolDenied (this call is not allowed), \
-ToolTimedOut (no answer in time) and ToolOutcomeUnknown (it was interrupted, so it may or may not have happened: find out \
-before you repeat it). All four are already there, and code can catch them.
-
-${toolSearch ? searchIntroduction : 'These tools can be called from code:'}
-
+A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown (it may \
+or may not have happened: find out before you repeat it).
+${toolSearch ? searchIntroduction : ''}${hasSignatures ? signatureIntroduction : ''}
 \`\`\`python
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
 \`\`\``
 }
 
-const searchIntroduction = `\
-These tools can be called from code. This list has only their parameters and a summary: read the documentation of those \
-that you are going to use with ${searchToolsTool} before you write the code.`
+const searchIntroduction = `
+This list has only their parameters and a summary: read the documentation of those that you are going to use with \
+${searchToolsTool} before you write the code.
+`
+
+const signatureIntroduction = `
+A function without a docstring is documented as the tool of the same name. Use that tool for a single call whose whole \
+result you need.
+`
 
 /** 20000 -> "20,000", independent of the locale. */
 function formatCount(value: number): string {

@@ -36,7 +36,8 @@ it('lets only the model call a tool whose schema is recursive', () => {
   expect(isRecursive(inputSchema)).toBe(true)
   expect(isRecursive({ type: 'object', properties: { next: { $ref: '#' } } })).toBe(true)
   expect(isRecursive({ ...inputSchema, $defs: { Node: { type: 'string' } } })).toBe(false)
-  const documentation = { name: 'draw', description: 'Draws.', inputSchema, inputExamples: [], stub: '' }
-  const prompt = hostedPrompt({ tools: [{ ...documentation, allowedCallers: ['direct', 'code_execution'] }], limits })
+  const allowedCallers = ['direct', 'code_execution'] as const
+  const shown = { name: 'draw', description: 'Draws.', inputSchema, inputExamples: [], stub: '', signature: '' }
+  const prompt = hostedPrompt({ tools: [{ ...shown, allowedCallers, offeredTo: allowedCallers }], limits })
   expect(prompt.tools).toMatchObject([{ name: 'draw', description: 'Draws.', allowedCallers: ['direct'] }])
 })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { defaultLimits } from '../common/runs/limits.js'
-import type { ToolDocumentation } from '../tools/documentation.js'
+import { defineTool } from '../tools/define-tool.js'
+import { documentTools, type ToolDocumentation } from '../tools/documentation.js'
 import { buildPrompt, type Prompt } from './prompt.js'
 
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
@@ -9,26 +11,33 @@ const getExpenses: ToolDocumentation = {
   name: 'get_expenses',
   description: 'Expenses of one employee.',
   allowedCallers: ['code_execution'],
+  offeredTo: ['code_execution'],
   inputSchema,
   inputExamples: [{ id: 'ENG001' }],
   stub: 'async def get_expenses(id: str) -> list[Expense]:\n    """Expenses of one employee."""\n',
+  signature: 'async def get_expenses(id: str) -> list[Expense]: ...',
 }
 
 const askPerson: ToolDocumentation = {
   name: 'ask_person',
   description: 'Asks a person.',
   allowedCallers: ['direct'],
+  offeredTo: ['direct'],
   inputSchema,
   inputExamples: [{ id: 'alice' }],
   stub: 'async def ask_person(id: str) -> str:\n    """Asks a person."""',
+  signature: 'async def ask_person(id: str) -> str: ...',
 }
 
 const search: ToolDocumentation = {
   ...askPerson,
   name: 'search',
+  description: 'Searches.',
   allowedCallers: ['direct', 'code_execution'],
+  offeredTo: ['direct', 'code_execution'],
   inputExamples: [],
   stub: 'async def search(id: str) -> str:\n    """Searches."""',
+  signature: 'async def search(id: str) -> str: ...',
 }
 
 const limits = defaultLimits
@@ -54,11 +63,29 @@ describe('buildPrompt', () => {
 
   it('does not claim that only the standard library exists when there may be packages', () => {
     const described = (hasPackages: boolean) => buildPrompt({ tools: [], limits, hasPackages }).tools[0]?.description
-    expect(described(false)).toContain('There is the standard library only, and no network: everything')
-    expect(described(true)).toContain('There is no network: everything')
+    expect(described(false)).toContain('There is the standard library only, and no network: reach')
+    expect(described(true)).toContain('There is no network: reach')
   })
 
-  it('shows a tool only to its allowed callers', () => {
+  it('documents a tool once, for both of its callers', () => {
+    const [code, direct] = buildPrompt({ tools: [search], limits }).tools
+    expect(direct).toMatchObject({ name: 'search', description: 'Searches.', inputSchema })
+    expect(code?.description).toContain('```python\nasync def search(id: str) -> str: ...\n```')
+    expect(code?.description).toContain('A function without a docstring is documented as the tool of the same name')
+    expect(code?.description).not.toContain('Searches.')
+    const [onlyCode] = buildPrompt({ tools: [getExpenses, askPerson], limits }).tools
+    expect(onlyCode?.description).not.toContain('A function without a docstring')
+  })
+
+  it('documents a tool for code when its definition names no callers', () => {
+    const definition = { name: 'a_tool', description: 'Does it.', input: z.object({}), output: z.null() }
+    const documentation = documentTools([defineTool({ ...definition, effect: 'read', run: () => null })])
+    const prompt = buildPrompt({ tools: documentation, limits })
+    expect(names(prompt)).toEqual(['execute_code'])
+    expect(prompt.tools[0]?.description).toContain('Does it.')
+  })
+
+  it('shows a tool only to the callers it is offered to', () => {
     const prompt = buildPrompt({ tools: [getExpenses, askPerson, search], limits })
     const [code] = prompt.tools
     expect(names(prompt)).toEqual(['execute_code', 'ask_person', 'search'])
@@ -81,7 +108,7 @@ describe('buildPrompt', () => {
   it('states the configured limits', () => {
     const tight = { ...limits, cellSeconds: 7, outputCharacters: 1_234_567, callsPerCell: 3 }
     const description = buildPrompt({ tools: [], limits: tight }).tools[0]?.description
-    expect(description).toContain('run for 7 seconds')
+    expect(description).toContain('7 seconds')
     expect(description).toContain('1,234,567 characters')
     expect(description).toContain('3 tool calls')
   })

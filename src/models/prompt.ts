@@ -46,45 +46,33 @@ export function buildPrompt(options: PromptOptions): Prompt {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
   }
-  const codeTools = tools.filter(isCodeTool)
+  const codeTools = tools.filter(({ offeredTo }) => offeredTo.includes('code_execution'))
   const toolSearch = options.toolSearch === true && codeTools.length > 0
-  // With a search, each tool is described once.
   const directTools = tools.filter(
-    (tool) => tool.allowedCallers.includes('direct') && !(toolSearch && isCodeTool(tool)),
+    ({ offeredTo }) => offeredTo.includes('direct') && !(toolSearch && offeredTo.includes('code_execution')),
   )
-  const stubs = codeTools.map((tool) => (toolSearch ? toolLine(tool) : tool.stub))
+  // Each tool is documented once.
+  const stubOf = (tool: ToolDocumentation): string => {
+    if (toolSearch) return toolLine(tool)
+    return directTools.includes(tool) ? tool.signature : tool.stub
+  }
+  const hasSignatures = codeTools.some((tool) => directTools.includes(tool))
   const task = taskPrompt(mode, outputSchema, limits.planSteps)
-  const toolGuidance = task.hasTools ? guidance(directTools.length > 0) : undefined
   const runTools = [
-    codeTool(stubs, limits, { hasPackages, inputDescription, toolSearch }),
+    codeTool(codeTools.map(stubOf), limits, { hasPackages, inputDescription, toolSearch, hasSignatures }),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map(toModelTool),
     ...(readMore === true ? [readMoreOfResult] : []),
   ]
   return {
-    system: [instructions?.trim(), toolGuidance, isCompacted && compactionGuidance, task.guidance]
-      .filter(Boolean)
-      .join('\n\n'),
+    system: [instructions?.trim(), isCompacted && compactionGuidance, task.guidance].filter(Boolean).join('\n\n'),
     tools: [...(task.hasTools ? runTools : []), ...task.taskTools],
   }
 }
 
-function isCodeTool({ allowedCallers }: ToolDocumentation): boolean {
-  return allowedCallers.includes('code_execution')
-}
-
 const compactionGuidance = `\
-When this conversation gets long, old tool results are shortened and early messages are replaced by a summary. Write down \
-in your replies what must last: decisions, and what you found out. Keep data in variables of your code: they stay.`
-
-function guidance(hasDirectTools: boolean): string {
-  const guide = `\
-You can run Python with ${executeCodeTool}. Use it for anything that takes several tool calls, loops, or large results: \
-write one program that makes the calls, works on their results, and prints only what you need. Results stay in the \
-sandbox and cost you nothing until you print them.`
-  if (!hasDirectTools) return guide
-  return `${guide} A single call whose whole result you need can be made directly.`
-}
+When this conversation gets long, old results are shortened and early messages summarized: write in your replies what must \
+last, such as decisions and what you found out.`
 
 function toModelTool({ name, description, inputSchema, inputExamples }: ToolDocumentation): ModelTool {
   return { name, description, inputSchema, inputExamples }

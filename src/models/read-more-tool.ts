@@ -8,14 +8,11 @@ import type { ModelTool } from './provider.js'
 export const readMoreOfResult: ModelTool = {
   name: readMoreTool,
   description:
-    'Reads a page of a result of which only a part was returned, or which was shortened since. The note at the end of ' +
-    'the result has its id. Prefer code: what a tool returned to your code is still there in a variable, whole.',
+    'Reads a page of a result that was cut or shortened: the note at its end has the id. ' +
+    'Prefer code: variables still have what tools returned.',
   inputSchema: {
     type: 'object',
-    properties: {
-      id: { type: 'string', description: 'The id in the note.' },
-      offset: { type: 'integer', minimum: 0, description: 'Characters before the page. Default 0.' },
-    },
+    properties: { id: { type: 'string' }, offset: { type: 'integer', minimum: 0 } },
     required: ['id'],
     additionalProperties: false,
   },

@@ -21,15 +21,15 @@ it('describes each of many tools once, in one line', () => {
 
 it('costs a fraction of the tokens with 200 tools', () => {
   const [before, after] = [tokensOf(tools, false), tokensOf(tools, true)]
-  // docs/guides/context.md has the figures: 79,500 and 6,800.
-  expect(before).toBeGreaterThan(75_000)
-  expect(after).toBeLessThan(7_500)
+  // docs/guides/context.md has the figures: 36,200 and 6,600.
+  expect(before).toBeGreaterThan(30_000)
+  expect(after).toBeLessThan(7_000)
 })
 
 it('keeps the definitions of tools that only the model can call, and searches none without tools for code', () => {
   const [first] = tools
   if (!first) throw new Error('there are tools')
-  const direct: ToolDocumentation = { ...first, name: 'ask_person', allowedCallers: ['direct'] }
+  const direct: ToolDocumentation = { ...first, name: 'ask_person', offeredTo: ['direct'] }
   const names = (all: readonly ToolDocumentation[]) =>
     buildPrompt({ tools: all, limits, toolSearch: true }).tools.map(({ name }) => name)
   expect(names([...tools, direct])).toEqual(['execute_code', 'search_tools', 'ask_person'])

@@ -1,7 +1,17 @@
+import type { ToolUseCaller } from '../common/runs/messages.js'
 import type { ModelPhase } from '../common/runs/model-turn.js'
 
 interface TurnFields {
   readonly turn: number
+}
+
+interface CompactionFields {
+  /** The turn that follows. */
+  readonly turn: number
+  /** Id of the message of a conversation it is for. */
+  readonly message?: string
+  /** Estimated tokens of the request of that turn, as it would be. */
+  readonly tokensBefore: number
 }
 
 interface CellFields {
@@ -16,6 +26,8 @@ interface CallFields {
   readonly tool: string
   /** `code_execution`: code called it; `direct`: the model. */
   readonly caller: string
+  /** The caller as the Messages API writes it: `tool_id` is the tool use with the code. Only of code of a model. */
+  readonly toolUseCaller?: Required<ToolUseCaller>
   readonly turn: number
   readonly cell: number
 }
@@ -44,6 +56,18 @@ export type StreamData =
   | ({ readonly type: 'turn.ends'; readonly stopReason: string } & TurnFields)
   /** An attempt has failed. Temporal may retry it: then a `retry` follows. */
   | ({ readonly type: 'turn.fails'; readonly code: string } & TurnFields)
+  /** The messages are made shorter before a turn, because the context window gets full. */
+  | ({ readonly type: 'compaction.begins' } & CompactionFields)
+  /** `shortened`: results of tools. `summarized`: messages. `problem`: why there is no summary that was needed. */
+  | ({
+      readonly type: 'compaction.ends'
+      readonly tokensAfter: number
+      readonly shortened: number
+      readonly summarized: number
+      readonly problem?: string
+    } & CompactionFields)
+  /** An attempt has failed. Temporal may retry it; at last the run goes on with its messages as they are. */
+  | ({ readonly type: 'compaction.fails'; readonly code: string } & CompactionFields)
   | ({ readonly type: 'cell.begins' } & CellFields)
   /** What code has printed in a step. */
   | ({ readonly type: 'output'; readonly text: string } & CellFields)

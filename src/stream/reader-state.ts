@@ -14,8 +14,15 @@ interface UnitState {
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 type NewEvent = DistributiveOmit<StreamEvent, 'offset' | 'time'>
 
-/** The last event of a turn or call that has not ended. A step that has not ended may be silent for long. */
-const openTypes: ReadonlySet<string> = new Set(['turn.begins', 'status', 'text', 'code', 'call.begins'])
+/** The last event of a turn, call or compaction that has not ended. A step that has not ended may be silent for long. */
+const openTypes: ReadonlySet<string> = new Set([
+  'turn.begins',
+  'status',
+  'text',
+  'code',
+  'call.begins',
+  'compaction.begins',
+])
 
 /**
  * Turns records into events. The events of a record depend on the records before it and on nothing else, so every reader
@@ -60,7 +67,7 @@ export class ReaderState {
     return events.map((event, index) => ({ ...event, offset: offsetOf(id, index), time }))
   }
 
-  /** A turn or a call has begun, and its end has not been read. */
+  /** A turn, a call or a compaction has begun, and its end has not been read. */
   get hasOpenUnits(): boolean {
     return [...this.#units.values()].some(({ isOpen }) => isOpen)
   }

@@ -36,6 +36,7 @@ export function askHuman({ name = 'ask_human', expires = '7d', onQuestion }: Ask
       'Asks a person a question, and returns the answer as text. It may take days: ask only what no other tool knows.',
     input: z.object({ question: z.string().min(1).max(10_000) }),
     output: z.string(),
+    allowedCallers: ['direct', 'code_execution'],
     effect: 'idempotent',
     deferred: { expires },
     summary: ({ question }) => question,

@@ -135,6 +135,7 @@ describe('defineTool', () => {
       timeoutMs: 60_000,
       attempts: 3,
       allowedCallers: ['direct', 'code_execution'],
+      offeredTo: ['code_execution'],
       inputExamples: [],
     })
     expect(Object.isFrozen(tool)).toBe(true)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Caller, Effect, Execution } from '../common/calls/calls.js'
+import type { Effect, Execution } from '../common/calls/calls.js'
 import { PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { RemoteTarget, ToolPriority, ToolRate } from '../common/runs/run-config.js'
@@ -7,6 +7,8 @@ import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { parseDuration } from './duration.js'
 import { deferredOf } from './definition/deferred.js'
 import { compensateOf } from './definition/compensate.js'
+import { callersOf } from './definition/callers.js'
+import { checkChoice } from './definition/choice.js'
 import { approvalOf } from './definition/approval.js'
 import { type InvalidError, invalidTool, parseOption } from './definition/invalid-tool.js'
 import {
@@ -33,7 +35,6 @@ import { sealTool } from './tool.js'
 import type { DeferredToolDefinition, RemoteToolDefinition, Tool, ToolDefinition } from './tool.js'
 import { checkToolName } from './tool-name.js'
 
-const callers = ['direct', 'code_execution'] as const satisfies readonly Caller[]
 const effects = ['read', 'idempotent', 'once'] as const satisfies readonly Effect[]
 const executions = ['activity', 'local'] as const satisfies readonly Execution[]
 const defaultTimeoutMs = 60_000
@@ -65,8 +66,6 @@ export function defineTool(definition: AnyDefinition): Tool {
   }
   const remote = parseRemoteTarget(definition, invalid)
   checkChoice('effect', [definition.effect], effects, invalid)
-  const allowedCallers = definition.allowedCallers ?? callers
-  checkChoice('allowedCallers', allowedCallers, callers, invalid)
   const input = readInput(definition.input, invalid)
   const output = readOutput(definition.output, invalid)
   if (remote) assertParsesToJson(input, invalid)
@@ -78,7 +77,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     output,
     inputSchema: schemaOf('input', input, invalid),
     outputSchema: schemaOf('output', output, invalid),
-    allowedCallers: Object.freeze([...new Set(allowedCallers)]),
+    ...callersOf(definition, invalid),
     effect: definition.effect,
     execution: executionOf(definition, remote, invalid),
     deferred: deferredOf(definition, remote, invalid),
@@ -153,21 +152,6 @@ function optionalSummary<Summary>(
   if (summary === undefined) return {}
   if (typeof summary !== 'function') throw invalid('summary must be a function of the input')
   return { summarize: summary }
-}
-
-function checkChoice(
-  field: string,
-  given: readonly unknown[],
-  choices: readonly string[],
-  invalid: InvalidError,
-): void {
-  const known = Array.isArray(given) && given.length > 0 && given.every((one) => choices.includes(one as string))
-  if (!known) throw invalid(`${field} must be ${choices.map((choice) => `'${choice}'`).join(' or ')}`, hints[field])
-}
-
-const hints: Readonly<Record<string, string>> = {
-  effect:
-    "'read' changes nothing; 'idempotent' may be repeated with the same idempotency key; 'once' must not happen twice and is never retried.",
 }
 
 function executionOf(

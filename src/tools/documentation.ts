@@ -9,6 +9,8 @@ export interface ToolDocumentation {
   readonly name: string
   readonly description: string
   readonly allowedCallers: readonly Caller[]
+  /** Who is told of the tool, each in its own way: the model gets a JSON Schema, its code a Python function. */
+  readonly offeredTo: readonly Caller[]
   /** Arguments, as JSON Schema with `type: 'object'`. */
   readonly inputSchema: JsonObject
   readonly inputExamples: readonly JsonObject[]
@@ -17,6 +19,8 @@ export interface ToolDocumentation {
    * shared class is declared in the first stub that needs it.
    */
   readonly stub: string
+  /** The stub without its docstring. */
+  readonly signature: string
 }
 
 /** The documentation of several tools, in their order. */
@@ -26,14 +30,15 @@ export function documentTools(tools: readonly Tool[]): readonly ToolDocumentatio
     name: tool.name,
     description: tool.description,
     allowedCallers: tool.allowedCallers,
+    offeredTo: tool.offeredTo,
     inputSchema: tool.inputSchema,
     inputExamples: tool.inputExamples,
     // Code never gets the stub of a tool it can't call, so that stub must not declare shared classes.
-    stub: renderStub(tool, tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses()),
+    ...renderStub(tool, tool.allowedCallers.includes('code_execution') ? classes : new PythonClasses()),
   }))
 }
 
 /** A stub that declares all classes it needs. */
 export function renderStandaloneStub(tool: Tool): string {
-  return renderStub(tool, new PythonClasses())
+  return renderStub(tool, new PythonClasses()).stub
 }

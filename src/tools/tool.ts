@@ -74,6 +74,9 @@ export interface DeferredToolContext extends ToolContext {
   readonly completionToken: string
 }
 
+/** Who may call a tool. The values with a date are those of `allowed_callers` in the Messages API, for the same. */
+export type AllowedCaller = Caller | 'code_execution_20250825' | 'code_execution_20260120' | 'code_execution_20260521'
+
 /** What the definitions of all tools have. */
 export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema> {
   /** A Python and JavaScript identifier of at most 64 characters; also the activity's name in the Temporal UI. */
@@ -87,8 +90,12 @@ export interface ToolDeclaration<Input extends z.ZodObject | JsonSchema, Output 
   readonly input: Input
   /** Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON. */
   readonly output: Output
-  /** Default: both. Enforced at every call, besides omitting the tool from the prompt. */
-  readonly allowedCallers?: readonly Caller[]
+  /**
+   * Who may call the tool: `direct` is the model by a tool use, `code_execution` its code. Enforced at every call. The
+   * prompt documents the tool for the callers that are named here. Default: both may call it, and it is documented for
+   * code only.
+   */
+  readonly allowedCallers?: readonly AllowedCaller[]
   /** Kind of the tool's effect. It decides what happens when a call is interrupted. */
   readonly effect: Effect
   /** Timeout of one attempt: `'30s'`, `'2m'`, or milliseconds. Default 60 seconds. */
@@ -185,6 +192,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject
   readonly allowedCallers: readonly Caller[]
+  /** Whom the prompt tells of the tool: `allowedCallers` of the definition, or code. */
+  readonly offeredTo: readonly Caller[]
   readonly effect: Effect
   readonly execution: Execution
   /** Undefined for a tool that returns its result. */

@@ -187,8 +187,8 @@ export class FollowUpSequence {
     const { registry, values, namespace, limits, audit, credentials, stream } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
-    const { turn, cell, firstExecutionRunId, resultBytes, agent, context: runContext = {} } = allowance
-    const position = { turn, cell, index }
+    const { turn, cell, toolUseId, firstExecutionRunId, resultBytes, agent, context: runContext = {} } = allowance
+    const position = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
     const idempotencyKey = deriveIdempotencyKey({ namespace, workflowId, firstExecutionRunId }, position, digest)
     const call = { tool, caller: 'code_execution', position, idempotencyKey, arguments: args } as const
     // The event-loop watchdog would take the tool for that of the activity.

@@ -59,14 +59,15 @@ export class FollowUps {
 
   /** The steps that follow a call with this result. */
   async afterCall(
-    { followUp, position: { turn, cell, index } }: ToolActivityInput & { readonly followUp: FollowUpInput },
+    { followUp, position: { index, ...where } }: ToolActivityInput & { readonly followUp: FollowUpInput },
     value: JsonValue,
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
     const known = this.#requests.get(keyOf(followUp.session))
     if (known === undefined || refOf(value) !== undefined) return []
     const { step, now, outputLimit = known.limits.capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
-    const request = { ...known, allowance: { ...known.allowance, turn, cell, maxCalls } }
+    const { toolUseId: _, ...allowance } = known.allowance
+    const request = { ...known, allowance: { ...allowance, ...where, maxCalls } }
     const start = { step, recorded: step - 1, now, outputLimit }
     const [first, ...others] = await withTimeLimit(scope.signal, maxFollowUpMs, (signal) => {
       const sequence = new FollowUpSequence(this.#executor, request, start, scope, signal)

@@ -23,11 +23,11 @@ import { listenForInterrupts } from '../process/interrupts.js'
 import { readJson, readText } from '../process/read-text.js'
 import { print, printStatus } from '../process/stdio.js'
 import { describeReport } from '../../common/calls/compensation.js'
-import { incompleteStatusMessages } from '../run/incomplete-status.js'
 import type { StreamEvent } from '../../stream/index.js'
 import type { Draft } from '../rendering/index.js'
 import { readAttachedFiles, readOverrides } from '../run/read-run-data.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
+import { describeEnd } from './describe-end.js'
 import { showDrafts } from './show-drafts.js'
 
 export interface ChatOptions extends AgentOptions, OverrideOptions {
@@ -187,7 +187,15 @@ class Chat {
       const finished = new AbortController()
       if (isFirst && process.stderr.isTTY) void this.#showProgress(finished.signal)
       if (isFirst && this.#stream && this.#setDraft)
-        void showDrafts(this.#stream(finished.signal), message.id, this.#setDraft, finished.signal)
+        void showDrafts(
+          this.#stream(finished.signal),
+          message.id,
+          {
+            setDraft: this.#setDraft,
+            printLine: (line) => this.#printAbove(() => printStatus(line)),
+          },
+          finished.signal,
+        )
       const answer = await message.answer().finally(() => finished.abort())
       if (isFirst) this.#setDraft?.(undefined)
       if (answer.joined === undefined) this.#printAnswer(answer)
@@ -288,12 +296,4 @@ class Chat {
       shown = line
     }
   }
-}
-
-/** Why a message has no whole answer. */
-function describeEnd({ status, error, isTakenBack }: ConversationAnswer): string {
-  const again = isTakenBack ? '; the message was taken back, and can be sent again' : ''
-  if (status === 'failed') return `the work on the message failed: ${error?.code}: ${error?.message}${again}`
-  if (status === 'interrupted') return 'the work on the message was interrupted'
-  return status === 'answered' ? '' : `${incompleteStatusMessages[status]}${again}`
 }

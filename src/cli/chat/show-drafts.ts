@@ -1,11 +1,17 @@
 import type { StreamEvent } from '../../stream/index.js'
-import type { Draft } from '../rendering/index.js'
+import { describeCompaction, type Draft } from '../rendering/index.js'
 import { drafts } from '../run/drafts.js'
 
 const redrawMs = 100
 
+interface Shown {
+  readonly setDraft: (draft: Draft | undefined) => void
+  readonly printLine: (line: string) => void
+}
+
 /**
- * Shows what the model writes for a message. Never rejects: the answer has what counts.
+ * Shows what the model writes for a message, and when the messages before it are compacted. Never rejects: the answer has
+ * what counts.
  *
  * @param id of the message
  * @param signal ends it, and the stream
@@ -13,7 +19,7 @@ const redrawMs = 100
 export async function showDrafts(
   stream: AsyncIterable<StreamEvent>,
   id: string,
-  setDraft: (draft: Draft | undefined) => void,
+  { setDraft, printLine }: Shown,
   signal: AbortSignal,
 ): Promise<void> {
   let latest: Draft | undefined
@@ -23,11 +29,23 @@ export async function showDrafts(
   }
   const timer = setInterval(redraw, redrawMs)
   try {
-    for await (latest of drafts(stream, ({ message }) => message === id));
+    for await (latest of drafts(printCompactions(stream, id, printLine), ({ message }) => message === id));
   } catch {
     // The stream ended with the answer, or its store does not answer.
   } finally {
     clearInterval(timer)
     setDraft(undefined)
+  }
+}
+
+async function* printCompactions(
+  stream: AsyncIterable<StreamEvent>,
+  id: string,
+  printLine: (line: string) => void,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  for await (const event of stream) {
+    if (event.type === 'compaction.ends' && event.message === id)
+      printLine(`› compaction: ${describeCompaction(event)}`)
+    yield event
   }
 }

@@ -15,6 +15,7 @@ export { formatDuration } from '../../common/text/format.js'
 export { type Draft, renderDraft } from './progress/draft.js'
 export { ProgressWriter, type ProgressWriterOptions } from './progress/progress-writer.js'
 
+export { describeCompaction } from './text/compaction.js'
 export { renderBoxTable } from './tables/box-table.js'
 export { renderTree } from './tree/render-tree.js'
 export { describeUnserved } from '../../client/temporal/unserved-queue.js'

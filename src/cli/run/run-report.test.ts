@@ -18,6 +18,7 @@ const common = {
   failure: undefined,
   unserved: [],
   turns: [],
+  compactions: [],
   totals: counts,
   phase: { type: 'ended' },
 } as const

@@ -57,6 +57,7 @@ interface RunTreeBase {
   readonly unserved: readonly Unserved[]
   /** A program without a model has one turn, number 0. */
   readonly turns: readonly TurnNode[]
+  readonly compactions: readonly CompactionNode[]
   /** Counts in the run's result; before there is one, counted from the history so far. */
   readonly totals: RunCounts
   readonly phase: Phase
@@ -165,6 +166,29 @@ export type ModelNode = (
      * only.
      */
     readonly requestBytes: number
+  }
+
+/** The messages were made shorter before a turn, because the context window got full. */
+export type CompactionNode = (
+  | { readonly status: PendingStatus }
+  /** The run went on with its messages as they were. */
+  | { readonly status: 'failed'; readonly failure: Failure }
+  | {
+      readonly status: 'ok'
+      readonly tokensAfter: number
+      /** Results of tools. */
+      readonly shortened: number
+      /** Messages that a summary replaced. */
+      readonly summarized: number
+      /** Why there is no summary that was needed. */
+      readonly problem?: string
+    }
+) &
+  Attempted & {
+    /** The turn that follows. */
+    readonly turn: number
+    /** Estimated tokens of the request of that turn, as it would have been. */
+    readonly tokensBefore: number
   }
 
 export interface ModelReplySummary {

@@ -40,6 +40,8 @@ export interface CallPosition {
    * position among the direct calls of its turn.
    */
   readonly index: number
+  /** Id of the tool use with the code that made the call. Only of code of a model; not a part of the identity. */
+  readonly toolUseId?: string
 }
 
 /** One call, as the tool gets it. */

@@ -4,7 +4,8 @@
  */
 
 import type { JsonObject } from '../json/json.js'
-import type { AssistantBlock, CodeContainer, ToolUseBlock } from './messages.js'
+import type { CallPosition } from '../calls/calls.js'
+import type { AssistantBlock, CodeContainer, ToolUseBlock, ToolUseCaller } from './messages.js'
 
 /** The sandbox that is no sandbox of ours: Anthropic executes the code. */
 export const hostedBackend = 'anthropic'
@@ -51,6 +52,13 @@ export function endedServerToolUses(content: readonly AssistantBlock[]): readonl
     const { type, tool_use_id: id } = block as JsonObject
     return type !== 'tool_result' && typeof id === 'string' ? [id] : []
   })
+}
+
+/** The caller of a call of a model's code, as the Messages API writes it: `tool_id` is the tool use with the code. */
+export function toolUseCaller({ toolUseId }: Pick<CallPosition, 'toolUseId'>): {
+  readonly toolUseCaller?: Required<ToolUseCaller>
+} {
+  return toolUseId === undefined ? {} : { toolUseCaller: { type: codeExecutionType, tool_id: toolUseId } }
 }
 
 /** The id of the server tool use whose code made this call; undefined for a direct call. */

@@ -66,6 +66,8 @@ export interface ModelTurnResult {
 export interface CompactionInput {
   /** The turn that follows. */
   readonly turn: number
+  /** Id of the message of a conversation that the turn is for. */
+  readonly message?: string
   readonly model: ModelConfig
   readonly history: ValueLog
   /** Estimated tokens of the next request as it would be. */

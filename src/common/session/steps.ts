@@ -191,6 +191,8 @@ export interface LocalCallAllowance extends CallerIdentity {
   readonly maxCalls: number
   readonly turn: number
   readonly cell: number
+  /** As in `CallPosition`. */
+  readonly toolUseId?: string
   readonly firstExecutionRunId: string
   /** As in `Limits`. */
   readonly resultBytes: number

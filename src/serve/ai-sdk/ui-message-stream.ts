@@ -60,6 +60,9 @@ export class UiMessageStream {
         return this.#reset(event)
       // An attempt that failed is repeated, which a reset says, or the message fails, which its answer says.
       case 'turn.fails':
+      case 'compaction.begins':
+      case 'compaction.ends':
+      case 'compaction.fails':
       case 'retry':
       case 'gap':
       case 'status':

@@ -199,6 +199,14 @@ export class Chat {
       case 'call.ends':
         this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status}`
         break
+      case 'compaction.begins':
+        this.block(unit, 'end', 'p', 'note').textContent = `compaction of ${event.tokensBefore} tokens …`
+        break
+      case 'compaction.ends':
+        this.block(unit, 'end', 'p', 'note').textContent =
+          `compaction: ${event.tokensBefore} to ${event.tokensAfter} tokens`
+        break
+      case 'compaction.fails':
       case 'turn.fails':
         this.block(unit, 'end', 'p', 'note error').textContent = event.code
         break

@@ -55,7 +55,7 @@ const tool = ({
   output = z.null(),
   inputExamples = [],
 }: Changes) => defineTool({ name, description, input, output, inputExamples, effect: 'read', run: () => null })
-const stubOf = (changes: Changes) => renderStub(tool(changes), new PythonClasses())
+const stubOf = (changes: Changes) => renderStub(tool(changes), new PythonClasses()).stub
 
 const Expense = z.object({
   expense_id: z.string(),
@@ -90,17 +90,31 @@ class Expense(TypedDict):
 
 async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: int = 50) -> list[Expense]:
     """Expenses of one employee in one quarter.
-
-    Args:
-        employee_id: Such as ENG001.
-        limit: (1 to 100)
-
-    Returns:
-        One line each, newest first.
-
-    Examples:
-        await get_expenses(employee_id='ENG001', quarter='Q1')
+    employee_id: Such as ENG001.
+    limit: (1 to 100)
+    Returns: One line each, newest first.
+    Example: await get_expenses(employee_id='ENG001', quarter='Q1')
     """`)
+  })
+
+  it('shows the first example of each shape', () => {
+    const input = z.object({ id: z.string(), filters: z.array(z.object({ above: z.int() })).optional() })
+    const inputExamples = [{ id: 'A1' }, { id: 'B2' }, { id: 'C3', filters: [{ above: 1 }] }, { id: 'D4', filters: [] }]
+    expect(stubOf({ input, inputExamples }).match(/Example: .*/g)).toEqual([
+      "Example: await a_tool(id='A1')",
+      "Example: await a_tool(id='C3', filters=[{'above': 1}])",
+      "Example: await a_tool(id='D4', filters=[])",
+    ])
+  })
+
+  it('renders a signature without documentation, preceded by the classes that it needs', async () => {
+    const source = tool({
+      input: z.object({ id: z.string().describe('Such as A1.') }),
+      output: z.object({ a: z.int() }),
+    })
+    const { signature } = renderStub(source, new PythonClasses())
+    expect(signature).toBe('class AToolResult(TypedDict):\n    a: int\n\nasync def a_tool(id: str) -> AToolResult: ...')
+    await understood([signature])
   })
 
   it('renders signatures that Python parses as intended', async () => {
@@ -181,11 +195,8 @@ async def get_expenses(employee_id: str, quarter: Literal['Q1', 'Q2'], limit: in
 
 async def search(arguments: SearchArguments) -> None:
     """Does it.
-
     Takes one dict, because a name in it is no Python identifier.
-
-    Examples:
-        await search({'class': 'a', '__private': 1})
+    Example: await search({'class': 'a', '__private': 1})
     """`)
     expect((await understood([stub]))['search']?.parameters).toEqual(['arguments'])
   })

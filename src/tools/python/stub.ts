@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { constraintsOf } from './constraints.js'
 import type { PythonClasses } from './classes.js'
@@ -14,6 +15,12 @@ interface StubSource {
   readonly inputExamples: readonly JsonObject[]
 }
 
+interface Stub {
+  readonly stub: string
+  /** The stub without its docstring. */
+  readonly signature: string
+}
+
 interface Parameter {
   readonly name: string
   readonly schema: JsonValue
@@ -26,7 +33,7 @@ const maxLineCharacters = 120
  * A tool as a Python function without a body: valid Python 3.11, deterministic. Preceded by the classes it needs that
  * are not in `classes` yet.
  */
-export function renderStub(tool: StubSource, classes: PythonClasses): string {
+export function renderStub(tool: StubSource, classes: PythonClasses): Stub {
   const baseName = pascalCase(tool.name) || 'Tool'
   const annotateInput = createAnnotator(tool.inputSchema, classes)
   const parameters = parametersOf(tool.inputSchema)
@@ -39,10 +46,11 @@ export function renderStub(tool: StubSource, classes: PythonClasses): string {
     : [`arguments: ${annotateInput(tool.inputSchema, `${baseName}Arguments`)}`]
   const result = createAnnotator(tool.outputSchema, classes)(tool.outputSchema, `${baseName}Result`)
   const header = renderHeader(tool.name, renderedParameters, result)
-  return [
-    ...classes.takePending(),
-    `${header}\n${renderDocstring(documentationLines(tool, parameters, byKeyword))}`,
-  ].join('\n\n')
+  const declarations = [...classes.takePending(), header].join('\n\n')
+  return {
+    stub: `${declarations}\n${renderDocstring(documentationLines(tool, parameters, byKeyword))}`,
+    signature: `${declarations} ...`,
+  }
 }
 
 /** The closing quotes have their own line, unless the docstring is one line that does not end with a quote. */
@@ -79,14 +87,29 @@ function renderHeader(name: string, parameters: readonly string[], result: strin
 function documentationLines(tool: StubSource, parameters: readonly Parameter[], byKeyword: boolean): readonly string[] {
   const lines = docstringLines(tool.description)
   const described = parameters.map(describeParameter).filter((line) => line !== '')
-  if (byKeyword && described.length > 0) lines.push('', 'Args:', ...described)
-  if (!byKeyword) lines.push('', 'Takes one dict, because a name in it is no Python identifier.')
+  if (byKeyword) lines.push(...described)
+  else lines.push('Takes one dict, because a name in it is no Python identifier.')
   const returns = tool.outputSchema['description']
-  if (typeof returns === 'string') lines.push('', 'Returns:', ...docstringLines(returns).map((line) => `    ${line}`))
-  if (tool.inputExamples.length > 0) {
-    lines.push('', 'Examples:', ...tool.inputExamples.map((example) => `    ${renderExample(tool.name, example)}`))
-  }
+  if (typeof returns === 'string') lines.push(...docstringLines(`Returns: ${returns}`))
+  lines.push(...differentShapes(tool.inputExamples).map((example) => `Example: ${renderExample(tool.name, example)}`))
   return lines
+}
+
+/** The first example of each shape: one that differs only in its values says little that is new. */
+function differentShapes(examples: readonly JsonObject[]): readonly JsonObject[] {
+  const byShape = new Map<string, JsonObject>()
+  for (const example of examples) {
+    const shape = canonicalJson(shapeOf(example))
+    if (!byShape.has(shape)) byShape.set(shape, example)
+  }
+  return [...byShape.values()]
+}
+
+/** The value with types in the place of its texts, numbers and booleans. */
+function shapeOf(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(shapeOf)
+  if (!isSchemaObject(value)) return value === null ? null : typeof value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]))
 }
 
 function describeParameter({ name, schema, required }: Parameter): string {
@@ -96,7 +119,7 @@ function describeParameter({ name, schema, required }: Parameter): string {
   const notes = [constraintsOf(schema), optional].filter((part) => part !== '').join('; ')
   if (description === '' && notes === '') return ''
   const [text] = docstringLines([description, notes && `(${notes})`].filter((part) => part !== '').join(' '))
-  return `    ${name}: ${text}`
+  return `${name}: ${text}`
 }
 
 function renderExample(name: string, example: JsonObject): string {

@@ -24,6 +24,8 @@ export interface CellState {
   /** Number of the cell in its run, from 1. */
   readonly number: number
   readonly turn: number
+  /** Of a cell of a model: the tool use with its code. */
+  readonly toolUseId?: string
   /** When the time limit of the cell ends. */
   readonly deadline: number
   /** When the next timer of the program is due; null without one. */

@@ -14,7 +14,9 @@ export function localCallAllowance(
   const { firstExecutionRunId } = run.identity
   const { resultBytes } = run.config.limits
   const maxCalls = maxLocalCalls(run, cell)
-  const identity = maxCalls === 0 ? {} : callerIdentity(run.config)
+  const { toolUseId } = cell
+  const identity =
+    maxCalls === 0 ? {} : { ...callerIdentity(run.config), ...(toolUseId !== undefined && { toolUseId }) }
   return { maxCalls, turn: cell.turn, cell: cell.number, firstExecutionRunId, resultBytes, ...identity }
 }
 

@@ -28,6 +28,8 @@ export interface CellCall {
   readonly call: DescribedCall
   readonly turn: number
   readonly cell: number
+  /** As in `CallPosition`. */
+  readonly toolUseId?: string
 }
 
 /** Records the outcome of a call. */

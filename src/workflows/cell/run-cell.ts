@@ -47,7 +47,12 @@ import { showProgress } from '../progress.js'
 import { type Run, isStorageExhausted } from '../run.js'
 
 /** Runs one cell until it ends. */
-export async function runCell(run: Run, runtime: CodeRuntime, source: Externalizable<string>): Promise<CellRun> {
+export async function runCell(
+  run: Run,
+  runtime: CodeRuntime,
+  source: Externalizable<string>,
+  toolUseId?: string,
+): Promise<CellRun> {
   const { sourceBytes, cellTotalSeconds, storedBytes } = run.config.limits
   const bytes = typeof source === 'string' ? utf8Length(source) : (refOf(source)?.bytes ?? 0)
   if (bytes > sourceBytes) return refuseCell(sourceTooLarge(bytes, sourceBytes))
@@ -57,6 +62,7 @@ export async function runCell(run: Run, runtime: CodeRuntime, source: Externaliz
   const cell: CellState = {
     number: run.counts.cells,
     turn: run.counts.turns,
+    ...(toolUseId !== undefined && { toolUseId }),
     deadline: Date.now() + cellTotalSeconds * 1_000,
     wakeAt: null,
     waitsForAll: false,
@@ -119,14 +125,14 @@ export function startPendingCalls(run: Run, { pendingCalls }: CodeRuntime, calls
 }
 
 function callExecutor(run: Run, prepared?: PreparedFollowUp) {
-  return ({ call, turn, cell }: CellCall, recordOutcome: RecordOutcome, onWait: OnWait) => {
+  return ({ call, ...where }: CellCall, recordOutcome: RecordOutcome, onWait: OnWait) => {
     const { index } = call
     const record = ({ outcome, followUps }: CalledTool): void => {
       prepared?.record({ index, outcome }, followUps)
       recordOutcome(outcome)
     }
     const options = { followUp: prepared?.input, onWait }
-    return executeCall(run, call, 'code_execution', { turn, cell, index }, record, options)
+    return executeCall(run, call, 'code_execution', { ...where, index }, record, options)
   }
 }
 
@@ -175,10 +181,11 @@ async function runToCompletion(
         return finish(await stopCell(runtime, 'stopped', interruptedMessage, output))
       const followUp = prepareFollowUp(run, runtime, cell, calls, outputLimit())
       for (const call of calls) {
-        const { turn, number } = cell
+        const { turn, number, toolUseId } = cell
+        const where = { turn, cell: number, ...(toolUseId !== undefined && { toolUseId }) }
         const local = session.outcomeOf(call.index)
         if (local) pendingCalls.addResult(call.index, acceptLocalCall(run, call, local))
-        else pendingCalls.start({ call, turn, cell: number }, callExecutor(run, followUp))
+        else pendingCalls.start({ call, ...where }, callExecutor(run, followUp))
       }
     }
     const continuing = continueAsNewIfDue({ ...cell, output: { parts: output.parts, length: output.length } })

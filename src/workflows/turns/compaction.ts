@@ -75,12 +75,13 @@ export class Compaction {
   }
 
   async #compact(tokens: number, targetTokens: number, isForced: boolean): Promise<boolean> {
-    const { history } = this.#messages.state
+    const { history, message } = this.#messages.state
     const { config, counts } = this.#run
     if (history === null) return false
     showProgress(this.#run, { type: 'compaction' })
     const input: CompactionInput = {
       turn: counts.turns + 1,
+      ...(message !== undefined && { message }),
       model: config.model,
       history,
       tokens,

@@ -1,4 +1,5 @@
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { codeCallerOf } from '../../common/runs/hosted-code.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { PendingBlock, ToolUseBlock } from '../../common/runs/messages.js'
 import type { DescribedCall } from '../../common/session/steps.js'
@@ -28,7 +29,9 @@ export async function executeHostedCall(
   if (index > callsPerCell) return finish(denied(`more than ${callsPerCell} tool calls in one cell`))
   let result: PendingBlock | undefined
   const { turns: turn } = run.counts
-  await executeCall(run, { ...call, index }, 'code_execution', { turn, cell, index }, ({ outcome }) => {
+  const toolUseId = codeCallerOf(use)
+  const where = { turn, cell, index, ...(toolUseId !== undefined && { toolUseId }) }
+  await executeCall(run, { ...call, index }, 'code_execution', where, ({ outcome }) => {
     result = finish(limitResult(outcome))
   })
   return result ?? finish({ status: 'cancelled', message: 'the call was dropped' })

@@ -126,7 +126,7 @@ async function executeCell(
   const code = codeOf(use)
   if (code === undefined) return toolResult(use, `${executeCodeTool} takes {"code": "..."}`, true)
   const { text, isError } = toToolResultText(
-    await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code)),
+    await (suspended ? resumeCell(run, runtime, suspended) : runCell(run, runtime, code, use.id)),
   )
   return toolResult(use, text, isError)
 }

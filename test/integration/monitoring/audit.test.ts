@@ -40,11 +40,12 @@ describeDocker('the audit log of a run', () => {
         }),
       ],
       script: [
-        turn(
-          code(
+        turn({
+          id: 'toolu_code',
+          ...code(
             'await pay(iban="DE89-secret")\nawait wait()\ntry:\n    await no_such_tool()\nexcept Exception as error:\n    print(error)',
           ),
-        ),
+        }),
         turn(call('no_tool_either')),
         turn(text('done')),
       ],
@@ -58,7 +59,10 @@ describeDocker('the audit log of a run', () => {
     const kinds = events.map(({ kind }) => kind)
     expect(seenByTool).toEqual([['model.replied', 'code.begins', 'call.begins']])
     expect(kinds.filter((kind) => kind === 'call.begins')).toHaveLength(2)
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'call.ends', tool: 'pay', status: 'ok', cell: 1 }))
+    const toolUseCaller = { type: 'code_execution_20260120', tool_id: 'toolu_code' }
+    const paid = { tool: 'pay', caller: 'code_execution', toolUseCaller, cell: 1 }
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'call.begins', ...paid }))
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'call.ends', status: 'ok', ...paid }))
     expect(events).toContainEqual(expect.objectContaining({ kind: 'code.begins', cell: 1, epoch: 1 }))
     expect(kinds.filter((kind) => kind === 'code.begins')).toHaveLength(1)
     expect(events).toContainEqual(expect.objectContaining({ kind: 'call.refused', tool: 'no_tool_either' }))

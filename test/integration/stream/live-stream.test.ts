@@ -58,7 +58,7 @@ it('delivers code, calls and output, and continues at an offset', async () => {
         return release.promise.then(() => 'pong')
       }),
     ],
-    script: [turn(text('I call. '), code(source)), turn(call('ping')), answerResult],
+    script: [turn(text('I call. '), { ...code(source), id: 'toolu_code' }), turn(call('ping')), answerResult],
   })
   const { workflowId } = await env.startAgent()
   const handle = env.ptc.handle(workflowId)
@@ -98,9 +98,13 @@ it('delivers code, calls and output, and continues at an offset', async () => {
     tool: 'ping',
     summary: 'ping 1',
     caller: 'code_execution',
+    toolUseCaller: { type: 'code_execution_20260120', tool_id: 'toolu_code' },
     turn: 1,
     cell: 1,
   })
+  const direct = all.filter(({ type }) => type === 'call.begins').at(-1)
+  expect(direct).toMatchObject({ caller: 'direct', turn: 2, cell: 0 })
+  expect(direct).not.toHaveProperty('toolUseCaller')
   await env.expectCleanEnd(env.lastRun)
 })
 

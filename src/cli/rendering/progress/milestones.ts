@@ -2,6 +2,7 @@ import { pluralize } from '../../../common/text/text.js'
 import type { CallNode, CellNode, RunTree, TurnNode, Unserved } from '../../../client/run-tree/index.js'
 import { formatArguments, blockedLines } from '../tree/call-branch.js'
 import { formatDuration, formatTokens } from '../../../common/text/format.js'
+import { describeCompaction } from '../text/compaction.js'
 import { type Line, part } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatStatus, statusMark } from '../tree/status-mark.js'
@@ -38,10 +39,20 @@ export function milestones(tree: RunTree, columns: number): readonly Milestone[]
     ...(first?.slice(0, precedingCount) ?? []),
     ...opened,
     ...(first?.slice(precedingCount) ?? []),
+    ...compactionMilestones(tree),
     ...later.flat(),
     ...compensationMilestones(tree),
     ...unservedMilestones(tree, columns),
   ]
+}
+
+/** The compactions that have ended. Each is printed before the turn that follows it, because that turn is later. */
+function compactionMilestones({ compactions }: RunTree): readonly Milestone[] {
+  return compactions.flatMap((compaction, index) => {
+    if (compaction.endedAt === undefined) return []
+    const text = ` compaction: ${describeCompaction(compaction)}`
+    return [{ key: `compaction ${index}`, lines: () => [[statusMark(compaction.status), part(text)]] }]
+  })
 }
 
 /** The compensations that have ended, in the order of their end. */

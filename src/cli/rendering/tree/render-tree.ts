@@ -1,6 +1,7 @@
 import { pluralize } from '../../../common/text/text.js'
 import type { RunTree } from '../../../client/run-tree/index.js'
 import { type Branch, drawBranches } from './branch.js'
+import { compactionBranch } from './compaction-branch.js'
 import { createColors } from '../text/colors.js'
 import { formatCost, formatTokens } from '../../../common/text/format.js'
 import { wrapFacts, type Line, part, formatLine, type Style } from '../text/line.js'
@@ -30,11 +31,26 @@ export function renderTree(tree: RunTree, options: RenderTreeOptions): string {
   const colors = createColors(color)
   const context: RenderContext = { full, now: tree.endedAt ?? now }
   const answer = tree.type === 'agent' ? tree.result?.answer : undefined
-  const branches = [...tree.turns.map((turn) => turnBranch(turn, answer, context)), ...endBranches(tree, context)]
+  const branches = [...turnBranches(tree, answer, context), ...endBranches(tree, context)]
   return [
     ...headerLines(tree, context, width).map((line) => formatLine(line, width, colors)),
     ...drawBranches(branches, width, colors),
   ].join('\n')
+}
+
+/** The turns, each after the compactions before it. */
+function turnBranches(
+  { turns, compactions }: RunTree,
+  answer: string | undefined,
+  context: RenderContext,
+): readonly Branch[] {
+  const last = turns.at(-1)?.number ?? 0
+  const draw = (isShown: (turn: number) => boolean): readonly Branch[] =>
+    compactions.filter(({ turn }) => isShown(turn)).map((compaction) => compactionBranch(compaction, context))
+  return [
+    ...turns.flatMap((turn) => [...draw((next) => next === turn.number), turnBranch(turn, answer, context)]),
+    ...draw((next) => next > last),
+  ]
 }
 
 function headerLines(tree: RunTree, context: RenderContext, columns: number): readonly Line[] {

@@ -10,7 +10,7 @@ import { agentInput, agentResult, programInput, programResult, type RunState } f
 import { phaseOf } from './phase.js'
 import type { ActivityRecord } from '../history/activity-log.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
-import type { CallNode, CellNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
+import type { CallNode, CellNode, CompactionNode, Failure, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
 
 /** What trees of the same run share. */
 interface TreeCaches {
@@ -68,7 +68,8 @@ export function buildTree(
     failure: end ? end.failure : taskFailure,
     unserved: [],
     turns,
-    totals: countsOf(agent ?? program) ?? countNodes(turns, run.summaries, carriedState?.counts ?? zeroCounts),
+    compactions: run.compactions.map((record) => compactionNode(record, context.isRunEnded)),
+    totals: countsOf(agent ?? program) ?? countNodes(turns, run.compactions, carriedState?.counts ?? zeroCounts),
     phase: phaseOf(run, activities, settledCount, end),
   }
   if (workflowType === workflowNames.agent || workflowType === workflowNames.conversation) {
@@ -108,6 +109,18 @@ function modelNode(record: ActivityRecord, isRunEnded: boolean): ModelNode {
   if (result === undefined) return { ...base, status: 'failed', failure: unreadableReply }
   const { reply, conversationBytes } = result
   return { ...base, requestBytes: conversationBytes, status: 'ok', ...reply }
+}
+
+function compactionNode(record: ActivityRecord, isRunEnded: boolean): CompactionNode {
+  const { scheduledAt, attempts, lastFailure, end, input } = record
+  const { turn, tokens: tokensBefore } = input.type === 'compaction' ? input : { turn: 0, tokens: 0 }
+  const base = { turn, tokensBefore, startedAt: scheduledAt, endedAt: end?.at, attempts, lastFailure }
+  if (!end) return { ...base, status: pendingStatus(record, isRunEnded) }
+  if (end.type !== 'completed') return { ...base, status: 'failed', failure: end.failure }
+  const result = resultOf(record, 'compaction')
+  if (result === undefined) return { ...base, status: 'failed', failure: unreadableReply }
+  const { tokens: tokensAfter, shortened, summarized, problem } = result
+  return { ...base, status: 'ok', tokensAfter, shortened, summarized, ...(problem !== undefined && { problem }) }
 }
 
 const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' } as const
@@ -167,7 +180,12 @@ function countsOf(counts: RunCounts | undefined): RunCounts | undefined {
 }
 
 /** @param earlierCounts counts of the executions that the server no longer has */
-function countNodes(turns: readonly TurnNode[], summaries: RunDraft['summaries'], earlierCounts: RunCounts): RunCounts {
+function countNodes(
+  turns: readonly TurnNode[],
+  compactions: readonly ActivityRecord[],
+  earlierCounts: RunCounts,
+): RunCounts {
+  const summaries = compactions.flatMap((record) => resultOf(record, 'compaction')?.summary ?? [])
   const cells = turns.flatMap((turn) => turn.cells)
   const calls = [...cells.flatMap((cell) => cell.calls), ...turns.flatMap((turn) => turn.directCalls)]
   const replies = [...turns.flatMap(({ model }) => (model?.status === 'ok' ? [model] : [])), ...summaries]

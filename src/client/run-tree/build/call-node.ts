@@ -1,5 +1,5 @@
 import { approvalKey } from '../../../common/calls/approvals.js'
-import { codeExecutionType } from '../../../common/runs/hosted-code.js'
+import { toolUseCaller } from '../../../common/runs/hosted-code.js'
 import { isLostWorkerFailure, toCallStatus } from '../../../common/calls/outcomes.js'
 import { type CallDraft, isDeferred, resultOf } from './draft.js'
 import type { ActivityRecord } from '../history/activity-log.js'
@@ -60,7 +60,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     summary: described?.summary ?? activity?.summary ?? tool,
     arguments: context.fetched.arguments(input?.arguments ?? described?.arguments ?? {}),
     caller: call.cell === 0 ? 'direct' : 'code_execution',
-    ...(codeUse !== undefined && { toolUseCaller: { type: codeExecutionType, tool_id: codeUse } }),
+    ...toolUseCaller({ ...(codeUse !== undefined && { toolUseId: codeUse }) }),
     position: { turn: call.turn, cell: call.cell, index: call.index },
     idempotencyKey: input?.idempotencyKey,
     ...(activity?.workflowId !== undefined && { workflowId: activity.workflowId }),

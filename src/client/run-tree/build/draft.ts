@@ -1,4 +1,3 @@
-import type { RunCounts } from '../../../common/runs/runs.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
 import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunState } from '../history/payload-schemas.js'
@@ -21,8 +20,7 @@ export interface RunDraft {
   expiries: ReadonlyMap<string, number>
   /** Names of the tools with a concurrency limit. */
   limitedTools: ReadonlySet<string>
-  /** What the summaries of earlier messages have used. */
-  readonly summaries: Pick<RunCounts, 'usage' | 'costUsd'>[]
+  readonly compactions: ActivityRecord[]
   /** Rebuilds and resumes between two cells; they count for the next cell. */
   rebuilds: number
   wakes: number
@@ -108,7 +106,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     onceTools: carriedState ? onceTools(carriedState.config) : new Set(),
     expiries: carriedState ? expiries(carriedState.config) : new Map(),
     limitedTools: carriedState ? limitedTools(carriedState.config) : new Set(),
-    summaries: [],
+    compactions: [],
     rebuilds: 0,
     wakes: 0,
   }
@@ -131,7 +129,7 @@ export function copyRunDraft(run: RunDraft): RunDraft {
     cells: turn.cells.map((cell) => copies.get(cell.number) ?? copyCell(cell)),
     directCalls: new Map(turn.directCalls),
   }))
-  return { ...run, turns, cells: copies, summaries: [...run.summaries] }
+  return { ...run, turns, cells: copies, compactions: [...run.compactions] }
 }
 
 function copyCell(cell: CellDraft): CellDraft {

@@ -54,11 +54,9 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     }
     case 'model':
       return applyModelTurn(run, record, input)
-    case 'compaction': {
-      const summary = resultOf(record, 'compaction')?.summary
-      if (summary) run.summaries.push(summary)
+    case 'compaction':
+      run.compactions.push(record)
       return
-    }
     case 'open':
       return applySessionOpen(run, record, input.reason)
     case 'park':

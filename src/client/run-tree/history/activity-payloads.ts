@@ -1,6 +1,5 @@
 import type { CallPosition } from '../../../common/calls/calls.js'
 import { activityNames, compensationActivity, parseCallActivityId } from '../../../common/names.js'
-import type { RunCounts } from '../../../common/runs/runs.js'
 import type { ValueRef } from '../../../common/json/external-value.js'
 import {
   type CodeToolUse,
@@ -12,7 +11,14 @@ import {
 } from './content-blocks.js'
 import { type HostedCode, hostedCodeOf } from './hosted-code.js'
 import { byteLengthOf, parseRef } from '../values/external-values.js'
-import type { ApprovalInput, StepResult, DescribedCall, StepInput, ToolInput } from './payload-schemas.js'
+import type {
+  ApprovalInput,
+  CompactionOutcome,
+  StepResult,
+  DescribedCall,
+  StepInput,
+  ToolInput,
+} from './payload-schemas.js'
 import * as shapes from './payload-schemas.js'
 import type { ModelReplySummary } from '../tree.js'
 
@@ -38,7 +44,7 @@ export type ActivityInput =
       readonly lostCode: readonly string[]
     }
   /** Compacts the messages before a turn. */
-  | { readonly type: 'compaction'; readonly turn: number }
+  | { readonly type: 'compaction'; readonly turn: number; readonly tokens: number }
   | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
   /** Checkpoints the sandbox while the run waits. */
   | { readonly type: 'park' }
@@ -72,8 +78,7 @@ export type ActivityResult =
       /** UTF-8 bytes of the conversation that the model was given. */
       readonly conversationBytes: number
     }
-  /** What a summary has used. */
-  | { readonly type: 'compaction'; readonly summary: Pick<RunCounts, 'usage' | 'costUsd'> | undefined }
+  | ({ readonly type: 'compaction' } & CompactionOutcome)
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'step'; readonly result: StepResult }
   | { readonly type: 'park'; readonly isCheckpointed: boolean }
@@ -113,7 +118,7 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     }
     case activityNames.compactMessages: {
       const { data } = shapes.compactionInput.safeParse(input)
-      return data ? { type: 'compaction', turn: data.turn } : other
+      return data ? { type: 'compaction', ...data } : other
     }
     case activityNames.openSession: {
       const { data } = shapes.openInput.safeParse(input)
@@ -197,7 +202,7 @@ export function parseActivityResult(
     }
     case 'compaction': {
       const { data } = shapes.compactionResult.safeParse(value)
-      return data ? { type: 'compaction', summary: data.summary } : other
+      return data ? { type: 'compaction', ...data } : other
     }
     case 'open': {
       const { data } = shapes.openResult.safeParse(value)

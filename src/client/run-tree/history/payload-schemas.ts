@@ -126,8 +126,13 @@ export const modelResult = z.object({
   conversationBytes: z.number(),
 })
 
-export const compactionInput = z.object({ turn: z.number() })
+export const compactionInput = z.object({ turn: z.number(), tokens: z.number() })
+export type CompactionOutcome = z.infer<typeof compactionResult>
 export const compactionResult = z.object({
+  tokens: z.number(),
+  shortened: z.number(),
+  summarized: z.number(),
+  problem: z.string().optional(),
   summary: z.object({ usage, costUsd: z.number().nullable() }).optional(),
 })
 

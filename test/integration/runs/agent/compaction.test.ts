@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest'
+import { fileStream } from '../../../../src/index.js'
+import { renderTree } from '../../../../src/cli/rendering/index.js'
 import type { Script, ScriptedTurn } from '../../../../src/testing/index.js'
 import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'
 import { call, text, turn } from '../../../support/script.js'
+import { temporaryFolder } from '../../../support/folders.js'
+import { readEvents } from '../../../support/stream/shown-text.js'
 import { tool } from '../../../support/tools.js'
 
 /** A tool that counts its calls, with results that fill a window of 12,000 tokens after about ten calls. */
@@ -49,7 +53,7 @@ it('answers after 30 turns in a small window, over continue-as-new', async () =>
   expect(turns).toHaveLength(31)
   expect(summaries.length).toBeGreaterThan(0)
   const last = turns.at(-1) as { readonly system: readonly { readonly text: string }[] }
-  expect(last.system[0]?.text).toContain('Write down in your replies what must last')
+  expect(last.system[0]?.text).toContain('write in your replies what must last')
   const [first] = requestMessages(last)
   expect(first?.content).toMatchObject([
     { text: 'Take 30 steps.' },
@@ -61,6 +65,42 @@ it('answers after 30 turns in a small window, over continue-as-new', async () =>
   // Some of them shorten results only.
   expect(compactions.length).toBeGreaterThan(summaries.length)
   await env.expectCleanEnd(handle)
+})
+
+it('says in the live stream and in the run tree what each compaction did', async () => {
+  const env = await TestEnvironment.start({
+    tools: [countingTool()],
+    script: script(20),
+    limits: { turns: 30, historyEvents: 100 },
+    stream: fileStream({ folder: await temporaryFolder() }),
+    ...small,
+  })
+  const { workflowId } = await env.startAgent({ question: 'Take 20 steps.' })
+  const handle = env.ptc.handle(workflowId)
+  const events = await readEvents(handle.stream())
+  const { compactions } = await handle.tree()
+  expect(compactions.length).toBeGreaterThan(1)
+  const ends = events.flatMap((event) => (event.type === 'compaction.ends' ? [event] : []))
+  const figures = compactions.map((each) => {
+    if (each.status !== 'ok') throw new Error(`a compaction is ${each.status}`)
+    const { turn, tokensBefore, tokensAfter, shortened, summarized } = each
+    expect(tokensAfter).toBeLessThan(tokensBefore)
+    return { turn, tokensBefore, tokensAfter, shortened, summarized }
+  })
+  expect(ends).toMatchObject(figures)
+  expect(figures.some(({ summarized }) => summarized > 0)).toBe(true)
+  expect(figures.some(({ shortened }) => shortened > 0)).toBe(true)
+  const types = events.map(({ type }) => type)
+  const begin = types.indexOf('compaction.begins')
+  expect(types.slice(begin - 1, begin + 3)).toEqual([
+    'call.ends',
+    'compaction.begins',
+    'compaction.ends',
+    'turn.begins',
+  ])
+  const shown = renderTree(await handle.tree(), { width: 120, color: false })
+  const [first] = figures
+  expect(shown).toMatch(new RegExp(`compaction .* tokens: .*\\n.*turn ${first?.turn}\\b`))
 })
 
 it('counts the summary in the usage of the run, and in its budget before the next turn', async () => {
@@ -134,7 +174,7 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
   const before = await conversation.status()
   expect(before).toMatchObject({ contextWindow: 12_000, contextTokens: expect.any(Number) as number })
   // The message itself makes the compaction due.
-  const answer = await conversation.ask(`And now? ${'y'.repeat(9_000)}`)
+  const answer = await conversation.ask(`And now? ${'y'.repeat(11_000)}`)
   expect(answer).toMatchObject({ status: 'failed', error: { code: 'MODEL_AUTH' }, isTakenBack: true })
   const after = await conversation.status()
   expect(after.contextTokens).toBeLessThan(before.contextTokens ?? 0)

@@ -15,7 +15,7 @@ function toolNames({ api }: TestEnvironment): readonly string[] {
 
 it('reads results of calls and of code that were cut, in pages, and only those of its conversation', async () => {
   const talk = await TestConversation.start({
-    tools: [tool('book', () => `${'a'.repeat(30_000)}MIDDLE${'b'.repeat(30_000)}`)],
+    tools: [tool('book', () => `${'a'.repeat(30_000)}MIDDLE${'b'.repeat(30_000)}`, { allowedCallers: ['direct'] })],
     script: [
       turn(withId('toolu_book', call('book'))),
       turn(call('read_more', { id: 'toolu_book', offset: 20_000 }), call('read_more', { id: 'toolu_other' })),

@@ -19,11 +19,12 @@ function prompts(env: TestEnvironment): readonly SentPrompt[] {
 it('an agent has its instructions, model, tools and limits, also after a deployment that changes them', async () => {
   const called = new Deferred()
   const opened = new Deferred()
-  const gate = tool('gate', async () => {
+  const waits = async (): Promise<null> => {
     called.resolve()
     await opened.promise
     return null
-  })
+  }
+  const gate = tool('gate', waits, { allowedCallers: ['direct', 'code_execution'] })
   const tools = [gate, tool('pay', () => null)]
   const agents = (instructions: string) => [
     defineAgent({ name: 'clerk', instructions, tools: ['gate'], model: 'clerk-model', limits: { turns: 2 } }),

@@ -1,0 +1,30 @@
+import type { Caller } from '../../common/calls/calls.js'
+import type { AllowedCaller, Tool } from '../tool.js'
+import { checkChoice } from './choice.js'
+import type { InvalidError } from './invalid-tool.js'
+
+const callers: readonly Caller[] = Object.freeze(['direct', 'code_execution'] as const)
+
+/** A tool that is offered in two ways is read twice by the model, in every turn. */
+const defaultOffer: readonly Caller[] = Object.freeze(['code_execution'] as const)
+
+/** The Messages API names its code execution with a version, which makes no difference here. */
+const versioned: readonly AllowedCaller[] = [
+  'code_execution_20250825',
+  'code_execution_20260120',
+  'code_execution_20260521',
+]
+
+/** Who may call a tool, and whom the prompt tells of it. */
+export function callersOf(
+  { allowedCallers: given }: { readonly allowedCallers?: readonly AllowedCaller[] },
+  invalid: InvalidError,
+): Pick<Tool, 'allowedCallers' | 'offeredTo'> {
+  if (given === undefined) return { allowedCallers: callers, offeredTo: defaultOffer }
+  const named = Array.isArray(given)
+    ? given.map((caller: AllowedCaller) => (versioned.includes(caller) ? 'code_execution' : caller))
+    : given
+  checkChoice('allowedCallers', named, callers, invalid)
+  const allowedCallers = Object.freeze(callers.filter((caller) => named.includes(caller)))
+  return { allowedCallers, offeredTo: allowedCallers }
+}

@@ -81,7 +81,7 @@ export function modelActivities(
 ) {
   return {
     [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream),
-    [activityNames.compactMessages]: compactMessages(providers, values),
+    [activityNames.compactMessages]: compactMessages(providers, { registry, values, options }),
   }
 }
 

@@ -13,7 +13,7 @@ export const compactionOption = z
         .min(0.2, 'is a share of the context window; at least 0.2')
         .max(0.95, 'is a share of the context window; at most 0.95')
         .default(0.8),
-      provider: z.literal(true, 'is true, or absent').optional(),
+      provider: z.boolean().default(false),
     }),
   ])
   .prefault({})
@@ -29,7 +29,7 @@ export function compactionConfig(
   model: Pick<ModelConfig, 'provider' | 'name' | 'fallbacks'>,
   providers: Readonly<Record<string, ProviderOption>>,
 ): CompactionConfig {
-  if (provider === undefined) return { threshold }
+  if (!provider) return { threshold }
   const managing = providersWith('managesContext', providers)
   const other = [model, ...(model.fallbacks ?? [])].find((each) => !managing.includes(each.provider))
   if (other === undefined) return { threshold, provider }

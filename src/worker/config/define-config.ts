@@ -136,9 +136,9 @@ export interface PtcConfig {
         readonly threshold?: number
         /**
          * The API clears old results by itself before that, where it can (Anthropic). What the model read is then not in
-         * the history. Default: it does not.
+         * the history. Default false.
          */
-        readonly provider?: true
+        readonly provider?: boolean
       }
   /**
    * When a snapshot of a session's state is taken between two cells, so that a rebuild starts there and not at the

@@ -1,7 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { MessageCountTokensParams, MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages'
 import type { Usage } from '../../common/runs/messages.js'
-import { type CallRunner, createCallRunner } from '../http/call-runner.js'
+import { createCallRunner } from '../http/call-runner.js'
+import type { CallTimer } from '../http/call-timer.js'
 import type { ProviderTimeouts } from '../http/endpoint-options.js'
 import type { ModelProvider, ModelRequest } from '../provider.js'
 import type { ErrorHints } from './error-context.js'
@@ -61,7 +62,7 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
   function run<Result>(
     { model, hostedCode }: ModelRequest,
     signal: AbortSignal,
-    work: (timer: Parameters<Parameters<CallRunner['run']>[1]>[0], beginReading: () => void) => Promise<Result>,
+    work: (timer: CallTimer, beginReading: () => void) => Promise<Result>,
   ): Promise<Result> {
     let isReading = false
     return calls.run(

@@ -1,3 +1,4 @@
+import type { InputTokenCountParams } from 'openai/resources/responses/input-tokens'
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -46,6 +47,18 @@ export function toResponseParams(
     ...(system.trim() === '' ? {} : { instructions: system }),
     ...(tools.length === 0 ? {} : { tools }),
     input: messages.flatMap((message) => toItems({ provider, model }, message)),
+  }
+}
+
+/** The part of a request that counts as input. */
+export function toCountParams(params: ResponseCreateParamsStreaming): InputTokenCountParams {
+  const { model, input, instructions, tools, reasoning } = params
+  return {
+    ...(model !== undefined && { model }),
+    ...(input !== undefined && { input }),
+    ...(instructions != null && { instructions }),
+    ...(tools && { tools }),
+    ...(reasoning && { reasoning }),
   }
 }
 

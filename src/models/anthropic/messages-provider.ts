@@ -51,7 +51,7 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
       try {
         return await sendParams(params, headersOf(params, api))
       } catch (thrown) {
-        const next = nextDialect(dialect, thrown, params.max_tokens)
+        const next = nextDialect(dialect, thrown, params)
         if (next === undefined) throw thrown
         dialects.set(request.model, next)
       }
@@ -103,8 +103,7 @@ export function createMessagesProvider(api: MessagesApi): ModelProvider {
         }
       }),
     ...(countTokens && {
-      // Without context management: compaction decides by what the conversation would have.
-      countTokens: ({ contextManagement: _, ...request }, { signal }) =>
+      countTokens: (request, { signal }) =>
         run(request, signal, async (timer) => {
           const { input_tokens: tokens } = await send(request, (params) =>
             countTokens(countedParams(params), { signal: timer.signal }),
@@ -123,7 +122,7 @@ function headersOf(params: MessagesParams, { samplingVersion }: MessagesApi): Re
   }
 }
 
-/** The part of a request that counts as input. */
+/** The part of a request that counts as input, as it is before the API clears anything. */
 function countedParams(params: MessagesParams): MessageCountTokensParams {
   const { model, messages, system, tools, thinking, output_config: output }: MessageCreateParamsStreaming = params
   return {

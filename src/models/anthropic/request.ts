@@ -129,8 +129,7 @@ function toTools(
   serverTools: readonly JsonObject[],
   options: RequestOptions,
 ): ToolUnion[] {
-  const isDeferred = (tool: ModelTool | CodeExecutionTool) =>
-    options.hasToolSearch && 'deferred' in tool && tool.deferred === true
+  const isDeferred = (tool: ModelTool | CodeExecutionTool) => options.hasToolSearch && 'deferred' in tool
   const deferred = tools.filter(isDeferred)
   const present = tools.filter((tool) => !isDeferred(tool)).map((tool) => toToolUnion(tool, options))
   const hasSearch = serverTools.some(({ type }) => typeof type === 'string' && type.startsWith('tool_search_tool_'))

@@ -32,7 +32,7 @@ export function turnRequest(
   // What a model has for its later replies is of no use when it has one reply.
   const context = mode !== 'single-turn' && {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
-    ...(compaction?.provider && { providerClearsAt: compaction.threshold * targetShare }),
+    ...(compaction?.provider && !isHosted(config) && { providerClearsAt: compaction.threshold * targetShare }),
     ...(readMore && { readMore }),
     ...(hasToolSearch(config) && { toolSearch: true as const }),
     ...(hasDeferredTools(config) && { deferTools: true as const }),

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest, ModelTool } from '../../../src/models/provider.js'
-import { startScriptedMessagesApi } from '../../../src/testing/index.js'
+import { type ScriptedMessagesApi, startScriptedMessagesApi } from '../../../src/testing/index.js'
 import { text, turn } from '../../support/script.js'
 import { closeAfterTest, createProvider, isolateTests, neverAborted, request, startServer } from './harness.js'
 import { helloReply, startStream } from './raw-server.js'
@@ -21,13 +21,19 @@ function refuse(response: ServerResponse, message: string): void {
   response.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }))
 }
 
-const deferred = (name: string): ModelTool => ({
+const large = (name: string): ModelTool => ({
   name,
   description: 'x'.repeat(3_000),
   inputSchema: { type: 'object' },
   inputExamples: [],
-  deferred: true,
 })
+const deferred = (name: string): ModelTool => ({ ...large(name), deferred: true })
+
+/** The tools of the last request. */
+function sentTools({ requests }: ScriptedMessagesApi): readonly Readonly<Record<string, unknown>>[] {
+  const body = requests.at(-1)?.body as { readonly tools: readonly Readonly<Record<string, unknown>>[] } | undefined
+  return body?.tools ?? []
+}
 
 const manyTools: ModelRequest = { ...request, tools: [...request.tools, deferred('pay'), deferred('ask')] }
 
@@ -62,12 +68,12 @@ describe('the counter', () => {
 describe('deferred tools', () => {
   it('are no part of the prompt, and follow the breakpoint of the others', async () => {
     const { api, provider } = await startApi()
-    const whole = { ...manyTools, tools: manyTools.tools.map(({ deferred: _, ...tool }) => tool) }
+    const whole = { ...manyTools, tools: [...request.tools, large('pay'), large('ask')] }
     const tokens = async (asked: ModelRequest) => (await provider.countTokens?.(asked, options)) ?? 0
     expect((await tokens(whole)) - (await tokens(manyTools))).toBeGreaterThan(1_500)
     await provider.turn(manyTools, options)
     expect(api.requests.at(-1)?.outcome).toBe('answered')
-    const { tools } = api.requests.at(-1)?.body as { readonly tools: readonly Readonly<Record<string, unknown>>[] }
+    const tools = sentTools(api)
     expect(tools.map(({ name, defer_loading, cache_control }) => [name, defer_loading, cache_control])).toEqual([
       ['tool_search_tool_bm25', undefined, undefined],
       ['add', undefined, { type: 'ephemeral' }],
@@ -76,28 +82,30 @@ describe('deferred tools', () => {
     ])
   })
 
-  it('are sent whole to a server that refuses them, now and in later turns', async () => {
-    const server = await startServer((response, { body }) => {
-      if (JSON.stringify(body).includes('defer_loading'))
-        return refuse(response, 'tools.2.custom.defer_loading: Extra inputs are not permitted')
-      startStream(response)
-      response.end(helloReply)
-    })
-    const provider = createProvider({ apiKey: 'k', baseURL: server.url })
-    await provider.turn(manyTools, options)
-    await provider.turn(manyTools, options)
-    const names = server.requests.map(({ body }) =>
-      (body['tools'] as readonly { name: string }[]).map(({ name }) => name),
-    )
-    const whole = ['add', 'pay', 'ask']
-    expect(names).toEqual([['tool_search_tool_bm25', ...whole], whole, whole])
-  })
+  it.each(['tools.2.custom.defer_loading: Extra inputs are not permitted', 'tools.0.input_schema: Field required'])(
+    'are sent whole to a server that refuses them (%s), now and in later turns',
+    async (message) => {
+      const server = await startServer((response, { body }) => {
+        if (JSON.stringify(body).includes('defer_loading')) return refuse(response, message)
+        startStream(response)
+        response.end(helloReply)
+      })
+      const provider = createProvider({ apiKey: 'k', baseURL: server.url })
+      await provider.turn(manyTools, options)
+      await provider.turn(manyTools, options)
+      const names = server.requests.map(({ body }) =>
+        (body['tools'] as readonly { name: string }[]).map(({ name }) => name),
+      )
+      const whole = ['add', 'pay', 'ask']
+      expect(names).toEqual([['tool_search_tool_bm25', ...whole], whole, whole])
+    },
+  )
 
   it('are found by the search of the user, when there is one', async () => {
     const { api, provider } = await startApi()
     const serverTools = [{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }]
     await provider.turn({ ...manyTools, serverTools }, options)
-    const { tools } = api.requests[0]?.body as { readonly tools: readonly { readonly name: string }[] }
+    const tools = sentTools(api)
     expect(tools.map(({ name }) => name)).toEqual(['tool_search_tool_regex', 'add', 'pay', 'ask'])
   })
 })

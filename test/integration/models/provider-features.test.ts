@@ -177,9 +177,11 @@ describe.each(formats)('a run by %s', (_name, format) => {
   })
 })
 
-it('a run by Bedrock sends thinking back as received', async () => {
+it('a run by Bedrock sends thinking and blocks of server tools back as received', async () => {
   const thinking = { type: 'thinking', thinking: 'Hm "so" \u{1F600}', signature: 'c2ln+/==' }
   const redacted = { type: 'redacted_thinking', data: 'b3BhcXVl+/==' }
+  const used = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } }
+  const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
   const started = (index: number, content_block: object) => [
     { type: 'content_block_start', index, content_block },
     { type: 'content_block_stop', index },
@@ -189,7 +191,7 @@ it('a run by Bedrock sends thinking back as received', async () => {
   const server = await startServer((response) => {
     if (server.requests.length > 1) return bedrock.answer(response, 'Done.')
     startEventStream(response)
-    const blocks = [thinking, redacted, call].flatMap((block, index) => started(index, block))
+    const blocks = [thinking, redacted, used, found, call].flatMap((block, index) => started(index, block))
     response.end(frames(messageStart, ...blocks, ...messageEnd('tool_use')))
   })
   const env = await TestEnvironment.start({
@@ -198,8 +200,8 @@ it('a run by Bedrock sends thinking back as received', async () => {
   })
   const input = { model: 'other/m', thinking: 'adaptive', effort: 'high' } as const
   expect(await env.runAgent(input)).toMatchObject({ status: 'answered', turns: 2 })
-  const { messages } = server.requests[1]?.body as { readonly messages: readonly { readonly content: unknown }[] }
-  expect(JSON.stringify(messages[1]?.content)).toBe(JSON.stringify([thinking, redacted, call]))
+  const messages = server.requests[1]?.body['messages'] as readonly { readonly content: unknown }[]
+  expect(JSON.stringify(messages[1]?.content)).toBe(JSON.stringify([thinking, redacted, used, found, call]))
   expect(server.requests.map(({ body }) => [body['thinking'], body['output_config']])).toEqual([
     [{ type: 'adaptive' }, { effort: 'high' }],
     [{ type: 'adaptive' }, { effort: 'high' }],

@@ -80,8 +80,13 @@ export interface CompactionInput {
   readonly keptTokens: number
   /** As in `RunConfig`. */
   readonly readMore?: true
-  /** The request of the turn that follows, for the counter of the provider; absent: tokens are estimated. */
-  readonly next?: Omit<ModelTurnInput, 'model' | 'history'>
+  /** For the counter of the provider; absent: tokens are estimated. */
+  readonly counted?: {
+    /** The request of the turn that follows. */
+    readonly next: Omit<ModelTurnInput, 'model' | 'history'>
+    /** The messages stay as they are when the request has at most so many tokens. */
+    readonly dueTokens: number
+  }
 }
 
 /** Result of activity `model.compact`. */

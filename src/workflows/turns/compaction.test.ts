@@ -84,7 +84,10 @@ it('adopts the messages, counts the summary, and waits until they have grown', a
   activity.run = () => compacted(790, { summary })
   await compaction.run()
   expect(activity.inputs).toMatchObject([
-    { tokens: 900, targetTokens: 700, keptTokens: 350, turn: 1, next: { pending: [], tools: { digest: 'd' } } },
+    {
+      ...{ tokens: 900, targetTokens: 700, keptTokens: 350, turn: 1 },
+      counted: { next: { pending: [], tools: { digest: 'd' } }, dueTokens: 800 },
+    },
   ])
   expect(messages.state).toMatchObject({ history: log('after'), lastTurnTokens: 790 })
   expect(run.counts).toMatchObject({ usage: { inputTokens: 70 }, costUsd: 0.5, turns: 0 })
@@ -112,7 +115,7 @@ it('is forced once for a turn, also when the window is unknown', async () => {
   expect(await compaction.force()).toBe(true)
   expect(activity.inputs).toMatchObject([{ targetTokens: 675 }] satisfies Partial<CompactionInput>[])
   // What the provider has refused is too much, whatever it counts.
-  expect(activity.inputs[0]).not.toHaveProperty('next')
+  expect(activity.inputs[0]).not.toHaveProperty('counted')
   expect(await compaction.force()).toBe(false)
   messages.commitTurn(turn(900))
   activity.run = () => compacted(900, { shortened: 0, history: log('before') })

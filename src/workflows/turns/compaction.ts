@@ -87,7 +87,7 @@ export class Compaction {
       keptTokens: Math.floor(targetTokens * keptShare),
       ...(config.readMore && { readMore: true as const }),
       // The provider has refused what its counter or an estimate took for few tokens.
-      ...(!isForced && { next }),
+      ...(!isForced && { counted: { next, dueTokens: Math.floor(targetTokens / targetShare) } }),
     }
     const result = await this.#requestCompaction(input)
     if (result === 'interrupted') return false

@@ -38,7 +38,7 @@ const turns = (count: number, content: string): readonly Message[] =>
   Array.from({ length: count }, (_, index) => [use(`t${index}`), result(`t${index}`, content)]).flat()
 
 /** What follows the stored messages in the next request. */
-const next: NonNullable<CompactionInput['next']> = {
+const next: NonNullable<CompactionInput['counted']>['next'] = {
   turn: 9,
   limits: defaultLimits,
   tools: { digest: 'of another version', documentation: [] },
@@ -78,7 +78,7 @@ async function compact(
     tokens: estimateTokens(countCharacters(messages)),
     targetTokens,
     keptTokens: Math.floor(targetTokens / 2),
-    ...(countTokens && { next }),
+    ...(countTokens && { counted: { next, dueTokens: Math.floor((targetTokens * 8) / 7) } }),
   }
   const activity = compactMessages(new ModelProviders({ test: provider }), sources)
   const compacted: CompactionResult = await new MockActivityEnvironment({ attempt }).run(() => activity(input))
@@ -173,15 +173,23 @@ it('asks the provider for the tokens of the whole next request, and spares the s
   const counted: ModelRequest[] = []
   const countTokens = async (request: ModelRequest) => {
     counted.push(request)
-    return 900
+    return counted.length === 1 ? 9_000 : 900
   }
   const compacted = await compact(many, { targetTokens: 1_000, countTokens })
   expect(compacted).toMatchObject({ shortened: 5, summarized: 0, tokens: 900, requests: [] })
-  expect(counted).toHaveLength(1)
+  expect(counted).toHaveLength(2)
+  expect(counted[0]?.messages.slice(0, -1)).toEqual(many)
   expect(counted[0]).toMatchObject({ model: 'm', system: expect.stringContaining('Be brief.') as string })
   expect(counted[0]?.tools.map(({ name }) => name)).toEqual(['execute_code'])
-  expect(counted[0]?.messages.slice(0, -1)).toEqual(compacted.messages)
-  expect(counted[0]?.messages.at(-1)?.content).toMatchObject([{ tool_use_id: 'last', content: 'found' }])
+  expect(counted[1]?.messages.slice(0, -1)).toEqual(compacted.messages)
+  expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ tool_use_id: 'last', content: 'found' }])
+})
+
+it('leaves the messages as they are when the estimate was too high', async () => {
+  const countTokens = async () => 1_142
+  const compacted = await compact(many, { targetTokens: 1_000, countTokens })
+  expect(compacted).toMatchObject({ shortened: 0, summarized: 0, tokens: 1_142, requests: [] })
+  expect(compacted.history).toEqual(compacted.before.history)
 })
 
 it('summarises more messages while the provider counts too many', async () => {

@@ -50,11 +50,15 @@ const maxSplits = 3
 export function compactMessages(providers: ModelProviders, sources: TurnSources) {
   return (input: CompactionInput): Promise<CompactionResult> =>
     runActivity(async (scope) => {
-      const { history, targetTokens, readMore = false } = input
+      const { history, targetTokens, counted, readMore = false } = input
       const { signal } = scope
       const { values } = sources
       const messages = await loadMessages(values, history, signal)
       const count = nextRequestCounter(providers, sources, input, messages, signal)
+      const tokensBefore = await count(messages)
+      // The estimate was too high. A change of the messages would void the prompt cache.
+      if (counted && tokensBefore <= counted.dueTokens)
+        return { history, tokens: tokensBefore, shortened: 0, summarized: 0 }
       const store = async (changed: readonly StoredMessage[], result: Omit<CompactionResult, 'history'>) => {
         const stored = await Promise.all(changed.map((message) => storeWholeResults(values, message, signal)))
         const compacted = await appendTurn(values, null, stored, signal)
@@ -63,7 +67,7 @@ export function compactMessages(providers: ModelProviders, sources: TurnSources)
       }
 
       const { messages: short, shortened } = shortenOldResults(messages, { recentTurns, readMore })
-      const tokens = await count(short)
+      const tokens = shortened === 0 ? tokensBefore : await count(short)
       const withoutSummary = async (summary: Pick<CompactionResult, 'problem' | 'summary'> = {}) => {
         const result = { ...summary, shortened, summarized: 0, tokens }
         return shortened === 0 ? { ...result, history } : store(short, result)

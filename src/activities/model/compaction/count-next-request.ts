@@ -20,17 +20,17 @@ type TokenCounter = (messages: readonly Message[]) => Promise<number>
 export function nextRequestCounter(
   providers: ModelProviders,
   sources: TurnSources,
-  { model, history, next, tokens }: CompactionInput,
+  { model, history, counted: asked, tokens }: CompactionInput,
   stored: readonly Message[],
   signal: AbortSignal,
 ): TokenCounter {
   const characters = countCharacters(stored)
-  let isAvailable = next !== undefined
+  let isAvailable = true
 
   async function countByProvider(messages: readonly Message[]): Promise<number | undefined> {
-    if (!isAvailable || next === undefined) return undefined
+    if (!isAvailable || asked === undefined) return undefined
     try {
-      const { request } = await loadTurn({ ...next, model, history }, sources, signal, messages)
+      const { request } = await loadTurn({ ...asked.next, model, history }, sources, signal, messages)
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(countMs)])
       return await providers.require(model.provider).countTokens?.(request, { signal: deadline })
     } catch {

@@ -82,7 +82,10 @@ export function modelActivities(
 ) {
   return {
     [activityNames.modelTurn]: modelTurn(providers, registry, values, options, audit, stream),
-    [activityNames.compactMessages]: streamCompaction(stream, compactMessages(providers, values)),
+    [activityNames.compactMessages]: streamCompaction(
+      stream,
+      compactMessages(providers, { registry, values, options }),
+    ),
   }
 }
 

@@ -26,6 +26,8 @@ export interface PromptOptions {
   readonly inputDescription?: string | undefined
   /** Code tools have one line each, and the model searches their documentation. */
   readonly toolSearch?: boolean | undefined
+  /** The provider searches direct tools, if it can. */
+  readonly deferTools?: boolean | undefined
   /** The model may read the rest of results that were cut. */
   readonly readMore?: boolean | undefined
   /** The messages may be compacted. */
@@ -41,7 +43,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
-  const { isCompacted, readMore } = options
+  const { isCompacted, readMore, deferTools = false } = options
   if (tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
     throw new PtcError('TOOL_DUPLICATE', `No tool may be called ${executeCodeTool}: that is the code tool.`, { hint })
@@ -61,7 +63,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const runTools = [
     codeTool(codeTools.map(stubOf), limits, { hasPackages, inputDescription, toolSearch, hasSignatures }),
     ...(toolSearch ? [searchTools] : []),
-    ...directTools.map(toModelTool),
+    ...directTools.map((tool) => toModelTool(tool, deferTools)),
     ...(readMore === true ? [readMoreOfResult] : []),
   ]
   return {
@@ -74,6 +76,7 @@ const compactionGuidance = `\
 When this conversation gets long, old results are shortened and early messages summarized: write in your replies what must \
 last, such as decisions and what you found out.`
 
-function toModelTool({ name, description, inputSchema, inputExamples }: ToolDocumentation): ModelTool {
-  return { name, description, inputSchema, inputExamples }
+function toModelTool(tool: ToolDocumentation, deferred: boolean): ModelTool {
+  const { name, description, inputSchema, inputExamples } = tool
+  return { name, description, inputSchema, inputExamples, ...(deferred && { deferred }) }
 }

@@ -33,6 +33,8 @@ export interface ModelTool {
   readonly inputExamples: readonly JsonObject[]
   /** Only with hosted code. Absent: the model only. */
   readonly allowedCallers?: readonly Caller[]
+  /** The model finds the tool by the search of its provider. A provider without one sends the tool as any other. */
+  readonly deferred?: true
 }
 
 /** Everything for one turn: a provider keeps no conversation. */
@@ -49,6 +51,11 @@ export interface ModelRequest extends ModelSettings {
   readonly messages: readonly Message[]
   /** The API executes code in this container, or in a new one. Absent: it executes none. */
   readonly hostedCode?: { readonly container?: CodeContainer | undefined }
+  /** The provider clears old results by itself. Absent, and of providers that can't do that: never. */
+  readonly contextManagement?: {
+    /** Input tokens from which it does. Undefined: the default of the provider. */
+    readonly triggerTokens?: number | undefined
+  }
 }
 
 export interface ModelProgress {
@@ -77,6 +84,8 @@ export interface TurnOptions {
 export interface ModelProvider {
   /** The API executes code whose calls are tool uses with a `caller`: `sandbox: anthropic`. */
   readonly hostsCode?: true
+  /** The API has a context management of its own: `compaction: { provider: true }`. */
+  readonly managesContext?: true
   /** Prepares for the first call. Default: nothing is prepared. */
   load?(): Promise<void>
   /**
@@ -85,6 +94,12 @@ export interface ModelProvider {
    * @throws PtcError with a `MODEL_*` code; the signal's reason when the signal was aborted
    */
   turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>
+  /**
+   * Counts the input tokens of a request. Default, and undefined: they are estimated. So they are after an error.
+   *
+   * @throws as `turn`
+   */
+  countTokens?(request: ModelRequest, options: Pick<TurnOptions, 'signal'>): Promise<number | undefined>
   /** Aborts running calls with a retryable error. Idempotent. */
   close(): Promise<void>
 }

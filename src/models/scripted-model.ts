@@ -9,8 +9,10 @@ export function withScriptedModel(real: ModelProvider, scripted: ModelProvider):
   const providerOf = ({ model }: ModelRequest): ModelProvider => (model === scriptedModelName ? scripted : real)
   return {
     ...(real.hostsCode && { hostsCode: true }),
+    ...(real.managesContext && { managesContext: true }),
     load: async () => real.load?.(),
     turn: (request, options) => providerOf(request).turn(request, options),
+    countTokens: async (request, options) => providerOf(request).countTokens?.(request, options),
     close: async () => {
       await Promise.all([real.close(), scripted.close()])
     },

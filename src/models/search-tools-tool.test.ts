@@ -3,6 +3,7 @@ import { documentManyTools } from '../../test/support/many-tools.js'
 import { defaultLimits as limits } from '../common/runs/limits.js'
 import { estimateTokens } from '../common/runs/context-window.js'
 import type { ToolDocumentation } from '../tools/documentation.js'
+import { toParams } from './anthropic/request.js'
 import { buildPrompt } from './prompt.js'
 
 const tools = documentManyTools()
@@ -34,4 +35,20 @@ it('keeps the definitions of tools that only the model can call, and searches no
     buildPrompt({ tools: all, limits, toolSearch: true }).tools.map(({ name }) => name)
   expect(names([...tools, direct])).toEqual(['execute_code', 'search_tools', 'ask_person'])
   expect(names([direct])).toEqual(['execute_code', 'ask_person'])
+})
+
+it('has the search of the provider for tools of the model only, which costs a fraction of their definitions', () => {
+  const direct = tools.map((each): ToolDocumentation => ({ ...each, allowedCallers: ['direct'] }))
+  const tokens = (deferTools: boolean): number => {
+    const prompt = buildPrompt({ tools: direct, limits, readMore: true, toolSearch: true, deferTools })
+    const request = { model: 'm', maxTokens: 1, messages: [], ...prompt }
+    const { system, tools: sent = [] } = toParams(request, { hasInputExamples: true, hasToolSearch: true })
+    const present = sent.filter((each) => !('defer_loading' in each))
+    expect(sent).toHaveLength(deferTools ? 203 : 202)
+    return estimateTokens(JSON.stringify({ system, present }).length)
+  }
+  const [before, after] = [tokens(false), tokens(true)]
+  // docs/guides/context.md has the figures: 40,900 and 600.
+  expect(before).toBeGreaterThan(40_000)
+  expect(after).toBeLessThan(1_000)
 })

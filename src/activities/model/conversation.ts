@@ -1,7 +1,9 @@
 import type { ValueLog } from '../../common/json/value-log.js'
 import {
   type AssistantBlock,
+  isTextBlock,
   isThinkingBlock,
+  isToolUseBlock,
   type Message,
   type PendingBlock,
   type StoredMessage,
@@ -51,20 +53,25 @@ export async function loadPending(
 
 /** A reply for the stored conversation. */
 export function toStored(content: readonly AssistantBlock[], model: ModelId): Message {
-  return { role: 'assistant', content, ...(content.some(isThinkingBlock) && { model: nameOf(model) }) }
+  return { role: 'assistant', content, ...(!content.every(isForAll) && { model: nameOf(model) }) }
 }
 
 /**
- * A stored message as the model gets it. Thinking is signed for the model that wrote it: any other one would refuse the
- * request.
+ * A stored message as the model gets it. Thinking is signed for the model that wrote it, and the other blocks of a
+ * server are for its provider: any other one would refuse the request.
  */
 export function toSent(message: StoredMessage, model: ModelId): Message {
   if (message.role === 'user' || message.model === undefined) return toMessage(message)
   const { content, model: author } = message
-  return {
-    role: 'assistant',
-    content: author === nameOf(model) ? content : content.filter((each) => !isThinkingBlock(each)),
-  }
+  if (author === nameOf(model)) return { role: 'assistant', content }
+  const isOfProvider = author.startsWith(`${model.provider}/`)
+  const canRead = (block: AssistantBlock) => isForAll(block) || (isOfProvider && !isThinkingBlock(block))
+  return { role: 'assistant', content: content.filter(canRead) }
+}
+
+/** Every provider can read the block. */
+function isForAll(block: AssistantBlock): boolean {
+  return isTextBlock(block) || isToolUseBlock(block)
 }
 
 function nameOf({ provider, name }: ModelId): string {

@@ -18,23 +18,21 @@ import { executeCodeTool, readMoreTool, searchToolsTool, submitAnswerTool, taskT
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer } from '../../common/runs/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
-import { hostedPrompt } from '../../models/hosted-prompt.js'
-import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
-import type { ModelDelta, ModelProgress, ModelRequest } from '../../models/provider.js'
+import type { PromptOptions } from '../../models/prompt.js'
+import type { ModelDelta, ModelProgress } from '../../models/provider.js'
 import type { ModelProviders } from '../../models/providers.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { StreamPublisher } from '../../stream/index.js'
-import { loadMedia } from '../../values/media.js'
 import type { Values } from '../../values/values.js'
 import { auditRefusals } from '../audit-events.js'
-import { appendTurn, loadMessages, loadPending, toSent, toStored } from './conversation.js'
-import { endLostCode } from './lost-code.js'
+import { appendTurn, toStored } from './conversation.js'
+import { loadTurn } from './load-turn.js'
 import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { TurnStream } from '../stream-events.js'
-import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
+import { findRunTools, type RunTools } from '../run/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
@@ -50,28 +48,9 @@ export function modelTurn(
     runActivity(async (scope) => {
       failpoint('model.begins')
       const { signal, report, workflowId, runId, attempt } = scope
-      const { turn, model, limits, tools: runTools, history, pending, message, mode, planStep, hosted } = input
-      const { inputDescription, isCompacted, toolSearch, readMore, requester } = input
-      const tools = await loadDocumentation(runTools, registry, values, signal)
-      const { instructions, outputSchema } = await loadAgent(input, values, signal)
-      const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
-      const prompt = hosted ? hostedPrompt(described) : buildPrompt({ ...described, isCompacted, toolSearch, readMore })
-      const earlier = await loadMessages(values, history, signal)
-      const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
-      const now = hosted?.lost ? endLostCode(earlier, loaded, hosted.lost) : loaded
-      const withoutMedia = [...earlier, ...now].map((each) => toSent(each, model))
-      const messages = await loadMedia(values, withoutMedia, signal)
-      const { name: modelName, provider, fallbacks, serverTools: allServerTools, ...settings } = model
-      const serverTools = allServerTools?.[provider]
-      const hostedCode = hosted && { container: hosted.container }
-      const request: ModelRequest = {
-        model: modelName,
-        ...settings,
-        messages,
-        ...prompt,
-        serverTools,
-        ...(hostedCode && { hostedCode }),
-      }
+      const { turn, model, limits, tools: runTools, history, message, mode, planStep, hosted, requester } = input
+      const { request, now, withoutMedia, outputSchema } = await loadTurn(input, { registry, values, options }, signal)
+      const { name: modelName, provider, fallbacks } = model
       const published = {
         turn,
         model: modelName,
@@ -127,19 +106,6 @@ const maxWaitBeforeFallbackMs = 10_000
 function isGivenUp(thrown: unknown, attempt: number): boolean {
   if (!PtcError.isInstance(thrown)) return false
   return attempt >= attemptsBeforeFallback || (thrown.retryAfterMs ?? 0) > maxWaitBeforeFallbackMs
-}
-
-/** What the agent of the run has, as it was when the run began. */
-async function loadAgent(
-  { instructions, outputSchema }: ModelTurnInput,
-  values: Values,
-  signal: AbortSignal,
-): Promise<{ readonly instructions?: string; readonly outputSchema?: JsonObject }> {
-  const load = (value: JsonValue) => values.load(value, 'the agent of the run', signal)
-  return {
-    ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
-    ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
-  }
 }
 
 /**

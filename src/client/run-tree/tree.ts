@@ -199,6 +199,8 @@ export interface ModelReplySummary {
   readonly costUsd: number | null
   /** UTF-8 bytes of the reply. */
   readonly replyBytes: number
+  /** What the provider has cleared of the messages, as its API says it. Absent: nothing. */
+  readonly contextEdits?: readonly JsonObject[]
 }
 
 export interface CellNode extends Span {

@@ -79,7 +79,10 @@ export type UserBlock = TextBlock | ToolResultBlock | MediaBlock
 interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: readonly AssistantBlock[]
-  /** In the stored conversation, of a reply with thinking: the model that wrote it, as `PROVIDER/MODEL`. */
+  /**
+   * In the stored conversation, of a reply with blocks beside text and tool uses: the model that wrote it, as
+   * `PROVIDER/MODEL`.
+   */
   readonly model?: string
 }
 
@@ -142,6 +145,8 @@ export interface ModelReply {
   readonly requestId: string | null
   /** The container in which the API executes code; absent without one. */
   readonly container?: CodeContainer
+  /** What the provider has cleared of the messages before the model read them, as its API says it; absent: nothing. */
+  readonly contextEdits?: readonly JsonObject[]
 }
 
 export function isTextBlock(block: AssistantBlock): block is TextBlock {

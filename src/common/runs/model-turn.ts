@@ -33,6 +33,10 @@ export interface ModelTurnInput {
   readonly readMore?: true
   /** The model searches the documentation of tools; absent: it has all of it. */
   readonly toolSearch?: true
+  /** A provider that can search tools has the definitions of direct tools as deferred; absent: all are in the prompt. */
+  readonly deferTools?: true
+  /** Share of the window from which the provider clears old results by itself; absent: never. */
+  readonly providerClearsAt?: number
   /** The messages of earlier turns; null in the first turn. */
   readonly history: ValueLog | null
   /** Blocks of the next user message; empty to continue a truncated reply. */
@@ -78,6 +82,13 @@ export interface CompactionInput {
   readonly keptTokens: number
   /** As in `RunConfig`. */
   readonly readMore?: true
+  /** For the counter of the provider; absent: tokens are estimated. */
+  readonly counted?: {
+    /** The request of the turn that follows. */
+    readonly next: Omit<ModelTurnInput, 'model' | 'history'>
+    /** The messages stay as they are when the request has at most so many tokens. */
+    readonly dueTokens: number
+  }
 }
 
 /** Result of activity `model.compact`. */

@@ -188,6 +188,8 @@ export interface SnapshotConfig {
 export interface CompactionConfig {
   /** Share of the context window in use, from 0 to 1. */
   readonly threshold: number
+  /** The provider clears old results by itself before that. Undefined: it does not. */
+  readonly provider?: true
 }
 
 /** The configuration of a run, read once when it starts, and recorded. */
@@ -258,6 +260,15 @@ export type RunDefaults = Omit<
 /** Whether the model has one line of each tool, and searches the documentation. */
 export function hasToolSearch({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
   return documentedTools !== undefined && tools.length > documentedTools
+}
+
+/**
+ * Whether the tools that only the model can call are too many for every request. A provider that can search them gets
+ * their definitions as deferred.
+ */
+export function hasDeferredTools({ tools, documentedTools }: Pick<RunConfig, 'tools' | 'documentedTools'>): boolean {
+  const direct = tools.filter(({ allowedCallers }) => !allowedCallers.includes('code_execution'))
+  return documentedTools !== undefined && direct.length > documentedTools
 }
 
 /** A model of a provider. */

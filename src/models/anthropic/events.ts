@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { JsonObject } from '../../common/json/json.js'
 import type { UnknownBlock } from '../../common/runs/messages.js'
 import { parseEvent, parseEventJson, streamError } from '../http/event-data.js'
 
@@ -16,7 +17,13 @@ const usage = z.object({
   cache_creation_input_tokens: tokens,
 })
 const stopReason = z.string().nullish()
+// The input is from JSON.parse.
+const edits = z.object({ applied_edits: z.array(z.custom<JsonObject>(isObject)) }).nullish()
 const container = z.object({ id: z.string(), expires_at: z.string().nullish() }).nullish()
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 const streamEvent = z.discriminatedUnion('type', [
   z.object({
@@ -30,6 +37,7 @@ const streamEvent = z.discriminatedUnion('type', [
     type: z.literal('message_delta'),
     delta: z.object({ stop_reason: stopReason, container }),
     usage: usage.nullish(),
+    context_management: edits,
   }),
   z.object({ type: z.literal('message_stop') }),
   z.looseObject({ type: z.literal('error'), error: z.looseObject({ type: z.string() }) }),

@@ -14,5 +14,5 @@ export function createLazyAnthropicProvider(options: AnthropicProviderOptions): 
   checkApiKey(options.apiKey)
   if (baseURL !== undefined && baseURL !== '') checkBaseURL(baseURL)
   const provider = lazyProvider(async () => (await import('./provider.js')).createAnthropicProvider(options))
-  return { ...provider, hostsCode: true }
+  return { ...provider, hostsCode: true, managesContext: true }
 }

@@ -1,11 +1,14 @@
 import type Anthropic from '@anthropic-ai/sdk'
+import type { MessageCountTokensParams, MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages'
 import type { Usage } from '../../common/runs/messages.js'
 import { createCallRunner } from '../http/call-runner.js'
+import type { CallTimer } from '../http/call-timer.js'
 import type { ProviderTimeouts } from '../http/endpoint-options.js'
-import type { ModelProvider } from '../provider.js'
+import type { ModelProvider, ModelRequest } from '../provider.js'
 import type { ErrorHints } from './error-context.js'
 import { modelErrorOf } from './errors.js'
-import { type RequestOptions, toParams } from './request.js'
+import { type Dialect, nextDialect } from './dialect.js'
+import { type MessagesParams, type RequestOptions, toParams } from './request.js'
 import { readReply } from './stream.js'
 
 /** A server that speaks the Messages API through a client of Anthropic's SDK. */
@@ -18,46 +21,116 @@ export interface MessagesApi extends RequestOptions {
   /** US dollars of a reply; null when its price is unknown. */
   readonly costOf: (model: string, usage: Usage) => number | null
   readonly requestIdHeader: string
+  /** The version of the API that takes a temperature, which the SDK's own no longer does. */
+  readonly samplingVersion: string
+  /** Absent: the API counts no tokens before a turn. */
+  readonly countTokens?: Anthropic['messages']['countTokens']
   readonly hints?: ErrorHints
   readonly hostsCode?: true
 }
 
+const contextManagementBeta = 'context-management-2025-06-27'
+
 export function createMessagesProvider(api: MessagesApi): ModelProvider {
-  const { client, timeouts, checkKey, secrets, costOf, requestIdHeader, hints, hostsCode } = api
+  const { client, timeouts, checkKey, countTokens, secrets, costOf, requestIdHeader, hints } = api
+  const { hostsCode, managesContext } = api
   const calls = createCallRunner(timeouts)
+  const dialects = new Map<string, Dialect>()
+
+  /** Sends the request again in another form when the server refuses its form. */
+  async function send<Result>(
+    request: ModelRequest,
+    sendParams: (params: MessagesParams, headers: Record<string, string>) => Promise<Result>,
+  ): Promise<Result> {
+    for (;;) {
+      const dialect = dialects.get(request.model) ?? { hasToolSearch: api.hasToolSearch }
+      const params = toParams(
+        { ...request, maxTokens: Math.min(request.maxTokens, dialect.maxTokens ?? Infinity) },
+        { ...api, ...dialect },
+      )
+      try {
+        return await sendParams(params, headersOf(params, api))
+      } catch (thrown) {
+        const next = nextDialect(dialect, thrown, params)
+        if (next === undefined) throw thrown
+        dialects.set(request.model, next)
+      }
+    }
+  }
+
+  /** A call with the timeouts of the provider, and its errors. */
+  function run<Result>(
+    { model, hostedCode }: ModelRequest,
+    signal: AbortSignal,
+    work: (timer: CallTimer, beginReading: () => void) => Promise<Result>,
+  ): Promise<Result> {
+    let isReading = false
+    return calls.run(
+      signal,
+      (timer) => {
+        checkKey?.()
+        return work(timer, () => (isReading = true))
+      },
+      (thrown) =>
+        modelErrorOf(thrown, {
+          baseURL: client.baseURL,
+          model,
+          secrets: secrets(),
+          isReading,
+          requestIdHeader,
+          hints,
+          container: hostedCode?.container,
+        }),
+    )
+  }
+
   return {
     ...(hostsCode && { hostsCode }),
-    turn: (request, { signal, onProgress, onDelta }) => {
-      let isReading = false
-      return calls.run(
-        signal,
-        async (timer) => {
-          checkKey?.()
-          onProgress({ phase: 'waiting', outputCharacters: 0 })
-          const response = await client.messages.create(toParams(request, api), { signal: timer.signal }).asResponse()
-          timer.onActivity()
-          isReading = true
-          const reply = await readReply(response, { onActivity: timer.onActivity, onProgress, onDelta })
-          return {
-            ...reply,
-            costUsd: costOf(reply.model, reply.usage),
-            requestId: response.headers.get(requestIdHeader),
-          }
-        },
-        (thrown) => {
-          const { model, hostedCode } = request
-          return modelErrorOf(thrown, {
-            baseURL: client.baseURL,
-            model,
-            secrets: secrets(),
-            isReading,
-            requestIdHeader,
-            hints,
-            container: hostedCode?.container,
-          })
-        },
-      )
-    },
+    ...(managesContext && { managesContext }),
+    turn: (request, { signal, onProgress, onDelta }) =>
+      run(request, signal, async (timer, beginReading) => {
+        onProgress({ phase: 'waiting', outputCharacters: 0 })
+        const response = await send(request, (params, headers) =>
+          client.messages.create(params, { signal: timer.signal, headers }).asResponse(),
+        )
+        timer.onActivity()
+        beginReading()
+        const reply = await readReply(response, { onActivity: timer.onActivity, onProgress, onDelta })
+        return {
+          ...reply,
+          costUsd: costOf(reply.model, reply.usage),
+          requestId: response.headers.get(requestIdHeader),
+        }
+      }),
+    ...(countTokens && {
+      countTokens: (request, { signal }) =>
+        run(request, signal, async (timer) => {
+          const { input_tokens: tokens } = await send(request, (params) =>
+            countTokens(countedParams(params), { signal: timer.signal }),
+          )
+          return tokens
+        }),
+    }),
     close: () => calls.close(),
+  }
+}
+
+function headersOf(params: MessagesParams, { samplingVersion }: MessagesApi): Record<string, string> {
+  return {
+    ...('temperature' in params && { 'anthropic-version': samplingVersion }),
+    ...(params.context_management && { 'anthropic-beta': contextManagementBeta }),
+  }
+}
+
+/** The part of a request that counts as input, as it is before the API clears anything. */
+function countedParams(params: MessagesParams): MessageCountTokensParams {
+  const { model, messages, system, tools, thinking, output_config: output }: MessageCreateParamsStreaming = params
+  return {
+    model,
+    messages,
+    ...(system !== undefined && { system }),
+    ...(tools && { tools }),
+    ...(thinking && { thinking }),
+    ...(output && { output_config: output }),
   }
 }

@@ -38,7 +38,11 @@ export function createAnthropicProvider(options: AnthropicProviderOptions = {}):
     costOf,
     requestIdHeader: 'request-id',
     hasInputExamples: true,
+    hasToolSearch: true,
+    managesContext: true,
     hostsCode: true,
+    samplingVersion: '2023-06-01',
+    countTokens: client.messages.countTokens.bind(client.messages),
     ...(keyVariable !== undefined && {
       hints: { MODEL_AUTH: `Check that ${keyVariable} is right and may use this model.` },
     }),

@@ -17,7 +17,10 @@ import { withoutBlankText } from './content.js'
 import type { ReportedContainer, ReportedUsage, StreamEvent } from './events.js'
 
 /** The parts of a reply that its stream contains. */
-export type StreamedReply = Pick<ModelReply, 'model' | 'content' | 'stopReason' | 'usage' | 'container'>
+export type StreamedReply = Pick<
+  ModelReply,
+  'model' | 'content' | 'stopReason' | 'usage' | 'container' | 'contextEdits'
+>
 
 type ReplyEvent = Exclude<StreamEvent, { readonly type: 'error' }>
 
@@ -32,6 +35,7 @@ export class ReplyBuilder {
   #stopReason: string | undefined
   #usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   #container: CodeContainer | undefined
+  #contextEdits: readonly JsonObject[] = []
   #phase: ModelPhase = 'waiting'
   #outputCharacters = 0
   /** Of the block that is being written, if it is code. */
@@ -83,6 +87,7 @@ export class ReplyBuilder {
       case 'message_delta':
         this.#applyTotals(event.delta.stop_reason, event.usage)
         this.#applyContainer(event.delta.container)
+        this.#contextEdits = event.context_management?.applied_edits ?? this.#contextEdits
         break
       case 'message_stop':
         this.#complete = true
@@ -97,8 +102,14 @@ export class ReplyBuilder {
     const stopReason = this.#stopReason
     if (stopReason === undefined) throw replyError('it gives no stop_reason')
     const content = this.#drafts.map((draft) => finishBlock(draft, stopReason))
-    const container = this.#container && { container: this.#container }
-    return { model: this.#model, content: withoutBlankText(content), stopReason, usage: this.#usage, ...container }
+    return {
+      model: this.#model,
+      content: withoutBlankText(content),
+      stopReason,
+      usage: this.#usage,
+      ...(this.#container && { container: this.#container }),
+      ...(this.#contextEdits.length > 0 && { contextEdits: this.#contextEdits }),
+    }
   }
 
   #applyContainer(container: ReportedContainer): void {

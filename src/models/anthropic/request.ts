@@ -7,6 +7,7 @@ import type {
   Tool,
   ToolUnion,
 } from '@anthropic-ai/sdk/resources/messages'
+import type { BetaContextManagementConfig } from '@anthropic-ai/sdk/resources/beta/messages'
 import type { JsonObject } from '../../common/json/json.js'
 import { codeCallerOf, codeExecutionTool, codeExecutionType } from '../../common/runs/hosted-code.js'
 import { isToolUseBlock, type Message } from '../../common/runs/messages.js'
@@ -18,6 +19,15 @@ import { toSendable } from './content.js'
 export interface RequestOptions {
   /** The API has `input_examples`. Otherwise the descriptions of tools have them. */
   readonly hasInputExamples: boolean
+  /** The API searches deferred tools. Otherwise every request has all definitions. */
+  readonly hasToolSearch: boolean
+  /** The API clears old results. Otherwise it is not asked to. */
+  readonly managesContext?: true
+}
+
+/** With the part of the API that is a beta. */
+export type MessagesParams = MessageCreateParamsStreaming & {
+  readonly context_management?: BetaContextManagementConfig
 }
 
 const ephemeral: CacheControlEphemeral = { type: 'ephemeral' }
@@ -39,24 +49,42 @@ export function toParams(
     serverTools = [],
     messages,
     hostedCode,
+    contextManagement,
   }: ModelRequest,
   options: RequestOptions,
-): MessageCreateParamsStreaming {
+): MessagesParams {
   const sent = toSendable(messages)
   const codeCalls = new Set(sent.flatMap(codeCallsOf))
   const breakpoints = new Set(sent.filter((message) => isPromptOfUser(message, codeCalls)).slice(-2))
   const sentTools = [...(hostedCode ? [{ type: codeExecutionType, name: codeExecutionTool } as const] : []), ...tools]
+  const sentThinking = thinking === undefined || !takesThinking(thinking, sent) ? undefined : toThinking(thinking)
   return {
     model,
     max_tokens: maxTokens,
     ...(temperature === undefined ? {} : { temperature }),
-    ...(thinking === undefined || !takesThinking(thinking, sent) ? {} : { thinking: toThinking(thinking) }),
+    ...(sentThinking && { thinking: sentThinking }),
     ...(effort === undefined ? {} : { output_config: { effort } }),
     stream: true,
     ...(hostedCode?.container && { container: hostedCode.container.id }),
     ...(sentTools.length + serverTools.length === 0 ? {} : { tools: toTools(sentTools, serverTools, options) }),
     ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: ephemeral }] }),
     messages: sent.map((message) => toMessage(message, breakpoints.has(message))),
+    ...(contextManagement &&
+      options.managesContext && { context_management: toEdits(contextManagement, sentThinking) }),
+  }
+}
+
+/** Thinking can be cleared only where there is any, and comes first. */
+function toEdits(
+  { triggerTokens }: NonNullable<ModelRequest['contextManagement']>,
+  thinking: ThinkingConfigParam | undefined,
+): BetaContextManagementConfig {
+  const trigger = triggerTokens !== undefined && { trigger: { type: 'input_tokens', value: triggerTokens } as const }
+  return {
+    edits: [
+      ...(thinking && thinking.type !== 'disabled' ? [{ type: 'clear_thinking_20251015' } as const] : []),
+      { type: 'clear_tool_uses_20250919', ...trigger },
+    ],
   }
 }
 
@@ -90,17 +118,32 @@ function toThinking(thinking: Thinking): ThinkingConfigParam {
   return thinking === 'off' ? { type: 'disabled' } : { type: 'enabled', budget_tokens: thinking.budgetTokens }
 }
 
-/** Server tools come first, so that the breakpoint of the last tool is after them. */
+const toolSearch: ToolUnion = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }
+
+/**
+ * Server tools come first, so that the breakpoint of the last tool is after them. Deferred tools come last: they are no
+ * part of the prompt until a search has found them, and take no breakpoint.
+ */
 function toTools(
   tools: readonly (ModelTool | CodeExecutionTool)[],
   serverTools: readonly JsonObject[],
   options: RequestOptions,
 ): ToolUnion[] {
-  const own = tools.map((tool, position) => ({
-    ...('type' in tool ? tool : toTool(tool, options)),
-    ...(position === tools.length - 1 ? { cache_control: ephemeral } : {}),
-  }))
-  return [...(serverTools as unknown as readonly ToolUnion[]), ...own]
+  const isDeferred = (tool: ModelTool | CodeExecutionTool) => options.hasToolSearch && 'deferred' in tool
+  const deferred = tools.filter(isDeferred)
+  const present = tools.filter((tool) => !isDeferred(tool)).map((tool) => toToolUnion(tool, options))
+  const hasSearch = serverTools.some(({ type }) => typeof type === 'string' && type.startsWith('tool_search_tool_'))
+  return [
+    ...(serverTools as unknown as readonly ToolUnion[]),
+    ...[...(deferred.length > 0 && !hasSearch ? [toolSearch] : []), ...present].map((tool, position, { length }) =>
+      position === length - 1 ? { ...tool, cache_control: ephemeral } : tool,
+    ),
+    ...deferred.map((tool) => ({ ...toToolUnion(tool, options), defer_loading: true })),
+  ]
+}
+
+function toToolUnion(tool: ModelTool | CodeExecutionTool, options: RequestOptions): ToolUnion {
+  return 'type' in tool ? tool : toTool(tool, options)
 }
 
 function toTool(tool: ModelTool, { hasInputExamples }: RequestOptions): Tool {

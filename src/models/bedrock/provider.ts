@@ -31,8 +31,10 @@ export function createBedrockProvider(options: BedrockProviderOptions = {}): Mod
     // Regions and profiles have prices of their own.
     costOf: () => null,
     requestIdHeader: 'x-amzn-requestid',
-    // A beta on Bedrock.
+    // Betas on Bedrock, as the context management is. It counts no tokens.
     hasInputExamples: false,
+    hasToolSearch: false,
+    samplingVersion: 'bedrock-2023-05-31',
     hints: {
       MODEL_AUTH:
         'Check the AWS credentials of the worker (variables, profile or role), and that they may use the model.',

@@ -18,6 +18,7 @@ export function lazyProvider(load: () => Promise<ModelProvider>): ModelProvider 
   return {
     load: async () => void (await provider()),
     turn: async (request, options) => (await provider()).turn(request, options),
+    countTokens: async (request, options) => (await provider()).countTokens?.(request, options),
     close: async () => {
       closed = true
       await (await loading)?.close()

@@ -8,6 +8,8 @@ export interface Dialect {
   readonly includesUsage: boolean
   /** Asks for encrypted reasoning, which models without reasoning refuse. Of the responses API. */
   readonly includesReasoning: boolean
+  /** Maximum output tokens of the model. Undefined: it has refused no number. */
+  readonly maxTokens?: number
   /** The server has refused the other `tokenLimit`. */
   readonly isTokenLimitChanged?: true
 }
@@ -15,9 +17,19 @@ export interface Dialect {
 const unsupported =
   /unsupported|not supported|unrecognized|unknown|unexpected|extra|not permitted|not allowed|forbidden/i
 
-/** The dialect of a server that refused a request because it lacks a parameter; undefined for other errors. */
-export function nextDialect(dialect: Dialect, thrown: unknown): Dialect | undefined {
+/** `max_tokens is too large: 32000. This model supports at most 16384 completion tokens…`; `Expected a value <= 16384`. */
+const tooManyTokens = /max_(?:completion_|output_)?tokens.*(?:at most|<=) (\d+)/
+
+/**
+ * The dialect of a server that refused a request because it lacks a parameter, or has not so many output tokens;
+ * undefined for other errors.
+ *
+ * @param maxTokens of the request
+ */
+export function nextDialect(dialect: Dialect, thrown: unknown, maxTokens: number): Dialect | undefined {
   if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return undefined
+  const limit = Number(tooManyTokens.exec(thrown.message)?.[1])
+  if (limit > 0 && limit < maxTokens) return { ...dialect, maxTokens: limit }
   if (!unsupported.test(thrown.message)) return undefined
   if (dialect.includesUsage && /stream_options|include_usage/.test(thrown.message)) {
     return { ...dialect, includesUsage: false }

@@ -1,7 +1,7 @@
 import type { UserBlock } from '../../common/runs/messages.js'
 
 /** An image, or a document with its name, as a data URL. */
-interface Media {
+export interface Media {
   readonly url: string
   /** Undefined for an image. */
   readonly filename: string | undefined

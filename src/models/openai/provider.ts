@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import { checkKey } from '../http/api-key.js'
 import { createCallRunner } from '../http/call-runner.js'
+import type { CallTimer } from '../http/call-timer.js'
 import { checkBaseURL, resolveTimeouts } from '../http/endpoint-options.js'
 import type { ModelProvider, ModelRequest } from '../provider.js'
 import { type Dialect, nextDialect } from './dialect.js'
@@ -9,7 +10,7 @@ import { modelErrorOf } from './errors.js'
 import { checkOptions, type OpenAIProviderOptions } from './options.js'
 import { toParams } from './request.js'
 import { readResponse } from './responses/read-response.js'
-import { toResponseParams } from './responses/request.js'
+import { toCountParams, toResponseParams } from './responses/request.js'
 import { readReply } from './stream.js'
 
 /**
@@ -46,46 +47,58 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
     includesReasoning: api === 'responses',
   }
 
-  async function send(request: ModelRequest, signal: AbortSignal): Promise<Response> {
+  async function send(asked: ModelRequest, signal: AbortSignal): Promise<Response> {
     for (;;) {
-      const dialect = dialects.get(request.model) ?? defaultDialect
+      const dialect = dialects.get(asked.model) ?? defaultDialect
+      const request = { ...asked, maxTokens: Math.min(asked.maxTokens, dialect.maxTokens ?? Infinity) }
       try {
         return await (api === 'responses'
           ? client.responses.create(toResponseParams(name, request, dialect), { signal }).asResponse()
           : client.chat.completions.create(toParams(name, request, dialect), { signal }).asResponse())
       } catch (thrown) {
-        const next = nextDialect(dialect, thrown)
+        const next = nextDialect(dialect, thrown, request.maxTokens)
         if (next === undefined) throw thrown
-        dialects.set(request.model, next)
+        dialects.set(asked.model, next)
       }
     }
   }
 
+  /** A call with the timeouts of the provider, and its errors. */
+  function run<Result>(
+    { model }: ModelRequest,
+    signal: AbortSignal,
+    work: (timer: CallTimer) => Promise<Result>,
+  ): Promise<Result> {
+    return calls.run(
+      signal,
+      (timer) => {
+        if (keyVariable !== undefined) checkKey(key, keyVariable)
+        return work(timer)
+      },
+      (thrown) => modelErrorOf(thrown, { baseURL: client.baseURL, model, secrets: key ? [key] : [], keyVariable }),
+    )
+  }
+
   return {
     turn: (request, { signal, onProgress, onDelta }) =>
-      calls.run(
-        signal,
-        async (timer) => {
-          if (keyVariable !== undefined) checkKey(key, keyVariable)
-          onProgress({ phase: 'waiting', outputCharacters: 0 })
-          const response = await send(request, timer.signal)
-          timer.onActivity()
-          const { onActivity } = timer
-          const read = api === 'responses' ? readResponse : readReply
-          const options = { provider: name, model: request.model, onActivity, onProgress, onDelta }
-          const reply = await read(response, options)
-          const requestId = response.headers.get('x-request-id')
-          // No prices are known here: the same model costs something else at another server.
-          return { ...reply, model: reply.model ?? request.model, costUsd: null, requestId }
-        },
-        (thrown) =>
-          modelErrorOf(thrown, {
-            baseURL: client.baseURL,
-            model: request.model,
-            secrets: key ? [key] : [],
-            keyVariable,
-          }),
-      ),
+      run(request, signal, async ({ signal: timed, onActivity }) => {
+        onProgress({ phase: 'waiting', outputCharacters: 0 })
+        const response = await send(request, timed)
+        onActivity()
+        const read = api === 'responses' ? readResponse : readReply
+        const reply = await read(response, { provider: name, model: request.model, onActivity, onProgress, onDelta })
+        const requestId = response.headers.get('x-request-id')
+        // No prices are known here: the same model costs something else at another server.
+        return { ...reply, model: reply.model ?? request.model, costUsd: null, requestId }
+      }),
+    ...(api === 'responses' && {
+      countTokens: (request, { signal }) =>
+        run(request, signal, async (timer) => {
+          const counted = toCountParams(toResponseParams(name, request, defaultDialect))
+          const { input_tokens: tokens } = await client.responses.inputTokens.count(counted, { signal: timer.signal })
+          return tokens
+        }),
+    }),
     close: () => calls.close(),
   }
 }

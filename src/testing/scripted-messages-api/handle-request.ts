@@ -4,7 +4,7 @@ import { chooseTurn } from './script/choose-turn.js'
 import { conversationState } from './script/conversation-state.js'
 import { streamEvents } from './response/event-stream.js'
 import { faultsForAttempt } from './script/faults.js'
-import { checkHeaders, type ApiVersion } from './request/check-headers.js'
+import { checkBetas, checkHeaders, type ApiVersion } from './request/check-headers.js'
 import { messageBody } from './response/message-body.js'
 import type { PromptCache } from './request/prompt-cache.js'
 import { parseAs, parseJson, readBody } from './request/read-request.js'
@@ -90,9 +90,10 @@ function countTokensResponse(
   context: RequestContext,
   body: unknown,
   version: ApiVersion,
-  { requestId }: RecordedRequest,
+  { requestId, headers }: RecordedRequest,
 ): PlannedResponse {
   const request = parseAs(context.schemas.countTokens, body)
+  checkBetas(headers, request)
   checkPromptAndModel(context, request, version)
   const text = JSON.stringify({ input_tokens: countTokens(request) })
   return {
@@ -108,6 +109,7 @@ function messagesResponse(
   entry: RecordedRequest,
 ): PlannedResponse {
   const request = parseAs(context.schemas.messages[version], body)
+  checkBetas(entry.headers, request)
   checkPromptAndModel(context, request, version)
   checkOutputLimits(request, context.limits)
   checkCodeCalls(request, (container) => context.containers.get(container))

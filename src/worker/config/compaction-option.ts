@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { PtcError } from '../../common/errors.js'
+import type { CompactionConfig, ModelConfig } from '../../common/runs/run-config.js'
+import { type ProviderOption, providersWith } from './providers-option.js'
 
 /** Schema of `compaction`. */
 export const compactionOption = z
@@ -10,6 +13,28 @@ export const compactionOption = z
         .min(0.2, 'is a share of the context window; at least 0.2')
         .max(0.95, 'is a share of the context window; at most 0.95')
         .default(0.8),
+      provider: z.boolean().default(false),
     }),
   ])
   .prefault({})
+
+/**
+ * What a run records of the option.
+ *
+ * @param model of the configuration
+ * @throws PtcError CONFIG_INVALID when the provider of a model has no context management
+ */
+export function compactionConfig(
+  { threshold, provider }: Exclude<z.output<typeof compactionOption>, false>,
+  model: Pick<ModelConfig, 'provider' | 'name' | 'fallbacks'>,
+  providers: Readonly<Record<string, ProviderOption>>,
+): CompactionConfig {
+  if (!provider) return { threshold }
+  const managing = providersWith('managesContext', providers)
+  const other = [model, ...(model.fallbacks ?? [])].find((each) => !managing.includes(each.provider))
+  if (other === undefined) return { threshold, provider }
+  const problem = `compaction.provider: provider ${other.provider} of model ${other.name} has no context management`
+  throw new PtcError('CONFIG_INVALID', problem, {
+    hint: `Leave \`provider\` out, or choose a model of ${managing.join(' or ')}.`,
+  })
+}

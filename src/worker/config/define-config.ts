@@ -134,6 +134,11 @@ export interface PtcConfig {
     | {
         /** Share of the window in use, from 0.2 to 0.95. Default 0.8. */
         readonly threshold?: number
+        /**
+         * The API clears old results by itself before that, where it can (Anthropic). What the model read is then not in
+         * the history. Default false.
+         */
+        readonly provider?: boolean
       }
   /**
    * When a snapshot of a session's state is taken between two cells, so that a rebuild starts there and not at the

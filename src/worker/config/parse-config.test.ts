@@ -103,6 +103,25 @@ describe('parseConfig', () => {
     expect(messageOf({ tools: [], model: { contextWindow: 100 } })).toContain('at least 1,000')
   })
 
+  it('has the context management of a provider only for models of providers that have one', () => {
+    const mine = { turn: () => undefined, close: () => undefined }
+    const config = (name: string | readonly string[]) => ({
+      tools: [],
+      model: { name },
+      providers: { gateway: { kind: 'anthropic' }, mine, able: { ...mine, managesContext: true } },
+      compaction: { provider: true },
+    })
+    const { compaction } = parseConfig(config(['claude-sonnet-5-5', 'gateway/m', 'able/m']), 'x').runConfig
+    expect(compaction).toEqual({ threshold: 0.8, provider: true })
+    for (const name of ['openai/gpt-5.6', 'bedrock/m', 'mine/m', ['claude-sonnet-5-5', 'openai/gpt-5.6']]) {
+      expect(messageOf(config(name))).toMatch(
+        /compaction\.provider: provider \w+ of model \S+ has no context management/,
+      )
+    }
+    const off = { ...config('openai/gpt-5.6'), compaction: { provider: false } }
+    expect(parseConfig(off, 'x').runConfig.compaction).toEqual({ threshold: 0.8 })
+  })
+
   it('accepts a folder relative to the configuration, or a bucket, for values', () => {
     const local = { tools: [], values: { inlineBytes: 0, store: { kind: 'local', directory: '../shared' } } }
     expect(parseConfig(local, 'x', '/project').values).toEqual({

@@ -20,7 +20,7 @@ import type { ValuesSettings } from '../../values/settings.js'
 import { isListenAddress } from '../health/listen-address.js'
 import { approvalsOption, type ApprovalsOption } from './approvals-option.js'
 import { auditOption, type AuditSettings, auditSettings } from './audit-option.js'
-import { compactionOption } from './compaction-option.js'
+import { compactionConfig, compactionOption } from './compaction-option.js'
 import { createCredentials, credentialsOption } from './credentials-option.js'
 import type { TracingPlugin } from './define-config.js'
 import { durationOption } from './duration-option.js'
@@ -196,6 +196,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const providers = withBuiltInProviders(configuredProviders)
   const serverTools = parseServerTools(model.serverTools, providers, 'model')
   const settings = parseModelSettings(model, invalidSettings('model'), model.maxTokens)
+  const models = configuredModel(model.name, providers)
   // createRegistry checks that each entry is a tool.
   const registry = createRegistry([...(tools as readonly Tool[]), ...createSubagentTools(agents, tools)], redact)
   return {
@@ -203,10 +204,10 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       tools: registry.toolConfigs(),
       sessions: { idleMs: sessions.idle, executions: sessions.executions },
       approvals: { expiresMs: approvals.expires },
-      ...(compaction !== false && { compaction }),
+      ...(compaction !== false && { compaction: compactionConfig(compaction, models, providers) }),
       ...(snapshots === false ? {} : { snapshots: snapshotConfig(snapshots) }),
       model: {
-        ...configuredModel(model.name, providers),
+        ...models,
         maxTokens: model.maxTokens,
         ...(model.contextWindow !== undefined && { contextWindow: model.contextWindow }),
         ...settings,

@@ -68,11 +68,14 @@ export function isModelProvider(value: unknown): value is ModelProvider {
   return typeof value === 'object' && value !== null && isFunction('turn') && isFunction('close')
 }
 
-/** The names of the providers whose API executes code. */
-export function hostingProviders(providers: Readonly<Record<string, ProviderOption>>): readonly string[] {
-  const hostsCode = (option: ProviderOption) =>
-    isModelProvider(option) ? option.hostsCode === true : option.kind === 'anthropic'
-  return Object.entries(providers).flatMap(([name, option]) => (hostsCode(option) ? [name] : []))
+/** The names of the providers whose API executes code, or has a context management of its own. */
+export function providersWith(
+  ability: 'hostsCode' | 'managesContext',
+  providers: Readonly<Record<string, ProviderOption>>,
+): readonly string[] {
+  const isAble = (option: ProviderOption) =>
+    isModelProvider(option) ? option[ability] === true : option.kind === 'anthropic'
+  return Object.entries(providers).flatMap(([name, option]) => (isAble(option) ? [name] : []))
 }
 
 /** The providers that every configuration has, unless it has its own of that name. */

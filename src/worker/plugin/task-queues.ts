@@ -11,7 +11,7 @@ import { hostQueue, type Role, roleQueue, roles as allRoles, toolQueue } from '.
 import { environmentVariable } from '../../sandbox/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { ResolvedConfig } from '../config/parse-config.js'
-import { hostingProviders } from '../config/providers-option.js'
+import { providersWith } from '../config/providers-option.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**
@@ -108,7 +108,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         agents,
         instructions,
         providers: Object.keys(config.providers),
-        hostingProviders: hostingProviders(config.providers),
+        hostingProviders: providersWith('hostsCode', config.providers),
       },
       values,
       resources.lookUpSearchAttributes,

@@ -46,7 +46,7 @@ const interruption = {
 function runAfter(tokens: number, config: Partial<RunConfig> = {}, contextWindow: number | undefined = 1_000) {
   const model = { provider: 'p', name: 'm', maxTokens: 10, ...(contextWindow > 0 && { contextWindow }) }
   const run = {
-    config: { model, compaction: { threshold: 0.8 }, timeouts: {}, ...config },
+    config: { model, compaction: { threshold: 0.8 }, timeouts: {}, tools: [], toolSet: { digest: 'd' }, ...config },
     counts: { ...zeroCounts },
     progress: new Progress(),
   } as unknown as Run
@@ -83,7 +83,12 @@ it('adopts the messages, counts the summary, and waits until they have grown', a
   const summary = { model: 'm', stopReason: 'end_turn', usage: usage(70), costUsd: 0.5, requestId: null }
   activity.run = () => compacted(790, { summary })
   await compaction.run()
-  expect(activity.inputs).toMatchObject([{ tokens: 900, targetTokens: 700, keptTokens: 350, turn: 1 }])
+  expect(activity.inputs).toMatchObject([
+    {
+      ...{ tokens: 900, targetTokens: 700, keptTokens: 350, turn: 1 },
+      counted: { next: { pending: [], tools: { digest: 'd' } }, dueTokens: 800 },
+    },
+  ])
   expect(messages.state).toMatchObject({ history: log('after'), lastTurnTokens: 790 })
   expect(run.counts).toMatchObject({ usage: { inputTokens: 70 }, costUsd: 0.5, turns: 0 })
   expect(run.progress.context).toEqual({ tokens: 790, window: 1_000 })
@@ -109,6 +114,8 @@ it('is forced once for a turn, also when the window is unknown', async () => {
   activity.run = () => compacted(500)
   expect(await compaction.force()).toBe(true)
   expect(activity.inputs).toMatchObject([{ targetTokens: 675 }] satisfies Partial<CompactionInput>[])
+  // What the provider has refused is too much, whatever it counts.
+  expect(activity.inputs[0]).not.toHaveProperty('counted')
   expect(await compaction.force()).toBe(false)
   messages.commitTurn(turn(900))
   activity.run = () => compacted(900, { shortened: 0, history: log('before') })

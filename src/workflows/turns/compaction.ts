@@ -5,9 +5,7 @@ import { addReplyUsage, isHosted, type Run } from '../run.js'
 import { compactMessages } from '../temporal/model-activities.js'
 import type { MessageHistory } from './message-history.js'
 import type { TurnInterruption } from './turn-interruption.js'
-
-/** After a compaction the next request should have this share of the tokens at which it is due. */
-const targetShare = 7 / 8
+import { targetShare, turnRequest } from './turn-request.js'
 
 /** The latest messages that a summary leaves have this share of the target. */
 const keptShare = 1 / 2
@@ -79,6 +77,7 @@ export class Compaction {
     const { config, counts } = this.#run
     if (history === null) return false
     showProgress(this.#run, { type: 'compaction' })
+    const { history: _, ...next } = turnRequest(this.#run, this.#messages.state, undefined)
     const input: CompactionInput = {
       turn: counts.turns + 1,
       ...(message !== undefined && { message }),
@@ -88,6 +87,8 @@ export class Compaction {
       targetTokens: Math.floor(targetTokens),
       keptTokens: Math.floor(targetTokens * keptShare),
       ...(config.readMore && { readMore: true as const }),
+      // The provider has refused what its counter or an estimate took for few tokens.
+      ...(!isForced && { counted: { next, dueTokens: Math.floor(targetTokens / targetShare) } }),
     }
     const result = await this.#requestCompaction(input)
     if (result === 'interrupted') return false

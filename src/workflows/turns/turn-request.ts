@@ -2,10 +2,13 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { ModelTurnInput } from '../../common/runs/model-turn.js'
 import { requesterOf } from '../../common/runs/requester.js'
-import { hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
+import { hasDeferredTools, hasToolSearch, type RunConfig } from '../../common/runs/run-config.js'
 import { isHosted, type Run } from '../run.js'
 import { hostedTurn, noHostedCode } from './hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
+
+/** After a compaction the next request should have this share of the tokens at which it is due. */
+export const targetShare = 7 / 8
 
 /**
  * The argument of activity `model.turn`, without the model that answers it.
@@ -26,10 +29,13 @@ export function turnRequest(
     ...(planStep !== undefined && { planStep }),
     ...(input && { inputDescription: input.description }),
   }
-  const context = {
+  // What a model has for its later replies is of no use when it has one reply.
+  const context = mode !== 'single-turn' && {
     ...(compaction && model.contextWindow !== undefined && { isCompacted: true as const }),
+    ...(compaction?.provider && !isHosted(config) && { providerClearsAt: compaction.threshold * targetShare }),
     ...(readMore && { readMore }),
     ...(hasToolSearch(config) && { toolSearch: true as const }),
+    ...(hasDeferredTools(config) && { deferTools: true as const }),
   }
   const requester = requesterOf(config.context)
   const code = isHosted(config) && { hosted: hostedTurn(hosted) }

@@ -1,10 +1,21 @@
 import type { ServerResponse } from 'node:http'
 import { crc32 } from 'node:zlib'
+import { vi } from 'vitest'
 import type { ModelReply } from '../../../src/common/runs/messages.js'
 import type { BedrockProviderOptions } from '../../../src/models/bedrock/options.js'
 import { createBedrockProvider } from '../../../src/models/bedrock/provider.js'
 import type { ModelProvider } from '../../../src/models/provider.js'
 import { closeAfterTest, runTurn, startServer } from './harness.js'
+
+/** Hides this machine's credentials of AWS, and has others in their place. */
+export function stubAwsCredentials(): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined)
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'very-secret-key')
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
+  vi.stubEnv('AWS_CONFIG_FILE', '/nowhere')
+  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nowhere')
+}
 
 /** One message of AWS's event stream: lengths, headers and payload, with the checksums of prelude and message. */
 export function frame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
@@ -86,6 +97,21 @@ export function startEventStream(response: ServerResponse): void {
 
 export function createProvider(options: BedrockProviderOptions): ModelProvider {
   return closeAfterTest(createBedrockProvider(options))
+}
+
+/** A reply that calls a tool without arguments. */
+export const callReply = (name: string): Buffer =>
+  frames(
+    messageStart,
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_bdrk_1', name, input: {} } },
+    { type: 'content_block_stop', index: 0 },
+    ...messageEnd('tool_use'),
+  )
+
+/** Refuses a request, as Bedrock does. */
+export function refuseRequest(response: ServerResponse, message: string): void {
+  const headers = { 'content-type': 'application/json', 'x-amzn-errortype': 'ValidationException' }
+  response.writeHead(400, headers).end(JSON.stringify({ message }))
 }
 
 /** A server that answers each request with exactly these bytes. */

@@ -12,18 +12,12 @@ import {
   replyTo,
   startEventStream,
   startStreamingServer,
+  stubAwsCredentials,
 } from './bedrock-harness.js'
 
 isolateTests()
 
-beforeEach(() => {
-  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined)
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'very-secret-key')
-  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
-  vi.stubEnv('AWS_CONFIG_FILE', '/nowhere')
-  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nowhere')
-})
+beforeEach(stubAwsCredentials)
 
 const toolBlock = {
   type: 'content_block_start',

@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { checkMessages, randomMessages } from '../../../../test/support/random-messages.js'
 import { PtcError } from '../../../common/errors.js'
+import { defaultLimits } from '../../../common/runs/limits.js'
 import { estimateTokens } from '../../../common/runs/context-window.js'
 import type { Message, ModelReply } from '../../../common/runs/messages.js'
 import type { CompactionInput, CompactionResult } from '../../../common/runs/model-turn.js'
 import type { ModelProvider, ModelRequest } from '../../../models/provider.js'
 import { ModelProviders } from '../../../models/providers.js'
+import { createRegistry } from '../../../tools/registry.js'
 import { LocalStore } from '../../../values/local/local-store.js'
 import { Values } from '../../../values/values.js'
 import { appendTurn, loadMessages } from '../conversation.js'
@@ -19,6 +21,7 @@ import { countCharacters } from './split-messages.js'
 const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
 const values = new Values({ store: new LocalStore(folder) })
 afterAll(() => rmSync(folder, { recursive: true }))
+const sources = { registry: createRegistry([]), values, options: {} }
 const { signal } = new AbortController()
 const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
@@ -34,14 +37,28 @@ const question: Message = { role: 'user', content: [{ type: 'text', text: 'What 
 const turns = (count: number, content: string): readonly Message[] =>
   Array.from({ length: count }, (_, index) => [use(`t${index}`), result(`t${index}`, content)]).flat()
 
+/** What follows the stored messages in the next request. */
+const next: NonNullable<CompactionInput['counted']>['next'] = {
+  turn: 9,
+  limits: defaultLimits,
+  tools: { digest: 'of another version', documentation: [] },
+  instructions: 'Be brief.',
+  pending: [{ type: 'tool_result', tool_use_id: 'last', content: 'found' }],
+}
+
 interface Setting {
   /** Default: the summary `notes`. */
   readonly reply?: () => Partial<ModelReply>
   readonly targetTokens: number
   readonly attempt?: number
+  /** Default: the provider counts no tokens. */
+  readonly countTokens?: ModelProvider['countTokens']
 }
 
-async function compact(messages: readonly Message[], { reply = () => ({}), targetTokens, attempt = 1 }: Setting) {
+async function compact(
+  messages: readonly Message[],
+  { reply = () => ({}), targetTokens, attempt = 1, countTokens }: Setting,
+) {
   const requests: ModelRequest[] = []
   const provider: ModelProvider = {
     turn: async (request) => {
@@ -50,6 +67,7 @@ async function compact(messages: readonly Message[], { reply = () => ({}), targe
       const base = { model: request.model, stopReason: 'end_turn', usage, costUsd: 0.25, requestId: null }
       return { ...base, content, ...reply() }
     },
+    ...(countTokens && { countTokens }),
     close: () => Promise.resolve(),
   }
   const history = await appendTurn(values, null, messages, signal)
@@ -60,8 +78,9 @@ async function compact(messages: readonly Message[], { reply = () => ({}), targe
     tokens: estimateTokens(countCharacters(messages)),
     targetTokens,
     keptTokens: Math.floor(targetTokens / 2),
+    ...(countTokens && { counted: { next, dueTokens: Math.floor((targetTokens * 8) / 7) } }),
   }
-  const activity = compactMessages(new ModelProviders({ test: provider }), values)
+  const activity = compactMessages(new ModelProviders({ test: provider }), sources)
   const compacted: CompactionResult = await new MockActivityEnvironment({ attempt }).run(() => activity(input))
   const earlier = await loadMessages(values, compacted.history, signal)
   return { ...compacted, messages: earlier, requests, before: input }
@@ -146,4 +165,70 @@ it('says so when the messages are too few', async () => {
     problem: 'the messages are too few for a summary',
     summarized: 0,
   })
+})
+
+const many = [question, ...turns(8, 'x'.repeat(10_000)), use('last')]
+
+it('asks the provider for the tokens of the whole next request, and spares the summary when they are few', async () => {
+  const counted: ModelRequest[] = []
+  const countTokens = async (request: ModelRequest) => {
+    counted.push(request)
+    return counted.length === 1 ? 9_000 : 900
+  }
+  const compacted = await compact(many, { targetTokens: 1_000, countTokens })
+  expect(compacted).toMatchObject({ shortened: 5, summarized: 0, tokens: 900, requests: [] })
+  expect(counted).toHaveLength(2)
+  expect(counted[0]?.messages.slice(0, -1)).toEqual(many)
+  expect(counted[0]).toMatchObject({ model: 'm', system: expect.stringContaining('Be brief.') as string })
+  expect(counted[0]?.tools.map(({ name }) => name)).toEqual(['execute_code'])
+  expect(counted[1]?.messages.slice(0, -1)).toEqual(compacted.messages)
+  expect(counted[1]?.messages.at(-1)?.content).toMatchObject([{ tool_use_id: 'last', content: 'found' }])
+})
+
+it('leaves the messages as they are when the estimate was too high', async () => {
+  const countTokens = async () => 1_142
+  const compacted = await compact(many, { targetTokens: 1_000, countTokens })
+  expect(compacted).toMatchObject({ shortened: 0, summarized: 0, tokens: 1_142, requests: [] })
+  expect(compacted.history).toEqual(compacted.before.history)
+})
+
+it('summarises more messages while the provider counts too many', async () => {
+  const counts: number[] = []
+  const countTokens = async ({ messages }: ModelRequest) => {
+    counts.push(messages.length)
+    return messages.length <= 6 ? 700 : 20_000
+  }
+  const messages = [question, ...turns(12, 'x'.repeat(1_900)), use('last')]
+  const compacted = await compact(messages, { targetTokens: 8_000, countTokens })
+  const estimated = await compact(messages, { targetTokens: 8_000 })
+  expect(compacted.summarized).toBeGreaterThan(estimated.summarized)
+  expect(compacted.tokens).toBe(700 + estimateTokens('notes'.length))
+  expect(counts[0]).toBe(messages.length + 1)
+  expect(counts).toHaveLength(4)
+})
+
+it.each<[string, NonNullable<ModelProvider['countTokens']>]>([
+  ['fails', () => Promise.reject(new PtcError('MODEL_RATE_LIMIT', 'busy'))],
+  ['is not there', () => Promise.resolve(undefined)],
+])(
+  'estimates the tokens when the counter of the provider %s, and does not ask it again',
+  async (_what, countTokens) => {
+    const asked = vi.fn(countTokens)
+    const { history: _, before: __, ...counted } = await compact(many, { targetTokens: 3_000, countTokens: asked })
+    const { history: ___, before: ____, ...estimated } = await compact(many, { targetTokens: 3_000 })
+    expect(counted).toEqual(estimated)
+    expect(counted.summarized).toBeGreaterThan(0)
+    expect(asked).toHaveBeenCalledTimes(1)
+  },
+)
+
+it('estimates the tokens when the counter of the provider is slow', async () => {
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(new Error('slow')))
+  const countTokens: ModelProvider['countTokens'] = async (_request, { signal: deadline }) => {
+    deadline.throwIfAborted()
+    return 1
+  }
+  const compacted = await compact(many, { targetTokens: 15_000, countTokens })
+  vi.restoreAllMocks()
+  expect(compacted.tokens).toBe(estimateTokens(countCharacters(compacted.messages)))
 })

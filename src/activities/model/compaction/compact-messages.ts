@@ -2,7 +2,8 @@
  * Compaction: makes the messages of a run shorter, because the context window of its model gets full.
  *
  * Phase 1 shortens the results of tools in old messages. If that is not enough, phase 2 asks the model for a summary of
- * the early messages, which takes their place.
+ * the early messages, which takes their place. How far each goes is decided by the tokens that the provider counts, or else
+ * by estimates.
  *
  * Boundary: the workflow decides when (`src/workflows/turns/compaction.ts`), and adopts the new messages.
  *
@@ -24,9 +25,11 @@ import type { ModelProviders } from '../../../models/providers.js'
 import type { Values } from '../../../values/values.js'
 import { type ActivityScope, runActivity } from '../../run-activity.js'
 import { appendTurn, loadMessages } from '../conversation.js'
+import type { TurnSources } from '../load-turn.js'
 import { measureTurn } from '../model-metrics.js'
+import { nextRequestCounter } from './count-next-request.js'
 import { shortenOldResults } from './shorten-results.js'
-import { countCharacters, splitMessages, withoutThinking } from './split-messages.js'
+import { splitMessages, withoutThinking } from './split-messages.js'
 import { compactedMessage, summaryRequest } from './summary.js'
 
 /** The results that the last replies could read stay whole, unless they are summarised. */
@@ -40,40 +43,85 @@ const minTranscriptCharacters = 4_000
 /** A summary, or why there is none and what it has used. */
 type Summary = { readonly reply: ModelReply } | Pick<CompactionResult, 'problem' | 'summary'>
 
+/** How often a split is counted, each time with half of the messages before. */
+const maxSplits = 3
+
 /** Activity `model.compact`. */
-export function compactMessages(providers: ModelProviders, values: Values) {
+export function compactMessages(providers: ModelProviders, sources: TurnSources) {
   return (input: CompactionInput): Promise<CompactionResult> =>
     runActivity(async (scope) => {
-      const { history, tokens, targetTokens, keptTokens, readMore = false } = input
+      const { history, targetTokens, counted, readMore = false } = input
       const { signal } = scope
+      const { values } = sources
       const messages = await loadMessages(values, history, signal)
-      const characters = countCharacters(messages)
-      const estimate = (changed: readonly Message[]): number =>
-        Math.max(0, tokens - estimateTokens(characters - countCharacters(changed)))
-      const store = async (changed: readonly StoredMessage[], result: Omit<CompactionResult, 'history' | 'tokens'>) => {
+      const count = nextRequestCounter(providers, sources, input, messages, signal)
+      const tokensBefore = await count(messages)
+      // The estimate was too high. A change of the messages would void the prompt cache.
+      if (counted && tokensBefore <= counted.dueTokens)
+        return { history, tokens: tokensBefore, shortened: 0, summarized: 0 }
+      const store = async (changed: readonly StoredMessage[], result: Omit<CompactionResult, 'history'>) => {
         const stored = await Promise.all(changed.map((message) => storeWholeResults(values, message, signal)))
         const compacted = await appendTurn(values, null, stored, signal)
         failpoint('messages.compacted')
-        return { ...result, history: compacted, tokens: estimate(changed) }
+        return { ...result, history: compacted }
       }
 
       const { messages: short, shortened } = shortenOldResults(messages, { recentTurns, readMore })
+      const tokens = shortened === 0 ? tokensBefore : await count(short)
       const withoutSummary = async (summary: Pick<CompactionResult, 'problem' | 'summary'> = {}) => {
-        const result = { ...summary, shortened, summarized: 0 }
-        return shortened === 0 ? { ...result, history, tokens } : store(short, result)
+        const result = { ...summary, shortened, summarized: 0, tokens }
+        return shortened === 0 ? { ...result, history } : store(short, result)
       }
-      if (estimate(short) <= targetTokens) return withoutSummary()
+      if (tokens <= targetTokens) return withoutSummary()
 
-      const split = splitMessages(short, estimateCharacters(keptTokens))
+      const split = await chooseSplit(short, input, count)
       if (split === undefined) return withoutSummary({ problem: 'the messages are too few for a summary' })
-      const early = short.slice(0, split)
-      const summarized = await summarize(providers, input, early, scope)
+      const summarized = await summarize(providers, input, short.slice(0, split.position), scope)
       if (!('reply' in summarized)) return withoutSummary(summarized)
       const { content, ...summary } = summarized.reply
-      const first = compactedMessage(early, replyText(content), estimateCharacters(keptTokens / 2))
-      const compacted = [first, ...withoutThinking(short.slice(split))]
-      return store(compacted, { shortened, summarized: early.length, summary })
+      const text = replyText(content)
+      const result = {
+        shortened,
+        summarized: split.position,
+        summary,
+        tokens: split.tokens + estimateTokens(text.length),
+      }
+      return store(replaceEarly(short, split.position, text, input), result)
     })
+}
+
+interface Split {
+  /** Of the first message that stays. */
+  readonly position: number
+  /** Of the next request, without the text of the summary. */
+  readonly tokens: number
+}
+
+/** How many early messages a summary replaces, so that the next request has the tokens that it should have. */
+async function chooseSplit(
+  messages: readonly StoredMessage[],
+  input: CompactionInput,
+  count: (changed: readonly Message[]) => Promise<number>,
+): Promise<Split | undefined> {
+  let chosen: Split | undefined
+  for (let round = 0; round < maxSplits; round += 1) {
+    const position = splitMessages(messages, estimateCharacters(input.keptTokens / 2 ** round))
+    if (position === undefined || position === chosen?.position) continue
+    chosen = { position, tokens: await count(replaceEarly(messages, position, '', input)) }
+    if (chosen.tokens <= input.targetTokens) break
+  }
+  return chosen
+}
+
+/** The messages with a summary in the place of those before a position. */
+function replaceEarly(
+  messages: readonly StoredMessage[],
+  position: number,
+  summary: string,
+  { keptTokens }: CompactionInput,
+): readonly StoredMessage[] {
+  const first = compactedMessage(messages.slice(0, position), summary, estimateCharacters(keptTokens / 2))
+  return [first, ...withoutThinking(messages.slice(position))]
 }
 
 /** The message with the whole texts of its results as references. */

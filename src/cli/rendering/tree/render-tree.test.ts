@@ -60,6 +60,13 @@ test('names the plan step of a turn, and marks a run that the model gave up', as
   expect(renderTree(gaveUp, plain)).toMatch(/ turn 1 · step left /)
 })
 
+test('says how many tokens the provider cleared before a turn', async () => {
+  const tree = await recordedTree('answered')
+  const contextEdits = [{ cleared_input_tokens: 20_000 }, { cleared_input_tokens: 1_500 }, { type: 'of another API' }]
+  const turns = tree.turns.map((turn) => ({ ...turn, model: turn.model && { ...turn.model, contextEdits } }))
+  expect(renderTree({ ...tree, turns }, plain)).toMatch(/ turn 1 the provider cleared 21\.5k tokens /)
+})
+
 describe.each(recordedNames)('renderTree of %s', (name) => {
   test('never exceeds the width, after every event', async () => {
     const events = recordedEvents(name)

@@ -3,6 +3,7 @@ import type { Branch } from './branch.js'
 import { callBranches } from './call-branch.js'
 import { cellBranch } from './cell-branch.js'
 import { formatCost, formatTokens } from '../../../common/text/format.js'
+import { formatCompactNumber } from '../../../common/text/text.js'
 import { type Line, part, justify } from '../text/line.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
@@ -37,7 +38,10 @@ export function turnBranch(turn: TurnNode, answer: string | undefined, context: 
 
 function modelStatusNote(model: ModelNode): Line {
   if (model.status !== 'ok') return model.status === 'failed' ? [] : [part(` the model: ${model.status}`, 'yellow')]
-  return ordinaryStopReasons.has(model.stopReason) ? [] : [part(` stopped: ${oneLine(model.stopReason)}`, 'yellow')]
+  const stopped = ordinaryStopReasons.has(model.stopReason) ? '' : ` stopped: ${oneLine(model.stopReason)}`
+  const cleared = (model.contextEdits ?? []).reduce((sum, edit) => sum + Number(edit['cleared_input_tokens'] ?? 0), 0)
+  const edits = model.contextEdits ? ` the provider cleared ${formatCompactNumber(cleared)} tokens` : ''
+  return stopped + edits === '' ? [] : [part(stopped + edits, 'yellow')]
 }
 
 function modelFacts(model: ModelNode, context: RenderContext): Line {

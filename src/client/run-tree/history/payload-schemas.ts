@@ -121,6 +121,7 @@ export const modelResult = z.object({
     stopReason: z.string(),
     usage,
     costUsd: z.number().nullable(),
+    contextEdits: z.array(jsonObject).exactOptional(),
   }),
   calls: z.record(z.string(), describedCall),
   conversationBytes: z.number(),

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, invalidRequest } from './api-error.js'
+import type { PromptRequest } from './request-schema.js'
 
 const versions = ['2023-06-01', '2026-10-21'] as const
 
@@ -21,6 +22,22 @@ export function checkHeaders(headers: IncomingHttpHeaders, apiKey: string | unde
   const contentType = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') throw invalidRequest('content-type: must be application/json')
   return version
+}
+
+/**
+ * Refuses a field of a beta that the header does not name.
+ *
+ * @throws ApiError
+ */
+export function checkBetas(headers: IncomingHttpHeaders, { context_management: edits, thinking }: PromptRequest): void {
+  if (!edits) return
+  if (!String(headers['anthropic-beta'] ?? '').includes('context-management-2025-06-27'))
+    throw invalidRequest('context_management: Extra inputs are not permitted')
+  const types = edits.edits?.map(({ type }) => type) ?? []
+  const position = types.indexOf('clear_thinking_20251015')
+  if (position > 0) throw invalidRequest('context_management: clear_thinking_20251015 must be the first edit')
+  if (position === 0 && thinking?.type !== 'enabled' && thinking?.type !== 'adaptive')
+    throw invalidRequest('context_management: clear_thinking_20251015 requires thinking to be enabled or adaptive')
 }
 
 function checkKey(headers: IncomingHttpHeaders, apiKey: string | undefined): void {

@@ -3,7 +3,7 @@ import { checkConversation, checkBlockRoles20261021, checkText } from './check-c
 import type { ApiVersion } from './check-headers.js'
 import { invalidRequest } from './api-error.js'
 import { isToolResult, type MessagesRequest, type PromptRequest } from './request-schema.js'
-import { countTokens } from './token-count.js'
+import { countTokens, referencesOf } from './token-count.js'
 
 /** Limits of requests. */
 export interface ModelLimits {
@@ -46,9 +46,10 @@ export function checkOutputLimits(request: MessagesRequest, limits: ModelLimits)
   }
 }
 
-function checkTools({ tools = [], tool_choice: choice }: PromptRequest): void {
+function checkTools({ tools = [], tool_choice: choice, messages }: PromptRequest): void {
   const names = tools.map((tool) => tool['name']).filter((name) => typeof name === 'string')
   if (new Set(names).size < names.length) throw invalidRequest('tools: Tool names must be unique.')
+  checkDeferredTools(tools, messages)
   if (choice === undefined) return
   if (tools.length === 0 && choice.type !== 'none') {
     throw invalidRequest('tool_choice may only be specified while providing tools.')
@@ -56,6 +57,23 @@ function checkTools({ tools = [], tool_choice: choice }: PromptRequest): void {
   if (choice.type === 'tool' && !names.includes(choice.name)) {
     throw invalidRequest(`Tool '${choice.name}' not found in provided tools`)
   }
+}
+
+/** Where no public source quotes the API's text, the text is this server's own. */
+function checkDeferredTools(tools: NonNullable<PromptRequest['tools']>, messages: PromptRequest['messages']): void {
+  const deferred = tools.filter((tool) => tool['defer_loading'] === true)
+  if (deferred.length > 0 && deferred.length === tools.length)
+    throw invalidRequest('All tools have defer_loading set. At least one tool must be non-deferred.')
+  const cached = deferred.find((tool) => cacheControlOf(tool) !== undefined)
+  if (cached) {
+    throw invalidRequest(
+      `Tool '${String(cached['name'])}' cannot have both defer_loading=true and cache_control set. ` +
+        'Tools with defer_loading cannot use prompt caching.',
+    )
+  }
+  const names = tools.map((tool) => tool['name'])
+  for (const name of messages.flatMap(({ content }) => content.flatMap(referencesOf)))
+    if (!names.includes(name)) throw invalidRequest(`Tool reference '${name}' not found in available tools`)
 }
 
 const maximumCacheControls = 4

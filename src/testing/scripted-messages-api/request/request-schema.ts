@@ -39,6 +39,18 @@ const thinkingSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('adaptive'), display: thinkingDisplay }),
 ])
 
+const contextEdit = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('clear_tool_uses_20250919'),
+    trigger: z.looseObject({ type: z.enum(['input_tokens', 'tool_uses']), value: integer.min(1) }).optional(),
+    keep: z.looseObject({ type: z.literal('tool_uses'), value: integer.min(0) }).optional(),
+    clear_at_least: z.looseObject({}).nullish(),
+    exclude_tools: z.array(z.string()).nullish(),
+    clear_tool_inputs: z.union([z.boolean(), z.array(z.string())]).nullish(),
+  }),
+  z.strictObject({ type: z.literal('clear_thinking_20251015'), keep: z.unknown().optional() }),
+])
+
 /** Fields that API version 2026-10-21 removed. */
 const samplingParameters = {
   temperature: z.number().min(0).max(1).optional(),
@@ -61,6 +73,8 @@ export function requestSchema(knownBlockTypes: readonly string[]) {
     model: z.string().min(1),
     messages: z.array(message),
     cache_control: cacheControlSchema,
+    // A beta: see checkBetas.
+    context_management: z.looseObject({ edits: z.array(contextEdit).optional() }).nullish(),
     output_config: z.looseObject({}).nullish(),
     speed: z.enum(['standard', 'fast']).nullish(),
     system: systemSchema,

@@ -31,17 +31,36 @@ export function countTokens(request: PromptRequest): number {
 /** Splits the prompt into pieces. `cache_control` counts no tokens and changes no prefix. */
 export function promptSegments(request: PromptRequest): readonly PromptSegment[] {
   const { tools = [], system = [], messages } = request
+  // Deferred tools are no part of the prompt, until a search has found them.
+  const [deferred, present] = [tools.filter(isDeferred), tools.filter((tool) => !isDeferred(tool))]
   const segments = [
-    ...tools.map((tool) => segment(json(tool), cacheControlOf(tool))),
+    ...present.map((tool) => segment(json(tool), cacheControlOf(tool))),
     ...system.map((block) => segment(block.text, block.cache_control)),
     ...messages.flatMap(({ role, content }) =>
-      content.map((block) => segment(`${role}: ${textOf(block)}`, cacheControlOfBlock(block), extraCharacters(block))),
+      content.map((block) => {
+        const found = deferred.filter((tool) => referencesOf(block).includes(String(tool['name'])))
+        const extra = extraCharacters(block) + found.reduce((sum, tool) => sum + json(tool).length, 0)
+        return segment(`${role}: ${textOf(block)}`, cacheControlOfBlock(block), extra)
+      }),
     ),
   ]
   const last = segments.at(-1)
   // A top-level cache_control marks the last block.
   const marked = cacheControlOf(request) !== undefined && last !== undefined
   return marked ? [...segments.slice(0, -1), { ...last, cacheSeconds: seconds(request.cache_control) }] : segments
+}
+
+function isDeferred(tool: Readonly<Record<string, unknown>>): boolean {
+  return tool['defer_loading'] === true
+}
+
+/** The names of the tools that a search of the API has found. */
+export function referencesOf({ type, ...block }: RequestBlock): readonly string[] {
+  if (type !== 'tool_search_tool_result') return []
+  const { content } = block as { readonly content?: { readonly tool_references?: readonly object[] } }
+  return (content?.tool_references ?? []).map((reference) =>
+    'tool_name' in reference ? String(reference.tool_name) : '',
+  )
 }
 
 function segment(text: string, cacheControl: unknown, extra = 0): PromptSegment {

@@ -25,6 +25,7 @@ export interface Reply {
   readonly stopDetails: JsonValue
   readonly container: JsonValue | undefined
   readonly usage: JsonObject
+  readonly contextManagement: JsonObject | undefined
   /** Code goes on with results and makes more calls: the model was not asked. */
   readonly continuesCode: boolean
 }
@@ -51,6 +52,7 @@ export function buildReply(
       ? { skills: null, ...expiryOf(scripted.container), ...scripted.container }
       : undefined,
     usage: { ...(continuesCode ? noUsage : countUsage(input, limited.blocks)), ...scripted.usage },
+    contextManagement: scripted.context_management,
     continuesCode,
   }
 }

@@ -84,7 +84,7 @@ function textDeltas(type: string, field: string, text: string): readonly JsonObj
 }
 
 function messageDelta(reply: Reply): StreamEvent {
-  const { usage, container } = reply
+  const { usage, container, contextManagement } = reply
   const delta = {
     stop_reason: reply.stopReason,
     stop_sequence: reply.stopSequence,
@@ -93,7 +93,11 @@ function messageDelta(reply: Reply): StreamEvent {
   }
   // Cumulative usage, without the fields that only message_start has.
   const { cache_creation: _creation, service_tier: _tier, inference_geo: _geo, ...totals } = usage
-  return event('message_delta', { delta, usage: totals })
+  return event('message_delta', {
+    delta,
+    usage: totals,
+    ...(contextManagement && { context_management: contextManagement }),
+  })
 }
 
 /** An `error` event, after which the stream ends. */

@@ -18,6 +18,7 @@ export function message(reply: Reply): JsonObject {
     stop_sequence: reply.stopSequence,
     stop_details: reply.stopDetails,
     usage: reply.usage,
+    ...(reply.contextManagement && { context_management: reply.contextManagement }),
     ...(reply.container === undefined ? {} : { container: reply.container }),
   }
 }

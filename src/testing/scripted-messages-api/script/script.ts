@@ -59,6 +59,8 @@ export interface ScriptedReply {
    * reply.
    */
   readonly container?: JsonObject | null
+  /** What the API has cleared: `{ applied_edits: [...] }`. Default: nothing. */
+  readonly context_management?: JsonObject
   /** Overrides single fields of the counted usage. */
   readonly usage?: JsonObject
 }
@@ -131,6 +133,7 @@ const turn = z.strictObject({
     stop_sequence: z.string().nullish(),
     stop_details: jsonObject.nullish(),
     container: z.looseObject({ id: z.string().min(1), expires_at: z.string().optional() }).nullish(),
+    context_management: jsonObject.optional(),
     usage: jsonObject.optional(),
   }),
   match: z

@@ -33,11 +33,13 @@ const script = (last: number, summary = notes): Script => ({
 
 const small = { model: { contextWindow: 12_000, maxTokens: 1_000 }, contextTokens: 12_000 }
 
-/** Requests for a summary, and all others. */
+/** Requests that count tokens, requests for a summary, and all others. */
 function requestsOf({ api }: Pick<TestEnvironment, 'api'>) {
   const isTranscript = (body: unknown) => JSON.stringify(requestMessages(body)[0] ?? '').includes('<transcript>')
-  const bodies = api.requests.map(({ body }) => body)
-  return { summaries: bodies.filter(isTranscript), turns: bodies.filter((body) => !isTranscript(body)) }
+  const isCount = ({ path }: { readonly path: string }) => path.endsWith('/count_tokens')
+  const counts = api.requests.filter(isCount)
+  const bodies = api.requests.filter((each) => !isCount(each)).map(({ body }) => body)
+  return { counts, summaries: bodies.filter(isTranscript), turns: bodies.filter((body) => !isTranscript(body)) }
 }
 
 it('answers after 30 turns in a small window, over continue-as-new', async () => {
@@ -49,7 +51,7 @@ it('answers after 30 turns in a small window, over continue-as-new', async () =>
   })
   const handle = await env.startAgent({ question: 'Take 30 steps.' })
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'done after 30', turns: 31 })
-  const { summaries, turns } = requestsOf(env)
+  const { counts, summaries, turns } = requestsOf(env)
   expect(turns).toHaveLength(31)
   expect(summaries.length).toBeGreaterThan(0)
   const last = turns.at(-1) as { readonly system: readonly { readonly text: string }[] }
@@ -62,6 +64,9 @@ it('answers after 30 turns in a small window, over continue-as-new', async () =>
   const executions = await env.executionHistories(handle)
   expect(executions.length).toBeGreaterThan(1)
   const compactions = (await env.chainActivities(handle)).filter(({ type }) => type === 'model.compact')
+  // Each is decided by the counter of the provider.
+  expect(counts.length).toBeGreaterThanOrEqual(compactions.length)
+  expect(counts.map(({ outcome }) => outcome)).toEqual(counts.map(() => 'answered'))
   // Some of them shorten results only.
   expect(compactions.length).toBeGreaterThan(summaries.length)
   await env.expectCleanEnd(handle)
@@ -183,4 +188,29 @@ it('shows the share of a conversation, exports compacted messages, and takes a m
   expect(history).toContain('Take 7 steps.')
   expect(history).not.toContain('And now?')
   await talk.close()
+})
+
+it('asks the provider to clear old results, when it may, and records what it has cleared', async () => {
+  const applied = { type: 'clear_tool_uses_20250919', cleared_tool_uses: 2, cleared_input_tokens: 1_700 }
+  const { reply } = turn(text('done'))
+  const env = await TestEnvironment.start({
+    tools: [countingTool()],
+    compaction: { provider: true },
+    script: [turn(call('step')), { reply: { ...reply, context_management: { applied_edits: [applied] } } }],
+    ...small,
+  })
+  const handle = await env.startAgent()
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', turns: 2 })
+  // 7/8 of 80 % of the window, so that a compaction of durable-ptc comes later.
+  const edits = [{ type: 'clear_tool_uses_20250919', trigger: { type: 'input_tokens', value: 8_400 } }]
+  expect(env.api.requests.map(({ body }) => body)).toMatchObject([
+    { context_management: { edits } },
+    { context_management: { edits } },
+  ])
+  const tree = await env.ptc.handle(handle.workflowId).tree()
+  expect(tree.turns.map(({ model }) => (model?.status === 'ok' ? model.contextEdits : model))).toEqual([
+    undefined,
+    [applied],
+  ])
+  await env.expectCleanEnd(handle)
 })

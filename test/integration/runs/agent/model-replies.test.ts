@@ -24,6 +24,19 @@ it('F26: unknown blocks are sent back unchanged', async () => {
 })
 
 describe('max_tokens', () => {
+  // The scripted API cuts a reply at the limit of the request.
+  it.each([
+    ['text', [turn(text('word '.repeat(1_000)))], 'word '.repeat(1_000)],
+    ['code', [turn(code(`print("ok")  # ${'x'.repeat(5_000)}`)), answerResult], 'ok'],
+  ] as const)('F27: in the middle of %s is recovered by twice the token limit', async (_what, script, answer) => {
+    const env = await TestEnvironment.start({ model: { maxTokens: 1_000 }, script })
+    const result = await env.runAgent()
+    expect(result).toMatchObject({ status: 'answered', turns: script.length + 1 })
+    expect(result.answer.trim()).toBe(answer.trim())
+    const activities = (await env.activities()).filter(({ type }) => type === 'model.turn')
+    expect(activities).toHaveLength(script.length + 1)
+  })
+
   const truncatedToolUse = {
     type: 'tool_use' as const,
     name: 'execute_code',

@@ -28,6 +28,20 @@ it('single turn: what the only code of the model prints, and its calls return, i
   expect(env.api.requests).toHaveLength(1)
 })
 
+it('single turn: the only request of an agent with many tools has their whole documentation', async () => {
+  const pong = tool('pong', () => 'ping')
+  const script = [turn(code('print(await ping(), end="")'))]
+  const env = await TestEnvironment.start({ tools: [ping, pong], script, model: { documentedTools: 1 } })
+  expect(await env.runAgent({ mode: 'single-turn' })).toMatchObject({ status: 'answered', answer: 'pong', turns: 1 })
+  expect(env.api.requests[0]?.body).toMatchObject({
+    tools: [
+      { name: 'execute_code', description: expect.stringContaining('async def pong(') as string },
+      { name: 'ping' },
+      { name: 'pong' },
+    ],
+  })
+})
+
 it('single turn: continues as new while its code waits, and then ends', async () => {
   const pings = 'for n in range(4): last = await asyncio.gather(*(ping() for _ in range(12)))'
   const script = [turn(code(`${pings}\nprint(last[0])`))]

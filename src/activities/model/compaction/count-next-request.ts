@@ -1,0 +1,47 @@
+import { estimateTokens } from '../../../common/runs/context-window.js'
+import type { Message } from '../../../common/runs/messages.js'
+import type { CompactionInput } from '../../../common/runs/model-turn.js'
+import type { ModelProviders } from '../../../models/providers.js'
+import { loadTurn, type TurnSources } from '../load-turn.js'
+import { countCharacters } from './split-messages.js'
+
+/** After this the tokens are estimated: a compaction does not wait for a slow counter. */
+const countMs = 5_000
+
+/** Tokens of the request that follows, with these messages in place of the stored ones. */
+type TokenCounter = (messages: readonly Message[]) => Promise<number>
+
+/**
+ * Counts by the counter of the provider. Where the provider has none, and after a failure of its counter, the tokens are
+ * estimated by the characters that a change has removed.
+ *
+ * @param stored the messages that `input.tokens` is for
+ */
+export function nextRequestCounter(
+  providers: ModelProviders,
+  sources: TurnSources,
+  { model, history, counted: asked, tokens }: CompactionInput,
+  stored: readonly Message[],
+  signal: AbortSignal,
+): TokenCounter {
+  const characters = countCharacters(stored)
+  let isAvailable = true
+
+  async function countByProvider(messages: readonly Message[]): Promise<number | undefined> {
+    if (!isAvailable || asked === undefined) return undefined
+    try {
+      const { request } = await loadTurn({ ...asked.next, model, history }, sources, signal, messages)
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(countMs)])
+      return await providers.require(model.provider).countTokens?.(request, { signal: deadline })
+    } catch {
+      signal.throwIfAborted()
+      return undefined
+    }
+  }
+
+  return async (messages) => {
+    const counted = await countByProvider(messages)
+    isAvailable = counted !== undefined
+    return counted ?? Math.max(0, tokens - estimateTokens(characters - countCharacters(messages)))
+  }
+}

@@ -1,0 +1,79 @@
+import type { JsonObject, JsonValue } from '../../common/json/json.js'
+import type { Message, StoredMessage } from '../../common/runs/messages.js'
+import type { ModelTurnInput } from '../../common/runs/model-turn.js'
+import { hostedPrompt } from '../../models/hosted-prompt.js'
+import { buildPrompt, type PromptOptions } from '../../models/prompt.js'
+import type { ModelRequest } from '../../models/provider.js'
+import type { ToolRegistry } from '../../tools/registry.js'
+import { loadMedia } from '../../values/media.js'
+import type { Values } from '../../values/values.js'
+import { loadDocumentation } from '../run/tool-set.js'
+import { loadMessages, loadPending, toSent } from './conversation.js'
+import { endLostCode } from './lost-code.js'
+
+/** What a worker has for the requests of its runs. */
+export interface TurnSources {
+  readonly registry: ToolRegistry
+  readonly values: Values
+  readonly options: Pick<PromptOptions, 'hasPackages'>
+}
+
+interface LoadedTurn {
+  readonly request: ModelRequest
+  /** The messages that the turn adds to the stored ones, without its reply. */
+  readonly now: readonly StoredMessage[]
+  /** The messages of the request, without the data of images and documents. */
+  readonly withoutMedia: readonly Message[]
+  readonly outputSchema: JsonObject | undefined
+}
+
+/**
+ * The request of a turn.
+ *
+ * @param earlier in place of the stored messages of earlier turns
+ */
+export async function loadTurn(
+  input: ModelTurnInput,
+  { registry, values, options }: TurnSources,
+  signal: AbortSignal,
+  earlier?: readonly StoredMessage[],
+): Promise<LoadedTurn> {
+  const { model, limits, history, pending, mode, hosted, inputDescription, isCompacted } = input
+  const { toolSearch, deferTools, readMore, providerClearsAt } = input
+  const tools = await loadDocumentation(input.tools, registry, values, signal)
+  const { instructions, outputSchema } = await loadAgent(input, values, signal)
+  const described = { tools, limits, instructions, outputSchema, mode, inputDescription, ...options }
+  const prompt = hosted
+    ? hostedPrompt(described)
+    : buildPrompt({ ...described, isCompacted, toolSearch, deferTools, readMore })
+  const stored = earlier ?? (await loadMessages(values, history, signal))
+  const loaded = await loadPending(values, pending, readMore === true && !hosted, signal)
+  const now = hosted?.lost ? endLostCode(stored, loaded, hosted.lost) : loaded
+  const withoutMedia = [...stored, ...now].map((each) => toSent(each, model))
+  const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
+  const request: ModelRequest = {
+    model: name,
+    ...settings,
+    messages: await loadMedia(values, withoutMedia, signal),
+    ...prompt,
+    serverTools: serverTools?.[provider],
+    ...(hosted && { hostedCode: { container: hosted.container } }),
+    ...(providerClearsAt !== undefined && {
+      contextManagement: { triggerTokens: contextWindow && Math.floor(contextWindow * providerClearsAt) },
+    }),
+  }
+  return { request, now, withoutMedia, outputSchema }
+}
+
+/** What the agent of the run has, as it was when the run began. */
+async function loadAgent(
+  { instructions, outputSchema }: ModelTurnInput,
+  values: Values,
+  signal: AbortSignal,
+): Promise<{ readonly instructions?: string; readonly outputSchema?: JsonObject }> {
+  const load = (value: JsonValue) => values.load(value, 'the agent of the run', signal)
+  return {
+    ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
+    ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
+  }
+}

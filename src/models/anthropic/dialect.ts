@@ -1,0 +1,34 @@
+import { APIError } from '@anthropic-ai/sdk'
+import type { MessagesParams } from './request.js'
+
+/** In what servers for the Messages API, and their models, differ. */
+export interface Dialect {
+  /** The server searches deferred tools. */
+  readonly hasToolSearch: boolean
+  /** Maximum output tokens of the model. Undefined: it has refused no number. */
+  readonly maxTokens?: number
+}
+
+/** `max_tokens: 128000 > 64000, which is the maximum…`; of Bedrock: `… exceeds the model limit of 64000`. */
+const tooManyTokens = /max_tokens: \d+ > (\d+)|maximum tokens .* exceeds? the model limit (?:of|that is) (\d+)/i
+
+/** A server may take the tool that searches for one of the client, which has a schema. */
+const noToolSearch = /defer_loading|tool_search|input_schema/
+
+/**
+ * The dialect of a server that refused the form of a request; undefined for other errors. A reply with fewer tokens than
+ * wanted may be truncated, which the run handles.
+ */
+export function nextDialect(
+  dialect: Dialect,
+  thrown: unknown,
+  { max_tokens: maxTokens, tools = [] }: Pick<MessagesParams, 'max_tokens' | 'tools'>,
+): Dialect | undefined {
+  if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return undefined
+  const { message } = thrown
+  if (tools.some((tool) => 'defer_loading' in tool) && noToolSearch.test(message))
+    return { ...dialect, hasToolSearch: false }
+  const [, first, second] = tooManyTokens.exec(message) ?? []
+  const limit = Number(first ?? second ?? Number.NaN)
+  return limit > 0 && limit < maxTokens ? { ...dialect, maxTokens: limit } : undefined
+}

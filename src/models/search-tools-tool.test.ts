@@ -38,7 +38,7 @@ it('keeps the definitions of tools that only the model can call, and searches no
 })
 
 it('has the search of the provider for tools of the model only, which costs a fraction of their definitions', () => {
-  const direct = tools.map((each): ToolDocumentation => ({ ...each, allowedCallers: ['direct'] }))
+  const direct = tools.map((each): ToolDocumentation => ({ ...each, offeredTo: ['direct'] }))
   const tokens = (deferTools: boolean): number => {
     const prompt = buildPrompt({ tools: direct, limits, readMore: true, toolSearch: true, deferTools })
     const request = { model: 'm', maxTokens: 1, messages: [], ...prompt }

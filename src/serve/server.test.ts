@@ -102,7 +102,8 @@ describe('requests', () => {
     [{ text: 1 }, 'RUN_INPUT_INVALID', 400],
     [{ text: 'x', steer: 'yes' }, 'RUN_INPUT_INVALID', 400],
     [{ text: 'x', other: 1 }, 'RUN_INPUT_INVALID', 400],
-    [{ text: 'x'.repeat(3_000_000) }, 'BODY_TOO_LARGE', 413],
+    [{ text: 'x'.repeat(31_000_000) }, 'BODY_TOO_LARGE', 413],
+    [{ text: 'x', attachments: [{ file: '/etc/passwd' }] }, 'RUN_INPUT_INVALID', 400],
   ])('rejects a wrong body', async (body, code, status) => {
     const send = vi.fn()
     const { url } = await start(clientWith({ send }))

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly response: ServerResponse
   /** Aborted when the client has left, or the server closes. */
   readonly signal: AbortSignal
+  /** Reports what is thrown after the response has begun. */
+  readonly onError: (thrown: unknown) => void
 }
 
 /** A JSON response. Without a body: 204. */
@@ -87,9 +89,10 @@ const maxBodyBytes = 2 * 1024 * 1024
 export async function readJson<Schema extends z.ZodType>(
   { request }: Pick<Exchange, 'request'>,
   schema: Schema,
+  maxBytes = maxBodyBytes,
 ): Promise<z.output<Schema>> {
-  const text = await readBody(request, maxBodyBytes)
-  if (text === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBodyBytes} bytes`)
+  const text = await readBody(request, maxBytes)
+  if (text === undefined) throw new HttpError('BODY_TOO_LARGE', `a body has at most ${maxBytes} bytes`)
   const { error, data } = schema.safeParse(parse(text === '' ? '{}' : text))
   if (error) throw new PtcError('RUN_INPUT_INVALID', `the body is not valid:\n${z.prettifyError(error)}`)
   return data

@@ -34,7 +34,7 @@ import { measureTurn } from './model-metrics.js'
 import { toFailure } from '../failures.js'
 import { runActivity } from '../run-activity.js'
 import { TurnStream } from '../stream-events.js'
-import { findRunTools, loadDocumentation, type RunTools } from '../run/tool-set.js'
+import { loadDocumentation, loadRunTools, type RunTools } from '../run/tool-set.js'
 import { checkAnswer } from './check-answer.js'
 
 /** Activity `model.turn`: one reply of the model, with each direct call checked and described. */
@@ -97,7 +97,7 @@ export function modelTurn(
       live?.end(reply)
       failpoint('turn.stored')
       const { answer } = checkAnswer({ mode, outputSchema, planSteps: limits.planSteps }, reply)
-      const found = findRunTools(registry, runTools)
+      const found = await loadRunTools(registry, runTools, values, signal)
       const calls = {
         ...describeCalls(found, limits, reply, externalized),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),

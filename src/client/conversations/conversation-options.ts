@@ -23,6 +23,9 @@ const optionNames = [
   'tools',
   'context',
   'input',
+  'clientTools',
+  'instructions',
+  'maxTokens',
   'messages',
   'mustExist',
 ] as const satisfies readonly (keyof ConversationOptions)[]
@@ -31,7 +34,7 @@ const optionNames = [
 export function checkConversationOptions(options: ConversationOptions): void {
   checkKeys('the options', options, optionNames)
   const { messages, mustExist: _, ...input } = options
-  checkInput('agent', { question: '', ...input })
+  checkInput('conversation', input)
   if (messages) parseMessages(messages)
 }
 

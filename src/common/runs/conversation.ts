@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../json/json.js'
 import type { StoredAttachment } from './attachments.js'
 import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from './messages.js'
-import type { AgentInput, AgentStatus, RunCounts } from './runs.js'
+import type { AgentInput, AgentStatus, ClientOptions, RunCounts } from './runs.js'
 import type { ValueLog } from '../json/value-log.js'
 
 /** A message in the format of the provider's API: what {@link ConversationInput.messages} begins with. */
@@ -18,7 +18,7 @@ export interface ProviderMessage {
 }
 
 /** Argument of workflow `conversation`. */
-export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' | 'attachments'> {
+export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' | 'attachments'>, ClientOptions {
   readonly name: string
   /** Update id of the message that started the conversation. Its answer has `isNew: true`. */
   readonly startedByMessage: string
@@ -33,6 +33,8 @@ export interface SendInput {
   readonly attachments?: readonly StoredAttachment[]
   /** While the conversation works on a message: the model reads this one with its next turn. Default: it is queued. */
   readonly steer?: boolean
+  /** The messages that replace all earlier ones before this one. Not with `steer`. Default: the earlier ones stay. */
+  readonly messages?: readonly ProviderMessage[]
   /** What the caller relies on: that of the conversation, or it refuses the message. */
   readonly agent?: string
   readonly context?: JsonObject

@@ -26,6 +26,7 @@ import type {
   SettledCall,
   WaitingCall,
 } from '../../common/calls/deferred-calls.js'
+import { clientToolRole } from '../../common/names.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import type { RunConfig } from '../../common/runs/run-config.js'
 import type { StoredBytes } from '../stored-bytes.js'
@@ -240,10 +241,11 @@ export class DeferredCalls {
 
   /** Tells the audit log of the workers, if they have one. */
   async #audit({ tool, caller, position, idempotencyKey }: CallIdentity, decision: CallDecision): Promise<void> {
-    const { isAudited, context, timeouts } = this.#run.config
+    const { isAudited, context, timeouts, toolSet } = this.#run.config
     if (!isAudited) return
     const event = { kind: 'call.decided', ...decision } as const
-    await auditCallEvent({ tool, caller, position, idempotencyKey, ...(context && { context }), event }, timeouts)
+    const role = toolSet.clientTools === undefined ? 'tools' : clientToolRole
+    await auditCallEvent({ tool, caller, position, idempotencyKey, ...(context && { context }), event }, timeouts, role)
   }
 
   #isRepeated({ idempotencyKey, digest }: CompleteCallInput): boolean {

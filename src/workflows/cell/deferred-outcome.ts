@@ -2,6 +2,7 @@ import { parseApproval } from '../../common/calls/approvals.js'
 import type { CallPosition } from '../../common/calls/calls.js'
 import type { DeferredResult } from '../../common/calls/deferred-calls.js'
 import { refOf } from '../../common/json/external-value.js'
+import { clientToolRole } from '../../common/names.js'
 import { formatDuration } from '../../common/text/format.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { type CallOutcome, outcomeUnknown } from '../../common/calls/outcomes.js'
@@ -28,10 +29,12 @@ export async function outcomeOf(
 ): Promise<CallOutcome> {
   if (isApproval) return approvalOutcome(config, { tool, position }, result)
   if (result.type === 'failure') return { status: 'tool_error', message: result.message }
-  const { digest, names, outputSchemas } = config.toolSet
+  const { digest, names, outputSchemas, clientTools } = config.toolSet
   const tools = { digest, ...(names && { names }), ...(outputSchemas !== undefined && { outputSchemas }) }
   const input = { tool, position, value: result.value, tools, resultBytes: config.limits.resultBytes }
-  const value = await checkToolResult(input, config.timeouts)
+  const value = await (clientTools === undefined
+    ? checkToolResult(input, config.timeouts)
+    : checkToolResult(input, config.timeouts, clientToolRole))
   stored.bytes += refOf(value)?.bytes ?? 0
   return { status: 'ok', value }
 }

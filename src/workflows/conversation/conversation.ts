@@ -91,10 +91,12 @@ export class Conversation {
   }
 
   /** @throws ApplicationFailure when the update is rejected; a rejected update leaves no event in the history */
-  validateMessage({ text, attachments, agent, context }: SendInput, id: string): void {
+  validateMessage({ text, attachments, agent, context, steer, messages }: SendInput, id: string): void {
     const { name } = this.#input
     const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
+    if (messages !== undefined && (steer || !Array.isArray(messages)))
+      throw rejection('RUN_INPUT_INVALID', 'the messages are no list, or their message steers')
     if (context !== undefined && canonicalJson(context) !== this.#context)
       throw rejection('RUN_INPUT_INVALID', `conversation ${name} was started with another context`)
     if (agent !== undefined && agent !== this.#input.agent)
@@ -243,6 +245,7 @@ export class Conversation {
     if (this.#isClosing) turns.interrupt(true)
     if (message) {
       run.quota.calls = 0
+      if (message.messages) await this.#replaceMessages({ run, turns }, message.messages)
       turns.messages.addMessage(message)
     }
     const turnLimit = (this.#messages.current?.before.turns ?? 0) + run.config.limits.turns

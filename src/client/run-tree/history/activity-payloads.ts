@@ -31,6 +31,7 @@ export type ActivityInput =
       readonly type: 'model'
       readonly turn: number
       readonly planStep?: string
+      readonly message?: string
       /** UTF-8 bytes of the new content blocks. */
       readonly requestBytes: number
       readonly toolResults: ReadonlyMap<string, string>
@@ -130,6 +131,10 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       return { type: 'park' }
     case activityNames.closeSession:
       return { type: 'close' }
+    case activityNames.clientCall: {
+      const { data } = shapes.toolInput.safeParse(input)
+      return data ? { type: 'tool', call: data } : other
+    }
     case activityNames.requestApproval: {
       const { data } = shapes.approvalInput.safeParse(input)
       return data ? { type: 'approval', request: data } : other

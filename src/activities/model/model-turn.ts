@@ -202,14 +202,17 @@ function describeCalls(
   externalized: ModelReply,
 ): Record<string, DescribedCall> {
   const [uses, externalizedUses] = [directToolUses(reply), directToolUses(externalized)]
+  const allUses = reply.content.filter(isToolUseBlock)
   const calls = uses.map((use, position) => {
+    // As the workflow numbers them: code has a number, too.
+    const index = allUses.indexOf(use) + 1
     const { id, name: tool, input, input_problem: message } = use
     const caller = codeCallerOf(use) === undefined ? 'direct' : 'code_execution'
     const description = describeCall(registry, limits, { tool, arguments: input }, caller, registryMatchesRun)
     const refused = message === undefined ? description.refused : ({ status: 'invalid_arguments', message } as const)
     return [
       id,
-      { index: position + 1, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused },
+      { index, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused },
     ] as const
   })
   return Object.fromEntries(calls)

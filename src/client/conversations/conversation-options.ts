@@ -26,6 +26,7 @@ const optionNames = [
   'clientTools',
   'instructions',
   'maxTokens',
+  'closeAfterMs',
   'messages',
   'mustExist',
 ] as const satisfies readonly (keyof ConversationOptions)[]
@@ -33,7 +34,9 @@ const optionNames = [
 /** @throws PtcError RUN_INPUT_INVALID */
 export function checkConversationOptions(options: ConversationOptions): void {
   checkKeys('the options', options, optionNames)
-  const { messages, mustExist: _, ...input } = options
+  const { messages, closeAfterMs = 1, mustExist: _, ...input } = options
+  if (!Number.isSafeInteger(closeAfterMs) || closeAfterMs < 1)
+    throw new PtcError('RUN_INPUT_INVALID', 'closeAfterMs: it must be a number of milliseconds above 0')
   checkInput('conversation', input)
   if (messages) parseMessages(messages)
 }

@@ -24,6 +24,8 @@ export interface ConversationInput extends Omit<AgentInput, 'question' | 'mode' 
   readonly startedByMessage: string
   /** Messages from elsewhere that the conversation begins with. */
   readonly messages?: readonly ProviderMessage[]
+  /** Milliseconds without a message after which the conversation closes itself. Default: never. */
+  readonly closeAfterMs?: number
 }
 
 /** Argument of update `send`. Its update id is the id of the message. */

@@ -9,6 +9,9 @@ import type { MessagesRequest } from './request.js'
  * and ends with digests of what the conversation began with: a server needs nothing else to compare a request with it.
  */
 
+/** Milliseconds without a message after which a container is closed. */
+export const containerMs = 30 * 24 * 60 * 60 * 1_000
+
 const idPattern = /^container_[0-9a-f]{32}_([0-9a-f]{12})([0-9a-f]{12})$/
 
 /** The id of a new container. */

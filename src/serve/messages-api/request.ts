@@ -82,7 +82,7 @@ const schema = z.strictObject({
       'only the tool choice auto is supported',
     )
     .optional(),
-  stop_sequences: z.array(z.never(), 'stop sequences are not supported').optional(),
+  stop_sequences: z.array(z.string()).max(0, 'stop sequences are not supported').optional(),
   metadata: ignored,
   service_tier: ignored,
   cache_control: ignored,

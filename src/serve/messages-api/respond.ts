@@ -5,6 +5,7 @@ import type { MessageStatus } from '../../common/runs/conversation.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { EventStream } from '../event-stream.js'
 import type { Exchange, Reply as HttpReply } from '../router.js'
+import { containerMs } from './container.js'
 import { toApiErrorReply } from './errors.js'
 import type { Pause } from './follow-message.js'
 import { type Reply, replyAfter, type ReplyBlock } from './transcript.js'
@@ -22,9 +23,6 @@ export interface Responding {
   readonly after: ReadonlySet<string>
   readonly codeCallerType: string
 }
-
-/** Milliseconds for which a conversation without messages is kept. */
-const containerMs = 30 * 24 * 60 * 60 * 1_000
 
 const stopReasons: Partial<Readonly<Record<MessageStatus, string>>> = {
   answered: 'end_turn',

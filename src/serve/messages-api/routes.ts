@@ -16,7 +16,7 @@ import type { Conversation, ConversationAnswer, RunTree } from '../../client/ind
 import { PtcError } from '../../common/errors.js'
 import { whenAccepted } from '../conversations.js'
 import { type Exchange, readJson, type Reply, type Route } from '../router.js'
-import { checkContainer, newContainerId } from './container.js'
+import { checkContainer, containerMs, newContainerId } from './container.js'
 import { BadRequest } from './errors.js'
 import { followMessage } from './follow-message.js'
 import { type ClientResult, newMessageOf, resultsOf } from './messages.js'
@@ -42,7 +42,9 @@ async function createMessage(exchange: Exchange): Promise<Reply | undefined> {
   if (request.container !== undefined) checkContainer(request.container, request)
   else if (results) throw new BadRequest('container: results of calls need the id of their container')
   const container = request.container ?? newContainerId(request)
-  const conversation = ptc.conversation(container, request.container === undefined ? request.options : { mustExist: true })
+  const isNew = request.container === undefined
+  const options = isNew ? { ...request.options, closeAfterMs: containerMs } : { mustExist: true }
+  const conversation = ptc.conversation(container, options)
   const handle = ptc.handle(conversation.workflowId)
   const accepted = results
     ? await sendResults(exchange, conversation, results)

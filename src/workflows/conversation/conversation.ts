@@ -227,7 +227,7 @@ export class Conversation {
         showProgress(run, { type: 'message' })
         publishStatus(run, 'idle')
       }
-      await condition(() => isWanted() || turns.isContinueAsNewDue)
+      await this.#waitUntil(() => isWanted() || turns.isContinueAsNewDue)
       if (this.#isClosing) return undefined
       await turns.continueAsNewIfDue(null, !isFirst)
       const next = this.#isResetting ? undefined : this.#messages.begin(run.counts)
@@ -235,6 +235,15 @@ export class Conversation {
       publishStatus(run, 'running')
       return next
     }
+  }
+
+  /** A conversation that nobody uses for long closes itself, if it was started so. */
+  async #waitUntil(isWanted: () => boolean): Promise<void> {
+    const { closeAfterMs } = this.#input
+    if (closeAfterMs === undefined) return condition(isWanted)
+    const leftMs = Math.max(this.#lastUsedAt + closeAfterMs - Date.now(), 1)
+    const summary = 'close the unused conversation'
+    if (!(await condition(isWanted, leftMs, { summary })) && !isWanted()) this.#isClosing = true
   }
 
   /** @param message undefined after continue-as-new: the current one */

@@ -55,6 +55,8 @@ export type ActivityInput =
   | { readonly type: 'approval'; readonly request: ApprovalInput }
   /** Undoes the effect of a call. */
   | { readonly type: 'compensation'; readonly position: CallPosition }
+  /** A deferred call was failed from outside. */
+  | { readonly type: 'failure'; readonly idempotencyKey: string; readonly message: string }
   /** Checks the result of a call that came from elsewhere. */
   | { readonly type: 'check'; readonly position: CallPosition }
   | { readonly type: 'other' }
@@ -229,6 +231,7 @@ export function parseActivityResult(
       return { type: 'park', isCheckpointed: value === true }
     case 'compensation':
     case 'close':
+    case 'failure':
     case 'other':
       return other
   }

@@ -1,7 +1,13 @@
 import { type ErrorCode, PtcError } from '../common/errors.js'
 
 /** Why a request is refused before it reaches the client library. */
-type HttpErrorCode = 'BAD_REQUEST' | 'UNAUTHORIZED' | 'FORBIDDEN' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'BODY_TOO_LARGE'
+type HttpErrorCode =
+  | 'BAD_REQUEST'
+  | 'UNAUTHORIZED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'BODY_TOO_LARGE'
 
 const statusOfHttpError: Readonly<Record<HttpErrorCode, number>> = {
   BAD_REQUEST: 400,

@@ -210,10 +210,7 @@ function describeCalls(
     const caller = codeCallerOf(use) === undefined ? 'direct' : 'code_execution'
     const description = describeCall(registry, limits, { tool, arguments: input }, caller, registryMatchesRun)
     const refused = message === undefined ? description.refused : ({ status: 'invalid_arguments', message } as const)
-    return [
-      id,
-      { index, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused },
-    ] as const
+    return [id, { index, tool, arguments: externalizedUses[position]?.input ?? {}, ...description, refused }] as const
   })
   return Object.fromEntries(calls)
 }

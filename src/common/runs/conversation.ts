@@ -4,7 +4,7 @@
 
 import type { CompensationReport } from '../calls/compensation.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
-import type { StoredAttachment } from './attachments.js'
+import { problemOfAttachments, type StoredAttachment } from './attachments.js'
 import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from './messages.js'
 import type { AgentInput, AgentStatus, ClientOptions, RunCounts } from './runs.js'
@@ -146,4 +146,12 @@ export function problemOfMessage(text: string): { readonly message: string; read
   if (bytes <= maxMessageBytes) return undefined
   const message = `the message has ${bytes} bytes; at most ${maxMessageBytes} are allowed`
   return { message, hint: 'Give large data through a tool.' }
+}
+
+/** Why a conversation does not take a message; undefined when it does. Not every message is from our client. */
+export function problemOfSend({ text, attachments, steer = false, messages }: SendInput): string | undefined {
+  const problem = problemOfMessage(text)?.message ?? problemOfAttachments(attachments)
+  if (problem !== undefined || messages === undefined) return problem
+  if (!Array.isArray(messages)) return 'the messages are no list'
+  return steer ? 'a message that steers replaces no messages' : undefined
 }

@@ -69,6 +69,13 @@ function hasAnswered(tree: RunTree, earlier: readonly ApiMessage[], codeCallerTy
 
 /** Of what a response brought, whatever a client has added to it. */
 function digestBlocks(blocks: readonly (ReplyBlock | ApiMessage['content'][number])[]): string {
-  const plain = blocks.map(({ type, id, text, input, tool_use_id: use, content }) => ({ type, id, text, input, use, content }))
+  const plain = blocks.map(({ type, id, text, input, tool_use_id: use, content }) => ({
+    type,
+    id,
+    text,
+    input,
+    use,
+    content,
+  }))
   return digestJson(JSON.parse(JSON.stringify(plain)) as JsonValue)
 }

@@ -175,7 +175,7 @@ function toResult({ tool_use_id: id, content = '', is_error: isError }: Block): 
 function textBlocks(content: unknown): string {
   if (!Array.isArray(content)) throw new BadRequest('messages: the content of a tool_result is no text and no list')
   const texts = (content as readonly Block[]).map(({ type, text }) => {
-    if (type !== 'text') throw new BadRequest(`messages: a tool_result has texts only, not ${String(type)}`)
+    if (type !== 'text') throw new BadRequest(`messages: a tool_result has texts only, not ${type}`)
     return textOf(text)
   })
   return texts.join('\n')

@@ -130,7 +130,13 @@ function toClientTool(tool: Block): ClientTool {
   const { allowed_callers: allowed = ['direct'], input_examples: inputExamples } = more
   const direct = allowed.includes('direct') ? (['direct'] as const) : []
   const code = allowed.some((caller) => caller !== 'direct') ? (['code_execution'] as const) : []
-  return { name, description, inputSchema, allowedCallers: [...direct, ...code], ...(inputExamples && { inputExamples }) }
+  return {
+    name,
+    description,
+    inputSchema,
+    allowedCallers: [...direct, ...code],
+    ...(inputExamples && { inputExamples }),
+  }
 }
 
 function check<Schema extends z.ZodType>(by: Schema, value: unknown, path = ''): z.output<Schema> {

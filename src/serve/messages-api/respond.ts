@@ -87,7 +87,11 @@ export async function respond(responding: Responding, pause: () => Promise<Pause
 /** Milliseconds between two pings. */
 const pingMs = 10_000
 
-/** Responds with the events of the API: each block at once, when the conversation pauses. */
+/**
+ * Responds with the events of the API: each block at once, when the conversation pauses.
+ *
+ * @throws what `pause` throws, after the client has been told
+ */
 export async function respondWithEvents(
   { response, signal, onError }: Exchange,
   responding: Responding,
@@ -101,7 +105,12 @@ export async function respondWithEvents(
     const { content, container, stop_reason, usage } = messageBody(responding, await pause())
     clearInterval(pings)
     for (const [index, block] of content.entries()) for (const event of blockEvents(index, block)) await send(event)
-    const delta = { container: container ?? null, stop_reason: stop_reason ?? null, stop_sequence: null, stop_details: null }
+    const delta = {
+      container: container ?? null,
+      stop_reason: stop_reason ?? null,
+      stop_sequence: null,
+      stop_details: null,
+    }
     await send({ type: 'message_delta', delta, usage: usage ?? null })
     await send({ type: 'message_stop' })
   } catch (thrown) {
@@ -109,6 +118,7 @@ export async function respondWithEvents(
     signal.throwIfAborted()
     onError(thrown)
     await send({ ...toApiErrorReply(thrown).body })
+    throw thrown
   }
   return undefined
 }

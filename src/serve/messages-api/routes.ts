@@ -36,7 +36,7 @@ interface Accepted {
 }
 
 async function createMessage(exchange: Exchange): Promise<Reply | undefined> {
-  const { ptc, signal } = exchange
+  const { ptc } = exchange
   const request = parseRequest(await readJson(exchange, z.unknown(), maxBodyBytes))
   const results = resultsOf(request.messages)
   if (request.container !== undefined) checkContainer(request.container, request)
@@ -45,6 +45,28 @@ async function createMessage(exchange: Exchange): Promise<Reply | undefined> {
   const isNew = request.container === undefined
   const options = isNew ? { ...request.options, closeAfterMs: containerMs } : { mustExist: true }
   const conversation = ptc.conversation(container, options)
+  const exchanged = { exchange, request, container, conversation, results }
+  if (!isNew) return answerRequest(exchanged)
+  try {
+    return await answerRequest(exchanged)
+  } catch (thrown) {
+    // The client does not know the container, so nobody will ever use it.
+    void conversation.close().catch(() => undefined)
+    throw thrown
+  }
+}
+
+interface Exchanged {
+  readonly exchange: Exchange
+  readonly request: MessagesRequest
+  readonly container: string
+  readonly conversation: Conversation
+  readonly results: readonly ClientResult[] | undefined
+}
+
+async function answerRequest(exchanged: Exchanged): Promise<Reply | undefined> {
+  const { exchange, request, container, conversation, results } = exchanged
+  const { ptc, signal } = exchange
   const handle = ptc.handle(conversation.workflowId)
   const accepted = results
     ? await sendResults(exchange, conversation, results)
@@ -62,7 +84,10 @@ async function sendMessage(
   request: MessagesRequest,
 ): Promise<Accepted> {
   const { text, attachments } = newMessageOf(request.messages)
-  const tree = request.container === undefined ? undefined : await readTree(ptc.handle(conversation.workflowId).tree({ full: true }))
+  const tree =
+    request.container === undefined
+      ? undefined
+      : await readTree(ptc.handle(conversation.workflowId).tree({ full: true }))
   const { id, messages } = await chooseMessage(conversation, request, tree)
   const more = { ...(attachments.length > 0 && { attachments }), ...(messages && { messages }) }
   const sent = await whenAccepted(signal, conversation.send(text, { id, ...more }))

@@ -72,7 +72,9 @@ function turnItems({ model, cells, directCalls }: TurnNode, codeCaller: string):
 function codeItem({ toolUse, code }: CellNode): readonly Item[] {
   if (toolUse === undefined) return []
   const caller = { type: 'direct' }
-  return [{ block: { type: 'server_tool_use', id: serverUse(toolUse), name: 'code_execution', input: { code }, caller } }]
+  return [
+    { block: { type: 'server_tool_use', id: serverUse(toolUse), name: 'code_execution', input: { code }, caller } },
+  ]
 }
 
 function callItem(call: CallNode, caller: JsonObject): readonly Item[] {

@@ -122,7 +122,9 @@ async function startDeferredCall(
   deferredCalls.begin(input)
   try {
     const deferred = { ...input, deferred: { firstExecutionRunId, signature } }
-    await (tool.isClientTool ? announceClientCall(deferred, config.timeouts, call.summary) : scheduleToolActivity(run, tool, deferred, call.summary))
+    await (tool.isClientTool
+      ? announceClientCall(deferred, config.timeouts, call.summary)
+      : scheduleToolActivity(run, tool, deferred, call.summary))
     deferredCalls.startWaiting(idempotencyKey, expiresMs)
     return { outcome: { status: 'ok', value: null }, followUps: [] }
   } catch (thrown) {

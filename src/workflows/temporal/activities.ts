@@ -17,7 +17,12 @@
 import { ApplicationFailure } from '@temporalio/workflow'
 import type { RequestApprovalInput, RequestApprovalResult } from '../../common/calls/approvals.js'
 import type { ProviderMessage } from '../../common/runs/conversation.js'
-import type { AuditCallInput, PrepareArgumentsInput, ToolActivityInput, ToolResultInput } from '../../common/calls/calls.js'
+import type {
+  AuditCallInput,
+  PrepareArgumentsInput,
+  ToolActivityInput,
+  ToolResultInput,
+} from '../../common/calls/calls.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'

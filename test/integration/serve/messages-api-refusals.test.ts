@@ -34,7 +34,11 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['no parallel use', { ...valid, tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, 'tool_choice'],
   ['no code execution', { ...valid, tools: [ask] }, 'code_execution'],
   ['code execution twice', { ...valid, tools: [codeTool, codeTool] }, 'code_execution'],
-  ['another server tool', { ...valid, tools: [codeTool, { type: 'web_search_20250305', name: 'web_search' }] }, 'web_search'],
+  [
+    'another server tool',
+    { ...valid, tools: [codeTool, { type: 'web_search_20250305', name: 'web_search' }] },
+    'web_search',
+  ],
   ['a strict tool', named('ask', { strict: true }), 'strict'],
   ['a deferred tool', named('ask', { defer_loading: true }), 'defer'],
   ['an unknown caller', named('ask', { allowed_callers: ['web'] }), 'allowed_callers'],
@@ -47,18 +51,37 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['a schema of no object', schema({ type: 'string' }), 'JSON Schema of an object'],
   ['no schema', schema(undefined), 'input_schema'],
   ['a broken reference', schema({ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }), 'JSON Schema'],
-  ['a remote reference', schema({ type: 'object', properties: { a: { $ref: 'https://example.com/a' } } }), 'JSON Schema'],
+  [
+    'a remote reference',
+    schema({ type: 'object', properties: { a: { $ref: 'https://example.com/a' } } }),
+    'JSON Schema',
+  ],
   ['too many bytes of tools', named('ask', { description: 'x'.repeat(300_000) }), 'bytes of JSON'],
-  ['too many tools', { ...valid, tools: [codeTool, ...Array.from({ length: 101 }, (_, n) => ({ ...ask, name: `t${n}` }))] }, 'at most 100'],
+  [
+    'too many tools',
+    { ...valid, tools: [codeTool, ...Array.from({ length: 101 }, (_, n) => ({ ...ask, name: `t${n}` }))] },
+    'at most 100',
+  ],
   ['an empty text', last({ type: 'text', text: ' ' }), 'no text'],
   ['an image by URL', last({ type: 'image', source: { type: 'url', url: 'https://example.com' } }), 'image'],
-  ['an answer of the assistant at the end', { ...valid, messages: [question, { role: 'assistant', content: 'So' }] }, 'last message'],
+  [
+    'an answer of the assistant at the end',
+    { ...valid, messages: [question, { role: 'assistant', content: 'So' }] },
+    'last message',
+  ],
   ['results without a container', last({ type: 'tool_result', tool_use_id: 'toolu_1', content: '' }), 'container'],
   ['a made-up container', { ...valid, container: 'container_1' }, 'container'],
   ['skills', { ...valid, container: { skills: [{ type: 'anthropic', skill_id: 'pdf' }] } }, 'container'],
   [
     'a tool use without a result',
-    { ...valid, messages: [question, { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'ask', input: {} }] }, question] },
+    {
+      ...valid,
+      messages: [
+        question,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'ask', input: {} }] },
+        question,
+      ],
+    },
     'has no result',
   ],
 ]
@@ -70,12 +93,18 @@ it('refuses what it can not do, and says what that is', async () => {
     const reply = await post(url, body)
     expect(reply, name).toMatchObject({
       status: 400,
-      body: { type: 'error', error: { type: 'invalid_request_error', message: expect.stringContaining(message) as string } },
+      body: {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: expect.stringContaining(message) as string },
+      },
     })
   }
   const absent = `container_${'0'.repeat(32)}_${'0'.repeat(24)}`
   expect(await post(url, { ...valid, container: absent })).toMatchObject({ status: 400 })
-  expect(await post(`${url}/v1/other`, valid)).toMatchObject({ status: 404, body: { error: { type: 'not_found_error' } } })
+  expect(await post(`${url}/v1/other`, valid)).toMatchObject({
+    status: 404,
+    body: { error: { type: 'not_found_error' } },
+  })
   expect(served.env.api.requests).toEqual([])
 })
 
@@ -108,18 +137,33 @@ it('gives the results of one container to no other, and takes them for all calls
   const send = (container: string | undefined, ...results: object[]) =>
     post(url, { ...mine.params, container, messages: [...mine.messages, { role: 'user', content: results }] })
   const result = (id: string | undefined, content: string) => ({ type: 'tool_result', tool_use_id: id, content })
-  const refused = (message: string) => ({ status: 400, body: { error: { message: expect.stringContaining(message) as string } } })
+  const refused = (message: string) => ({
+    status: 400,
+    body: { error: { message: expect.stringContaining(message) as string } },
+  })
 
-  expect(await send(other.container, result(first?.id, 'a'), result(second?.id, 'b'))).toMatchObject(refused('has made no call'))
+  expect(await send(other.container, result(first?.id, 'a'), result(second?.id, 'b'))).toMatchObject(
+    refused('has made no call'),
+  )
   expect(await send(mine.container, result(toolUses(foreign)[0]?.id, 'a'))).toMatchObject(refused('has made no call'))
   expect(await send(mine.container, result(first?.id, 'a'))).toMatchObject(refused('has no tool_result'))
-  expect(await send(mine.container, result(first?.id, 'a'), result(first?.id, 'b'))).toMatchObject(refused('two results'))
-  expect(await send(mine.container, result(first?.id, 'a'), { type: 'text', text: 'x' })).toMatchObject(refused('nothing else'))
+  expect(await send(mine.container, result(first?.id, 'a'), result(first?.id, 'b'))).toMatchObject(
+    refused('two results'),
+  )
+  expect(await send(mine.container, result(first?.id, 'a'), { type: 'text', text: 'x' })).toMatchObject(
+    refused('nothing else'),
+  )
   const image = { type: 'tool_result', tool_use_id: first?.id, content: [{ type: 'image' }] }
   expect(await send(mine.container, image, result(second?.id, 'b'))).toMatchObject(refused('texts only'))
-  expect(await post(url, { ...mine.params, container: mine.container, messages: [question] })).toMatchObject(refused('waits'))
-  expect(await post(url, { ...mine.params, max_tokens: 7, container: mine.container, messages: [question] })).toMatchObject(refused('max_tokens'))
-  expect(await post(url, { ...mine.params, tools: [codeTool], container: mine.container, messages: [question] })).toMatchObject(refused('other tools'))
+  expect(await post(url, { ...mine.params, container: mine.container, messages: [question] })).toMatchObject(
+    refused('waits'),
+  )
+  expect(
+    await post(url, { ...mine.params, max_tokens: 7, container: mine.container, messages: [question] }),
+  ).toMatchObject(refused('max_tokens'))
+  expect(
+    await post(url, { ...mine.params, tools: [codeTool], container: mine.container, messages: [question] }),
+  ).toMatchObject(refused('other tools'))
 
   const answers = await Promise.all([
     send(mine.container, result(first?.id, 'a'), result(second?.id, 'b')),
@@ -127,7 +171,9 @@ it('gives the results of one container to no other, and takes them for all calls
   ])
   expect(answers).toMatchObject([{ status: 200, body: { stop_reason: 'end_turn' } }, { status: 200 }])
   expect(answers[0]?.body).toMatchObject({ content: [{ content: { stdout: "['a', 'b']\n" } }, { text: 'Done.' }] })
-  expect(await send(mine.container, result(first?.id, 'other'), result(second?.id, 'b'))).toMatchObject(refused('another result'))
+  expect(await send(mine.container, result(first?.id, 'other'), result(second?.id, 'b'))).toMatchObject(
+    refused('another result'),
+  )
   await served.ptc.conversation(mine.container ?? '').close()
   expect(await send(mine.container, result(first?.id, 'a'), result(second?.id, 'b'))).toMatchObject({ status: 404 })
 })

@@ -89,7 +89,10 @@ it('makes direct calls, and gives errors of a client to the model and to code', 
     turn(text('Both.'), code(caught), call('lookup', { id: 7 })),
     turn(text('{{last_tool_result}}')),
   )
-  client.params.tools?.push({ name: 'lookup', input_schema: { type: 'object', properties: { id: { type: 'integer' } } } })
+  client.params.tools?.push({
+    name: 'lookup',
+    input_schema: { type: 'object', properties: { id: { type: 'integer' } } },
+  })
   const paused = await client.ask('Go.')
   expect(paused.content).toMatchObject([
     { type: 'text' },
@@ -100,8 +103,7 @@ it('makes direct calls, and gives errors of a client to the model and to code', 
   const done = await client.answer(paused, ({ name }) => ({ error: `no ${name} today` }))
   expect(done.content[0]).toMatchObject({ content: { stdout: 'caught no get_weather today\n' } })
   expect(textOf(done)).toContain('no lookup today')
-  const { tools } = served.env.api.requests[0]?.body as { readonly tools: readonly { readonly name: string }[] }
-  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['execute_code', 'lookup']))
+  expect(served.env.api.requests[0]?.body).toMatchObject({ tools: [{ name: 'execute_code' }, { name: 'lookup' }] })
 })
 
 it('gives a repeated request the same response, and makes no call twice', async () => {
@@ -169,7 +171,12 @@ it('survives the end of its server, its workers and its sandbox while a call wai
 it('needs the token of the server, as a key or as a bearer token', async () => {
   const served = await ServeEnvironment.start({ script: [turn(text('Hello.'))] })
   const { url } = await served.server({ token: 'secret' })
-  const body = { model: 'scripted', max_tokens: 100, tools: [codeTool], messages: [{ role: 'user' as const, content: 'Hi.' }] }
+  const body = {
+    model: 'scripted',
+    max_tokens: 100,
+    tools: [codeTool],
+    messages: [{ role: 'user' as const, content: 'Hi.' }],
+  }
   await expect(officialSdk(url, 'wrong').messages.create(body)).rejects.toMatchObject({
     status: 401,
     error: { type: 'error', error: { type: 'authentication_error' } },

@@ -179,12 +179,15 @@ it('gives the results of one container to no other, and takes them for all calls
 })
 
 it('reports failures of the model with the errors of the API, and takes the message again', async () => {
-  const served = await ServeEnvironment.start({
-    script: [faulty([{ type: 'status', status: 401, attempt: 1 }], turn(text('Hello.')))],
-  })
+  const unauthorized = faulty([{ type: 'status', status: 401, attempt: 1 }], turn(text('Again.')))
+  const served = await ServeEnvironment.start({ script: [turn(text('Hello.')), unauthorized] })
   const { url } = await served.server()
   const client = new MessagesClient(served, url, [])
-  const first = await post(url, { ...client.params, messages: [question], model: 'nobody/scripted' })
-  expect(first).toMatchObject({ status: 404, body: { error: { type: 'not_found_error' } } })
-  await expect(client.ask('Hi.')).rejects.toMatchObject({ status: 500, error: { error: { type: 'api_error' } } })
+  const unknown = await post(url, { ...client.params, messages: [question], model: 'nobody/scripted' })
+  expect(unknown).toMatchObject({ status: 404, body: { error: { type: 'not_found_error' } } })
+  await client.ask('Hi.')
+  await expect(client.ask('More?')).rejects.toMatchObject({ status: 500, error: { error: { type: 'api_error' } } })
+  client.messages.push({ role: 'assistant', content: [] })
+  expect(textOf(await client.repeat())).toBe('Again.')
+  expect(served.env.api.requests).toHaveLength(3)
 })

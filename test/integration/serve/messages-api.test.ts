@@ -103,7 +103,23 @@ it('makes direct calls, and gives errors of a client to the model and to code', 
   const done = await client.answer(paused, ({ name }) => ({ error: `no ${name} today` }))
   expect(done.content[0]).toMatchObject({ content: { stdout: 'caught no get_weather today\n' } })
   expect(textOf(done)).toContain('no lookup today')
-  expect(served.env.api.requests[0]?.body).toMatchObject({ tools: [{ name: 'execute_code' }, { name: 'lookup' }] })
+  expect(served.env.api.requests[0]?.body).toMatchObject({
+    tools: [{ name: 'execute_code' }, { name: 'lookup' }, { name: 'read_more' }],
+  })
+})
+
+it('goes on when a direct call has failed and the code makes another call', async () => {
+  const source = 'print(await get_weather(city="Oslo"), await get_weather(city="Rome"))'
+  const { client } = await start(turn(code(source), call('lookup')), turn(text('{{last_tool_result}}')))
+  client.params.tools?.push({ name: 'lookup', input_schema: { type: 'object' } })
+  const paused = await client.ask('Go.')
+  const rome = await client.answer(paused, ({ name }) => (name === 'lookup' ? { error: 'no lookup' } : 'cold'))
+  expect(toolUses(rome)).toMatchObject([{ name: 'get_weather', input: { city: 'Rome' } }])
+  const done = await client.answer(rome, () => 'warm')
+  expect(done.content).toMatchObject([
+    { content: { stdout: 'cold warm\n' } },
+    { text: expect.stringContaining('no lookup') as string },
+  ])
 })
 
 it('gives a repeated request the same response, and makes no call twice', async () => {

@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
-import type { ServeEnvironment } from './serve-environment.js'
+import type { PtcClient } from '../../../src/client/index.js'
+import type { TestEnvironment } from '../environment/test-environment.js'
 
 export const codeTool = { type: 'code_execution_20260120', name: 'code_execution' } as const
 
@@ -8,15 +9,20 @@ type ToolUse = Anthropic.ToolUseBlock
 /** A result of a call: a text, or an error. */
 export type ClientAnswer = string | { readonly error: string }
 
+interface Served {
+  readonly env: Pick<TestEnvironment, 'sessionHandle'>
+  readonly ptc: PtcClient
+}
+
 /** A client that is written for the official API: it keeps the messages, and sends all of them. */
 export class MessagesClient {
   readonly messages: Anthropic.MessageParam[] = []
   readonly params: Omit<Anthropic.MessageCreateParamsNonStreaming, 'messages'>
   container: string | undefined
   #api: Anthropic
-  readonly #served: ServeEnvironment
+  readonly #served: Served
 
-  constructor(served: ServeEnvironment, url: string, tools: Anthropic.ToolUnion[], apiKey = 'any') {
+  constructor(served: Served, url: string, tools: Anthropic.ToolUnion[], apiKey = 'any') {
     this.#served = served
     this.#api = officialSdk(url, apiKey)
     this.params = { model: 'scripted', max_tokens: 1_000, tools: [codeTool, ...tools] }
